@@ -7,9 +7,9 @@ extension SQLiteStore {
     /// others. Does nothing if there is no store.
     ///
     /// - Parameters:
-    ///   - onlyIfNeeded: Whether to keep a store that was made for this model and key.
-    ///   - backupFolder: The folder to which the old store is moved; it is made if it does not exist. Nil drops the old store,
-    ///     and the backups that ``ResetPolicy/standard`` made.
+    ///   - onlyIfNeeded: Whether to keep a store that was made for this model and database key.
+    ///   - backupFolder: The folder to which the old store is moved. A missing folder is made. Nil to drop the old store, and
+    ///     the backups that ``ResetPolicy/standard`` made.
     /// - Returns: The reason for the reset, the number of dropped objects, and the new URL of the old store.
     /// - Throws: The errors of ``open(_:)``. A store that cannot be opened is not reset.
     package static func reset(
@@ -37,9 +37,9 @@ extension SQLiteStore {
 /// The state of a store's writer.
 enum WriterState {
     case open(Writer)
-    /// There is no writer, because a reset could not open the new store. The next call tries to open it again.
+    /// There is no writer, because a reset could not open the new store. The next call tries to open the store again.
     ///
-    /// - Parameter isEmptied: Whether the old files are gone, so that a new store can be made.
+    /// - Parameter isEmptied: Whether the old files are removed, so that a new store can be made.
     case lost(isEmptied: Bool)
     /// The store is open for reading only.
     case reading
@@ -51,17 +51,17 @@ enum WriterState {
 }
 
 extension SQLiteStore {
-    /// Removes the store's files and makes new files, as a start with another database key does. Keys of the old store are not
+    /// Removes the store's files and makes new files, like a start with another database key. Keys of the old store are not
     /// used again. The reset waits for the current reads to end, and new reads wait for the reset.
     ///
     /// After the old files are removed, the reset does not throw. If the new files cannot be made, the next read or commit
     /// tries again, and throws the error.
     ///
-    /// - Throws: `storeInUse`, with the names of the other members, if there are any; `storeMoved` if another file is at the
-    ///   store's path.
+    /// - Throws: `storeInUse`, with the names of the other members, if other members have the store open; `storeMoved` if
+    ///   another file is at the store's path.
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         guard let access else { return try replaceAll(didEmpty) }
-        // While the gate is locked, no other process opens the store.
+        // While the gate is locked, no other process can open the store.
         return try access.gate.holding { () throws(DataSourceError) in try replaceAll(didEmpty) }
     }
 
@@ -77,7 +77,7 @@ extension SQLiteStore {
         try writer.withLock { (writer) throws(DataSourceError) in
             let old = try openWriter(&writer, hasGate: true)
             try checkLock()
-            // Make sure that the file at the path is this store, because the reset removes that file.
+            // Check that the file at the path is this store, because the reset removes the file at the path.
             try old.checkFiles()
             try access?.requireAlone(old.connection, to: "reset")
             old.end()
@@ -91,13 +91,13 @@ extension SQLiteStore {
     private func replace(
         _ connection: Connection, _ writer: inout WriterState
     ) -> (startup: StoreStartup, failure: DataSourceError?) {
-        // The reserved keys of a shared store are known only from the store itself.
+        // In a shared store, the reserved keys are known only from the store itself.
         if case .integer(let stored)?? = try? connection.values(StoreMetadata.selectFirstFreeKeySQL).first?.first {
             counters.firstFreeKey = max(counters.firstFreeKey, KeyBound.checked(stored, highestKey: 0))
         }
         var opening = StoreOpening(files: files, schema: schema, options: options)
         opening.firstFreeKey = counters.firstFreeKey
-        // There is no writer until a new writer is made. An error below closes the connection.
+        // There is no writer until a new one is made. If an error occurs, the connection is closed below.
         writer = .lost(isEmptied: false)
         isLost.store(true, ordering: .sequentiallyConsistent)
         var startup = StoreStartup(reason: .requested)
@@ -116,12 +116,12 @@ extension SQLiteStore {
         return (startup, isEmptied ? nil : failure)
     }
 
-    /// The writer. If a reset left no writer, opens the store again.
+    /// Returns the writer. If a reset has left no writer, opens the store again.
     ///
     /// - Parameters:
-    ///   - hasGate: Whether the caller has locked the gate, which keeps other processes from opening a shared store.
-    ///   - keepsEarlyWrite: Whether rows that were written early for a save may stay. Otherwise, they are removed first.
-    /// - Throws: `storeClosed`, `storeReadOnly`, or the error of opening the store.
+    ///   - hasGate: Whether the caller has locked the gate. The gate keeps other processes from opening a shared store.
+    ///   - keepsEarlyWrite: Whether to keep rows that were written early for a save. If false, these rows are rolled back.
+    /// - Throws: `storeClosed`, `storeReadOnly`, or an error from opening the store.
     func openWriter(
         _ writer: inout WriterState, hasGate: Bool = false, keepsEarlyWrite: Bool = false
     ) throws(DataSourceError) -> Writer {
@@ -144,7 +144,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Opens the store again. Does not change a shared store that other members have opened meanwhile.
+    /// Opens the store again. Makes no changes to a shared store that other members have opened meanwhile.
     private func reopened(isEmptied: Bool) throws(DataSourceError) -> Writer {
         if !isEmptied {
             guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
@@ -171,7 +171,7 @@ extension SQLiteStore {
         try lock.withLock { (lock) throws(DataSourceError) in try lock?.check() }
     }
 
-    /// Opens the store again if a reset left no writer. Called before a read, which must not read files that are being made.
+    /// Opens the store again if a reset has left no writer. Called before each read, so that the read finds complete files.
     func reopenIfLost() throws(DataSourceError) {
         guard isLost.load(ordering: .sequentiallyConsistent) else { return }
         try writer.withLock { (writer) throws(DataSourceError) in _ = try openWriter(&writer) }

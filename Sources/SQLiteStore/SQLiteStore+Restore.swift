@@ -10,11 +10,11 @@ extension SQLiteStore {
         package let isReplacement: Bool
     }
 
-    /// Replaces a store by a copy of a backup, or makes a new store from the backup.
+    /// Replaces a store with a copy of a backup, or makes a new store from the backup.
     ///
     /// - Parameters:
     ///   - isReplacing: Whether an existing store may be replaced.
-    ///   - isDryRun: Whether the restore is only checked, without making or changing a file.
+    ///   - isDryRun: Whether to check only if the restore is possible, without making or changing a file.
     /// - Throws: `storeInUse`, `fileExists`, `notAFile`, `notADatabase`, `foreignDatabase`, `newerFormat`, `storeCorrupt`,
     ///   `storeBusy`, `diskFull`, `permissionDenied`, `storeUnreadable`, `cancelled`. If the call throws, the old store is
     ///   unchanged.
@@ -23,7 +23,7 @@ extension SQLiteStore {
     ) throws(DataSourceError) -> Restoration {
         let source = try StoreFiles(backup, calls)
         var target = try StoreFiles(store, calls)
-        // Check this before the lock file is made, so that none is made beside a folder or a device.
+        // Check the path before the lock file is made, so that no lock file is made beside a folder or a device.
         if try target.mainExists(), let state = try target.state(target.main) {
             target = try StoreFiles(store, calls, mode: Int(state.st_mode))
         }
@@ -35,9 +35,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes a store without opening it. If there is no store, removes files that an interrupted reset or restore left.
+    /// Removes a store without opening it. If there is no store, removes the files that an interrupted reset or restore has
+    /// left.
     ///
-    /// - Parameter removesBackups: Whether to remove the backups that resets made beside the store.
+    /// - Parameter removesBackups: Whether to remove the backups that resets have made beside the store.
     /// - Throws: `storeInUse`, `notAFile`, `permissionDenied`, `storeUnreadable`. After an error, the call can be repeated.
     package static func destroy(
         _ url: URL, removesBackups: Bool = false, calls: FileCalls = .system
@@ -50,7 +51,8 @@ extension SQLiteStore {
         guard isThere || !backups.isEmpty || remains.contains(where: files.exists) else { return }
         let lock = try ClosingStores.shared.lock(files)
         try withExtendedLifetime(lock) { () throws(DataSourceError) in
-            // Remove the backups first. After an interruption the store then still exists, and can be destroyed again.
+            // Remove the backups before the store. After an interruption, the store then still exists and can be destroyed
+            // again.
             for series in backups { _ = try series.removeAll() }
             try files.removeUnfinished(files.restoring)
             try StoreReset(files: files).run()
@@ -59,7 +61,7 @@ extension SQLiteStore {
 }
 
 extension BackupSeries {
-    /// The series that have backups.
+    /// Returns the series that have backups or incomplete copies.
     fileprivate static func all(_ files: StoreFiles) throws(DataSourceError) -> [BackupSeries] {
         var found: [BackupSeries] = []
         for maker in Maker.allCases {
@@ -71,9 +73,9 @@ extension BackupSeries {
 }
 
 extension SQLiteStore {
-    /// Copies the store to a new file, as the store is when the copy begins. Commits continue during the copy.
+    /// Copies the current contents of the store to a new file. Later commits do not change the copy, and do not wait for it.
     ///
-    /// - Throws: `fileExists`, `storeClosed`, the error of writing the file, or `cancelled` if the task is cancelled. If the
+    /// - Throws: `fileExists`, `storeClosed`, `cancelled` if the task is cancelled, or an error from writing the file. If the
     ///   call throws, there is no new file.
     package func copy(to url: URL) throws(DataSourceError) {
         let target = try StoreFiles(url, files.calls)

@@ -6,7 +6,7 @@ internal import Synchronization
 package final class SQLiteStore: PersistentStore {
     package typealias Options = SQLiteOptions
 
-    /// The result of opening the store.
+    /// What happened when the store was opened.
     package let startup: StoreStartup
     /// An identifier that no other store has. A reset makes a new identifier.
     package var storeID: String { identifier.withLock { $0 } }
@@ -18,23 +18,23 @@ package final class SQLiteStore: PersistentStore {
     let options: Options
     let identifier: Guarded<String>
     let writer: Guarded<WriterState>
-    /// Whether a reset left no writer, so that the store must be opened again.
+    /// Whether a reset has left no writer, so that the store must be opened again.
     let isLost = Atomic(false)
     let readers: ReaderPool
     let reports = FailureReports()
-    /// The lock file, locked until the store is closed; nil for a store that is only read.
+    /// The lock file, which is locked until the store is closed. Nil for a store that is open for reading only.
     let lock: Guarded<LockFile?>
     /// The locks and notifications of a shared store; nil if the store is not shared.
     let access: SharedAccess?
-    /// The watch of a store that is only read, until the store is closed.
+    /// The watch of a store that is open for reading only. Nil after the store is closed, and for other stores.
     private let readOnlyWatch: Guarded<ReadOnlyWatch?>
 
-    /// Opens a store. Makes the store if there is none, and resets or migrates a store that was made for another model or
-    /// database key.
+    /// Opens a store. Makes the store if there is none. Resets or migrates a store that was made for another model or database
+    /// key.
     ///
     /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`, `diskFull`,
     ///   `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is `.fail`), `unreadableModel`. If the
-    ///   call throws, an existing store is unchanged, or completely removed if it was to be dropped.
+    ///   call throws, an existing store is unchanged; a store that had to be dropped may be completely removed.
     package static func open(_ options: Options) throws(DataSourceError) -> SQLiteStore {
         let schema = try StoreSchema(options.layout)
         let files = try StoreFiles(options.url, options.calls, mode: options.fileMode)
@@ -42,7 +42,7 @@ package final class SQLiteStore: PersistentStore {
             let opened = try ReadOnlyOpening(files: files, schema: schema, identity: options.identity).run()
             return SQLiteStore(schema, files, options: options, opened: opened)
         }
-        // Check this before the lock file is made, so that none is made beside a folder or a device.
+        // Check the path before the lock file is made, so that no lock file is made beside a folder or a device.
         _ = try files.mainExists()
         if options.isShared {
             let shared = try SharedOpening(files: files, schema: schema, options: options).run()
@@ -89,7 +89,7 @@ package final class SQLiteStore: PersistentStore {
         readOnlyWatch = Guarded(nil)
     }
 
-    /// Makes a store that is only read.
+    /// Makes a store that is open for reading only.
     private init(_ schema: StoreSchema, _ files: StoreFiles, options: Options, opened: ReadOnlyOpening.Result) {
         self.schema = schema
         self.files = files
@@ -110,7 +110,9 @@ package final class SQLiteStore: PersistentStore {
 
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { reports.report(to: handler) }
 
-    /// - Parameter isAlone: Whether no other process has a shared store open.
+    /// Makes a writer after a reset.
+    ///
+    /// - Parameter isAlone: Whether no other process has the shared store open.
     func makeWriter(_ connection: Connection, isAlone: Bool) throws(DataSourceError) -> Writer {
         try lock.withLock { (lock) throws(DataSourceError) in
             guard let lock else { throw DataSourceError.storeClosed }
@@ -132,7 +134,7 @@ package final class SQLiteStore: PersistentStore {
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try writer.withLock { (writer) throws(DataSourceError) in
             let outcome = try openWriter(&writer, keepsEarlyWrite: true).commit(group)
-            // A commit of only refused saves writes nothing, but it can notice writes of other programs.
+            // Even if all saves are refused and nothing is written, the commit can notice writes of other programs.
             if outcome.foundOutsideWrites { readers.recordWrite() }
             return outcome
         }
@@ -143,8 +145,8 @@ package final class SQLiteStore: PersistentStore {
     package func noticeOutsideWrites() -> Bool {
         let found = writer.withLockIfAvailable { writer in
             let found = writer.current?.noticeOutsideWrites()
-            // Without a writer, or after a found write, kept transactions may be too old. The next call does not report the
-            // same write again, so look-ups must see it.
+            // Kept transactions may be too old if there is no writer, or if a write was found. The next call does not report
+            // the same write again, so this call must make look-ups see it.
             if found != false { readers.recordWrite() }
             return found ?? false
         }
@@ -163,15 +165,17 @@ package final class SQLiteStore: PersistentStore {
         return try reader.run(isolation, body)
     }
 
-    /// - Throws: `storeMoved` if the store is only read and another process has changed it.
+    /// Checks that a store that is open for reading only is unchanged.
+    ///
+    /// - Throws: `storeMoved` if another process has changed the store.
     func checkUnchanged() throws(DataSourceError) {
         if options.isReadOnly { try readOnlyWatch.withLock { $0 }?.check() }
     }
 
-    /// Whether the write-ahead log is long enough to be copied into the main file.
+    /// Whether the write-ahead log is so long that it should be copied into the main file.
     package var needsUpkeep: Bool { counters.uncopiedFrames > options.logLimit }
 
-    /// Copies the log into the main file if the log is long enough. That can take milliseconds.
+    /// Copies the write-ahead log into the main file if the log is too long. The copy can take milliseconds.
     package func upkeep() {
         writer.withLock { if let writer = $0.current, writer.hasLock { writer.checkpointIfNeeded() } }
     }
@@ -179,16 +183,17 @@ package final class SQLiteStore: PersistentStore {
     package func willClose() { ClosingStores.shared.add(files.main, self) }
 
     package func closeIfIdle() -> Bool {
-        // A shared store may still be followed by another thread, which ends soon. `close()` then closes the store.
+        // Another thread may still be reading the feed of a shared store. `close()` waits for that thread, and closes the
+        // store.
         if access != nil { return false }
         guard readers.closeIfIdle() else { return false }
         endWriting()
         return true
     }
 
-    /// Waits for the present reads and writes, and leaves one file with all rows.
+    /// Waits for the current reads and writes to end. Leaves a single file with all rows.
     package func close() {
-        // Close the readers first. The last connection to close copies the log, and only the writer may do that.
+        // Close the readers before the writer: the last connection to close copies the log, and only the writer may copy it.
         readers.close()
         access?.endFollowing()
         endWriting()
@@ -197,7 +202,7 @@ package final class SQLiteStore: PersistentStore {
     private func endWriting() {
         writer.withLock { writer in
             writer.current?.abandonEarlyWrite()
-            // A process that has lost its lock, or cannot get its turn, must not write.
+            // A process that has lost the store's lock, or cannot take its turn, must not write.
             let isTurn = access.map { (try? $0.turn.take()) != nil } ?? true
             if !isTurn || writer.current?.hasLock == false {
                 try? writer.current?.connection.set(closingCopiesLog: false)
@@ -228,7 +233,8 @@ package final class SQLiteStore: PersistentStore {
 extension SQLiteStore: BulkStore {
     package func make(_ change: BulkChange) throws(DataSourceError) -> Int {
         try writer.withLock { (writer) throws(DataSourceError) in
-            // Use a separate reader: the caller that has all readers of the pool may be waiting for a save.
+            // Use a separate reader. If this read took a reader of the pool, it could wait for a caller that has all readers
+            // and waits for a save.
             try openWriter(&writer).make(change) { () throws(DataSourceError) in
                 try Reader(files, schema, counters: counters, isUnchanging: false, tracing: options.tracing)
             }
@@ -237,7 +243,7 @@ extension SQLiteStore: BulkStore {
 }
 
 extension SQLiteStore: EarlyWriteStore {
-    /// Writing the most rows takes one to two milliseconds.
+    /// The maximum number of rows takes one to two milliseconds to write.
     package var rowsWrittenEarly: ClosedRange<Int> { 1...256 }
     package var earlyRows: Int { writer.withLock { $0.current?.openEarlyWrite?.count ?? 0 } }
 
@@ -256,7 +262,7 @@ extension SQLiteStore: EarlyWriteStore {
 extension SQLiteStore: LeaseStore {
     package var sharing: (any StoreSharing)? { access == nil ? nil : self }
 
-    /// The locks and notifications of a shared store. Only called for a shared store.
+    /// The locks and notifications of a shared store. Used only for a shared store.
     private var shared: SharedAccess {
         get throws(DataSourceError) {
             guard let access else { throw DataSourceError.storeClosed }
@@ -275,8 +281,8 @@ extension SQLiteStore: LeaseStore {
         return try shared.reading { reader throws(DataSourceError) in try reader.readFeed(after: position) }
     }
 
-    /// The result of ``readFeed(after:)`` if no other member has written; nil if another member may have written, or while a
-    /// commit is under way.
+    /// Returns the result of ``readFeed(after:)`` without a read of the feed, if no other member has written. Returns nil if
+    /// another member may have written, or if the writer is in use.
     private func emptyPage() throws(DataSourceError) -> FeedPage? {
         guard let writes = try shared.reading({ reader throws(DataSourceError) in reader.readWrites }) else {
             return nil
@@ -306,7 +312,7 @@ extension SQLiteStore.Options {
 }
 
 extension SQLiteStore {
-    /// Predicts what the next opening would do. Makes and changes no file. Containers may have the store open.
+    /// Predicts what the next opening would do. Neither makes nor changes a file. Containers may have the store open.
     ///
     /// - Parameter countsRows: Whether to count the rows that a reset would drop, even if opening would keep the store.
     /// - Returns: The reason, the number of objects that would be dropped, and the backups that would be removed.
@@ -317,17 +323,18 @@ extension SQLiteStore {
         try StoreForecast(options).run(countsRows: countsRows)
     }
 
-    /// Predicts what a migration would do; nil if the store was made for this model, or does not exist.
+    /// Predicts the result of a migration. Returns nil if there is no store, or if the store was made for this model.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
         try StoreForecast(options).migration()
     }
 
-    /// The outlook of a store that opening would keep; nil if there is no store, or if it would be reset or migrated.
+    /// Returns the outlook of a store that opening would keep. Returns nil if there is no store, or if the store would be reset
+    /// or migrated.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
         try StoreForecast(options).outlook()
     }
 
-    /// The containers that have a store open, in this process or in another process.
+    /// Returns the containers that have a store open, in this process or in another process.
     package static func occupants(_ url: URL) throws(DataSourceError) -> StoreOccupants {
         try StoreFiles(url, .system).occupants()
     }

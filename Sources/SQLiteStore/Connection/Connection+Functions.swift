@@ -7,7 +7,7 @@ extension PredicateFunction {
         UnsafeRawPointer(StaticString("PredicateFunction").utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
-    /// The result for a row, whose values SQLite passes as arguments; nil if the row could not be evaluated.
+    /// Evaluates the predicate for a row. SQLite passes the row's values as arguments. Returns nil if the evaluation failed.
     fileprivate func evaluate(_ arguments: UnsafeMutablePointer<OpaquePointer?>) -> Bool? {
         var argument = arguments
         var key: Int64 = 0
@@ -30,7 +30,7 @@ extension PredicateFunction {
 }
 
 extension RowSnapshot {
-    /// Stores an argument in a column, in the same way as a result column of a statement.
+    /// Stores an argument in a column. The result equals that of reading the value from a column of a statement.
     fileprivate mutating func set(_ value: OpaquePointer?, _ column: Int, _ storage: ColumnStorage) {
         guard sqlite3_value_type(value) != SQLITE_NULL else { return }
         switch storage {
@@ -42,7 +42,7 @@ extension RowSnapshot {
 }
 
 extension Statement {
-    /// Binds a list or a predicate. The statement retains the object until another value is bound.
+    /// Binds a list or a predicate. The statement retains the object until another value is bound to the parameter.
     private func bind<Object: AnyObject>(
         _ object: Object, _ type: UnsafePointer<CChar>, _ parameter: Int32
     ) -> Int32 {
@@ -61,7 +61,6 @@ extension Statement {
 }
 
 extension StringCollation {
-    /// The name of the collation in SQL.
     var name: String { "collation_\(number)" }
 }
 
@@ -70,7 +69,8 @@ extension Connection {
         @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
     /// Registers functions that SQLite lacks: the order of decimals, long lists of values, predicates that SQL cannot express,
-    /// and the order of folded strings. Queries in memory use the same functions, so both give the same answers.
+    /// and the order of folded strings. Queries in memory use the same functions, so that both kinds of queries give the same
+    /// results.
     func addFunctions() -> Int32 {
         var code = sqlite3_create_collation_v2(
             handle, "decimal", SQLITE_UTF8, nil,
@@ -125,7 +125,7 @@ private func evaluatePredicate(
     sqlite3_result_int(context, answer ? 1 : 0)
 }
 
-/// Returns the sort key of a string, or NULL for NULL.
+/// Returns the sort key of a string; NULL for NULL.
 private func textSortKey(
     _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
 ) {
@@ -136,7 +136,7 @@ private func textSortKey(
     }
 }
 
-/// A copy of a function's argument.
+/// Returns a copy of a function's argument.
 func value(_ value: OpaquePointer?) -> RowValue {
     switch sqlite3_value_type(value) {
     case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))

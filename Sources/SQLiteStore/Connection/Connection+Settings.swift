@@ -2,25 +2,26 @@ internal import CSQLite
 internal import RowStore
 
 extension Connection {
-    /// The longest wait for another program's lock, in milliseconds, except in saves.
+    /// The longest time to wait for another program's lock, in milliseconds. Saves have their own limit.
     static let patience: Int32 = 2000
 
-    /// Applies the settings that every connection needs before its first read. None of them changes the file.
+    /// Applies the settings that every connection needs before its first read. None of these settings changes the file.
     func configure() throws(DataSourceError) {
         sqlite3_busy_timeout(handle, Connection.patience)
         try set(SQLITE_DBCONFIG_DEFENSIVE, true)
         try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
-        // A word in double quotes is always a name, never a string. If the name does not exist, it is an error.
+        // A word in double quotes is always a name, never a string. An unknown name is an error.
         try set(SQLITE_DBCONFIG_DQS_DML, false)
         try set(SQLITE_DBCONFIG_DQS_DDL, false)
-        // Closing must not write until the store is known to be a store of this library, and a reader must never write.
+        // Closing must write nothing until it is certain that the file is a store of this library. A reader must never write.
         try set(closingCopiesLog: false)
         sqlite3_wal_autocheckpoint(handle, 0)
         let code = addFunctions()
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 
-    /// Applies the settings that every connection needs after its first read has shown that the file is a database.
+    /// Applies the settings that every connection needs after its first read. The first read has shown that the file is a
+    /// database.
     func settle() throws(DataSourceError) {
         // An I/O error in a mapped page would raise a signal instead of an error.
         try set(pragma: "mmap_size", to: 0)
@@ -39,8 +40,8 @@ extension Connection {
 
     func settleWriter(_ level: SynchronousLevel) throws(DataSourceError) {
         try settle()
-        // Sorting for an index can need as much space as the store itself, so it uses files. SQLite puts them in SQLITE_TMPDIR,
-        // else in TMPDIR, else in /var/tmp or /tmp.
+        // Sorting for an index can need as much space as the store itself, so SQLite sorts in temporary files. SQLite puts
+        // these files into the first existing folder of SQLITE_TMPDIR, TMPDIR, /var/tmp and /tmp.
         try set(pragma: "temp_store", to: 1)
         try set(pragma: "cache_size", to: -Connection.writerCache)
         try set(pragma: "journal_size_limit", to: 4 << 20)
@@ -52,13 +53,14 @@ extension Connection {
                 cause: "SQLite chose \(mode.first.map { "\($0)" } ?? "no log at all").")
         }
         try set(pragma: "synchronous", to: level == .full ? 2 : 1)
-        // Without this, a disk on Apple platforms may keep synced data in its cache. Other platforms ignore the setting.
+        // Without this setting, a disk on an Apple platform may keep synced data in its cache. Other platforms ignore the
+        // setting.
         try set(pragma: "fullfsync", to: 1)
         try set(pragma: "checkpoint_fullfsync", to: 1)
         try set(closingCopiesLog: true)
     }
 
-    /// Sets whether the last connection to close writes the log into the main file and removes the log.
+    /// Sets whether the last connection to close copies the log into the main file, and removes the log.
     func set(closingCopiesLog isOn: Bool) throws(DataSourceError) {
         try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isOn)
     }
@@ -69,7 +71,7 @@ extension Connection {
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 
-    /// Makes SQLite check regularly whether the task of a statement was cancelled.
+    /// Sets whether SQLite regularly checks if the task of a running statement was cancelled.
     func setEndsWithItsTask(_ isOn: Bool) {
         guard isOn else { return sqlite3_progress_handler(handle, 0, nil, nil) }
         let connection = Unmanaged.passUnretained(self).toOpaque()
@@ -82,16 +84,16 @@ extension Connection {
             }, connection)
     }
 
-    /// Sets the longest wait of statements for a lock.
+    /// Sets the longest time that statements wait for a lock.
     func setPatience(_ patience: Duration) {
         sqlite3_busy_timeout(handle, Int32(clamping: Int64(patience / .milliseconds(1))))
     }
 
-    /// Sets a pragma and reads it back, because SQLite silently ignores features that it was built without.
+    /// Sets a pragma and reads its value back, because SQLite silently ignores features that it was built without.
     func set(pragma name: String, to value: Int64) throws(DataSourceError) {
         try run("PRAGMA \(name) = \(value)")
         let found = try values("PRAGMA \(name)")
-        // No row means that this SQLite cannot map files at all.
+        // If there is no row, this build of SQLite cannot map files at all.
         if found.isEmpty && name == "mmap_size" { return }
         guard found == [[.integer(value)]] else {
             throw DataSourceError(

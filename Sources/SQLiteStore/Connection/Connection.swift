@@ -3,21 +3,21 @@ internal import MigrationSQL
 internal import PredicateSQL
 internal import RowStore
 
-/// One SQLite connection and the statements prepared on it.
+/// An SQLite connection and the statements that were prepared on it.
 ///
-/// Guarded by: its owner. The writer's connection is used only under the store's write lock, and the pool gives each reader's
-/// connection to one caller at a time. SQLite's own mutexes are off.
+/// Guarded by: its owner. The writer's connection is used only while the store's writer is locked. The pool gives the
+/// connection of a reader to one caller at a time. SQLite's own mutexes are off.
 final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
-    /// The statements by the numbers that ``StoreSchema`` assigns.
+    /// The prepared statements, at the numbers that ``StoreSchema`` assigns.
     private var numbered: [Statement?] = []
-    /// The statements of repeated queries, by their SQL.
+    /// The prepared statements of repeated queries, by their SQL.
     private var queries: [String: Statement] = [:]
     private var isOpen = true
-    /// Reports the statements; nil without a listener.
+    /// Reports the statements; nil if there is no listener.
     private var tracer: StatementTracer?
-    /// Whether a cancellation of the task ends the running statement.
+    /// Whether the running statement ends if the task is cancelled.
     var isCancellable = false
     private(set) lazy var limits = SQLLimits(
         variables: Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)),
@@ -26,7 +26,7 @@ final class Connection: @unchecked Sendable {
 
     /// - Parameters:
     ///   - files: How SQLite treats the log and the shared memory beside the file.
-    ///   - vfs: The name of the SQLite VFS; nil for the default.
+    ///   - vfs: The name of the SQLite VFS; nil for the default VFS.
     init(
         path: String, isReader: Bool, files: SideFiles = .made, vfs: String? = nil
     ) throws(DataSourceError) {
@@ -51,15 +51,15 @@ final class Connection: @unchecked Sendable {
 
     /// How SQLite treats the log and the shared memory beside a file.
     enum SideFiles: String {
-        /// SQLite makes them when it needs them.
+        /// SQLite makes these files when it needs them.
         case made = ""
-        /// SQLite reads existing shared memory, and makes none.
+        /// SQLite reads existing shared memory, but makes none.
         case asTheyAre = "?readonly_shm=1"
-        /// SQLite ignores them, and assumes that nothing changes the file.
+        /// SQLite ignores these files, and assumes that the main file never changes.
         case ignored = "?immutable=1"
     }
 
-    /// The path, or a URI for SQLite. `?`, `#` and `%` have a meaning in a URI, so they are escaped.
+    /// Returns the path, or a URI for SQLite. In a URI, the characters `?`, `#` and `%` are escaped.
     private static func address(_ path: String, _ files: SideFiles) -> String {
         if files == .made { return path }
         let escapes: [Unicode.Scalar: String] = ["%": "%25", "?": "%3f", "#": "%23"]
@@ -72,20 +72,20 @@ final class Connection: @unchecked Sendable {
 
     /// Finalizes all statements and closes the connection. Further calls do nothing.
     ///
-    /// - Parameter copyingLog: Whether the last connection to close writes the log into the main file and removes the log; nil
-    ///   keeps the present setting.
+    /// - Parameter copyingLog: Whether the last connection to close copies the log into the main file and removes the log; nil
+    ///   to keep the current setting.
     func close(copyingLog: Bool? = nil) {
         guard isOpen else { return }
         if let copyingLog { try? set(closingCopiesLog: copyingLog) }
         isOpen = false
         numbered = []
         queries = [:]
-        // A statement that another object still retains would outlive the tracer.
+        // End the tracing, because a statement that another object retains could exist longer than the tracer.
         if tracer != nil { sqlite3_trace_v2(handle, 0, nil, nil) }
         sqlite3_close_v2(handle)
     }
 
-    /// Reports the statements from now on.
+    /// Reports all statements that run after this call.
     func trace(_ tracing: StatementTracing?) {
         tracer = tracing.map { StatementTracer(handle, $0) }
     }
@@ -94,10 +94,10 @@ final class Connection: @unchecked Sendable {
 // MARK: - Statements
 
 extension Connection {
-    /// The most query statements that are kept. Beyond the limit, all are removed.
+    /// The maximum number of query statements that are kept. If one more is needed, all are removed.
     private static let queryLimit = 64
 
-    /// The statement with that number. It is prepared on its first use.
+    /// Returns the statement with the given number. Prepares the statement on its first use.
     @inline(__always)
     func statement(_ number: Int, _ sql: @autoclosure () -> String) throws(DataSourceError) -> Statement {
         if number < numbered.count, let statement = numbered[number] { return statement }
@@ -107,9 +107,9 @@ extension Connection {
         return statement
     }
 
-    /// The statement of a query, with its values bound.
+    /// Returns the statement of a query, with the values bound.
     ///
-    /// - Parameter isKept: Whether later queries with the same SQL reuse the statement.
+    /// - Parameter isKept: Whether later queries with the same SQL can use the statement again.
     func statement(
         _ sql: String, _ values: [SQLParameter], sortedBy sort: [SortKey], isKept: Bool
     ) throws(DataSourceError) -> Statement {
@@ -149,7 +149,7 @@ extension Connection {
         return Statement(prepared)
     }
 
-    /// Runs one statement, and ignores its rows.
+    /// Runs one statement, and ignores its result rows.
     func run(_ sql: String) throws(DataSourceError) {
         let statement = try prepare(sql)
         var code = statement.step()
@@ -157,7 +157,7 @@ extension Connection {
         guard code == SQLITE_DONE else { throw error(code, while: "using") }
     }
 
-    /// All rows of a query, as values. For metadata: rows of entities are read directly into snapshots.
+    /// Returns all rows of a query as values. Used for metadata; the rows of entities are read directly into snapshots.
     func values(_ sql: String) throws(DataSourceError) -> [[RowValue]] {
         try rows(of: prepare(sql))
     }
@@ -178,17 +178,17 @@ extension Connection {
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Rolls the transaction back, if there is one.
+    /// Rolls back the open transaction, if there is one.
     func rollBack() {
         if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
 }
 
 extension Connection {
-    /// Whether SQLite could open the file only for reading, which SQLite does not report as an error.
+    /// Whether SQLite could open the file only for reading. SQLite does not report this case as an error.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
-    /// Runs the body in a transaction that takes the write lock at its start.
+    /// Runs the body in a transaction that takes the write lock when it begins.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try run("BEGIN IMMEDIATE")
         do throws(DataSourceError) {
@@ -205,7 +205,7 @@ extension Connection {
         try insert(metadata.rows)
     }
 
-    /// Inserts rows of the metadata table.
+    /// Inserts rows into the metadata table.
     func insert(_ rows: [String: RowValue]) throws(DataSourceError) {
         let statement = try prepare(StoreMetadata.insertSQL)
         for (name, value) in rows {
@@ -219,7 +219,7 @@ extension Connection {
 }
 
 extension Connection: SQLConnection {
-    /// All rows of a query with parameters. Ignores values without a parameter.
+    /// Returns all rows of a query with parameters. Ignores surplus values.
     func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]] {
         let statement = try prepare(sql)
         try bind(values, to: statement, from: 1)

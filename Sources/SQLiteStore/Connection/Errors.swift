@@ -4,12 +4,12 @@ internal import Foundation
 internal import RowStore
 
 extension Connection {
-    /// The longest path of a store, in bytes. SQLite adds at most `-journal` to it.
+    /// The maximum length of a store's path, in bytes. SQLite appends at most `-journal` to the path.
     static let longestPath = Int(sqlite3_vfs_find(nil)?.pointee.mxPathname ?? 512) - 8
 }
 
 extension DataSourceError {
-    /// The error for an SQLite result code. The message names the file, and contains no values of rows.
+    /// Makes the error for an SQLite result code. The message contains the path of the file, but no values of rows.
     init(sqlite code: Int32, connection: OpaquePointer, path: String, while action: String) {
         let number = sqlite3_system_errno(connection)
         let text = String(cString: sqlite3_errmsg(connection))
@@ -52,7 +52,7 @@ extension DataSourceError {
         }
     }
 
-    /// The error for an error number of the operating system.
+    /// Makes the error for an error number of the operating system.
     init(systemError number: Int32, path: String, while action: String) {
         let cause = String(cString: strerror(number))
         switch number {
@@ -79,7 +79,7 @@ extension DataSourceError {
         }
     }
 
-    /// The error for a path that SQLite cannot open, because the paths of the files beside the store have to fit, too.
+    /// Makes the error for a path that is too long for SQLite. The paths of the files beside the store must fit, too.
     init(longPath path: String) {
         self.init(
             .notAFile,
@@ -94,7 +94,7 @@ extension DataSourceError {
             cause: cause)
     }
 
-    /// The error for a path at which there is no plain file, but a folder, a device or the like.
+    /// Makes the error for a path that leads to a folder, a device or another object that is not a plain file.
     init(notAPlainFile path: String, _ state: stat) {
         let kind =
             switch state.st_mode & S_IFMT {
@@ -107,7 +107,7 @@ extension DataSourceError {
         self.init(.notAFile, "\(path) is not a plain file. Choose another path.", cause: "It is \(kind).")
     }
 
-    /// The error for a file of an open store that is no longer at its path.
+    /// Makes the error for an open store when one of its files is no longer at its path.
     init(storeMoved path: String) {
         self.init(
             .storeMoved,
@@ -115,13 +115,13 @@ extension DataSourceError {
                 + "container and open the store again.")
     }
 
-    /// The error for a file that would get the name of an existing file.
+    /// Makes the error for a new file whose name is already taken.
     init(fileExists path: String) {
         self.init(.fileExists, "The file \(path) already exists. Choose another name, or move that file away.")
     }
 
     private init(diskFullAt path: String, cause: String) {
-        // SQLite does not report which file did not fit, and has already removed its temporary files.
+        // SQLite does not report which file was too large for the disk, and has already removed its temporary files.
         if !isFull(folder: (path as NSString).deletingLastPathComponent) {
             self.init(
                 .diskFull,
@@ -148,7 +148,8 @@ extension DataSourceError {
     }
 }
 
-/// SQLite reports some full disks as an I/O error, for example if a shared memory file cannot grow.
+/// Returns whether the disk is full. SQLite reports some full disks as an I/O error, for example if a shared memory file cannot
+/// grow.
 private func isFull(_ number: Int32, _ path: String) -> Bool {
     if number == ENOSPC || number == EDQUOT { return true }
     return isFull(folder: (path as NSString).deletingLastPathComponent)
@@ -170,10 +171,10 @@ private func isSymbolicLink(_ path: String) -> Bool {
     return lstat(path, &state) == 0 && state.st_mode & S_IFMT == S_IFLNK
 }
 
-/// The folder of SQLite's temporary files.
+/// The folder for SQLite's temporary files.
 private var temporaryFolder: String {
     let environment = ProcessInfo.processInfo.environment
-    // In the order in which SQLite tries them.
+    // The order in which SQLite tries the folders.
     let candidates = [environment["SQLITE_TMPDIR"], environment["TMPDIR"], "/var/tmp", "/usr/tmp", "/tmp"]
     return candidates.compactMap(\.self).first { folder in
         var state = stat()
@@ -181,23 +182,23 @@ private var temporaryFolder: String {
     } ?? "."
 }
 
-/// Passes errors that no call can throw to the app's handler.
+/// Passes errors to the app's handler, if no call can throw them.
 ///
-/// The handler runs on a separate queue, because the reporting code may hold locks.
+/// The handler runs on a separate queue, because the code that reports an error may have locked something.
 final class FailureReports: Sendable {
     typealias Handler = @Sendable (DataSourceError) -> Void
 
     private struct State {
         var handler: Handler?
-        /// Reports from the time before there was a handler.
+        /// Errors that were reported before there was a handler.
         var kept: [DataSourceError] = []
-        /// The names of reports that are made only once and were made.
+        /// The names of the one-time reports that were made.
         var reported: Set<String> = []
     }
 
-    /// The most reports that are kept for a handler.
+    /// The maximum number of errors that are kept until there is a handler.
     private static let keptLimit = 16
-    /// The most names of reports that are made only once. A model has fewer attributes.
+    /// The maximum number of names of one-time reports. No model has so many attributes.
     private static let reportedLimit = 10_000
 
     private let state = Guarded(State())
@@ -212,7 +213,8 @@ final class FailureReports: Sendable {
         for error in kept { queue.async { handler(error) } }
     }
 
-    /// - Parameter once: A name for a report that is made only once; nil to make the report each time.
+    /// - Parameter once: A name for a one-time report, so that further reports with this name are ignored; nil to report each
+    ///   time.
     func report(_ error: DataSourceError, once: String? = nil) {
         let handler = state.withLock { state -> Handler? in
             if let once {

@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import RowStore
 
-/// Many values for one parameter of a statement. SQLite gets a pointer to the values.
+/// Many values for one parameter of a statement. SQLite gets a pointer to this object.
 ///
-/// `column IN (SELECT value FROM listed_values(?1))` can use an index, as a list of parameters can, and the statement is the
-/// same for lists of every length. SQLite compares the values themselves, and not a string that contains them.
+/// `column IN (SELECT value FROM listed_values(?1))` can use an index, like a list of parameters. The SQL is the same for lists
+/// of every length. SQLite compares the values directly, and does not parse them from a string.
 final class ListedValues: Sendable {
     let values: [RowValue]
 
@@ -12,17 +12,16 @@ final class ListedValues: Sendable {
         self.values = values
     }
 
-    /// The name by which SQLite identifies pointers of this type: a static string, because SQLite keeps its address.
+    /// The name by which SQLite recognizes pointers of this type. A static string, because SQLite keeps only its address.
     static var pointerType: UnsafePointer<CChar> {
         UnsafeRawPointer(StaticString("ListedValues").utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
-    /// The SQL after `IN`.
+    /// Returns the SQL that follows `IN`.
     static func sql(_ parameter: String) -> String { "(SELECT value FROM listed_values(\(parameter)))" }
 }
 
 extension Connection {
-    /// Registers the virtual table of listed values.
     func addListedValues() -> Int32 {
         let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
         module.initialize(to: sqlite3_module())
@@ -61,7 +60,7 @@ private func disconnectTable(_ table: UnsafeMutablePointer<sqlite3_vtab>?) -> In
     return SQLITE_OK
 }
 
-/// Offers the only plan: a scan from the first value of the list to the last. Without a list there is no plan.
+/// Offers the only plan: a scan of the list from its first value to its last. Without a list, there is no plan.
 private func planScan(
     _: UnsafeMutablePointer<sqlite3_vtab>?, _ info: UnsafeMutablePointer<sqlite3_index_info>?
 ) -> Int32 {
@@ -95,7 +94,7 @@ private func closeCursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -
     return SQLITE_OK
 }
 
-/// The statement retains the list as long as it is bound, so the list exists during the scan.
+/// Starts the scan. The statement retains the bound list, so the list exists during the whole scan.
 private func beginScan(
     _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _: Int32, _: UnsafePointer<CChar>?, _ count: Int32,
     _ arguments: UnsafeMutablePointer<OpaquePointer?>?
@@ -143,7 +142,7 @@ private func withListCursor<R>(
 }
 
 extension csqlite_list_cursor {
-    /// Empty if a value of another kind was bound.
+    /// The values; empty if a value of another type was bound.
     fileprivate var values: [RowValue] {
         guard let list else { return [] }
         return Unmanaged<ListedValues>.fromOpaque(list).takeUnretainedValue().values
@@ -152,7 +151,7 @@ extension csqlite_list_cursor {
     fileprivate var isAtEnd: Bool { position >= values.count }
 }
 
-/// Gives a copy of a value to SQLite.
+/// Passes a copy of a value to SQLite.
 private func result(_ context: OpaquePointer?, _ value: RowValue) {
     switch value {
     case .null: sqlite3_result_null(context)

@@ -1,12 +1,13 @@
 internal import CSQLite
 internal import RowStore
 
-/// Collects the values of a column of related rows.
+/// The values of a column in related rows, collected for an aggregate.
 private final class AggregatedValues {
     var values: [RowValue] = []
 }
 
-/// The object with the values so far, for the aggregate of that context. (https://www.sqlite.org/c3ref/aggregate_context.html)
+/// Returns the object that collects the values of the context's aggregate. Makes the object for the first value.
+/// (https://www.sqlite.org/c3ref/aggregate_context.html)
 private func state<State: AnyObject>(_ context: OpaquePointer?, _ make: () -> State) -> State? {
     let pointer = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))
     guard let pointer = pointer?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self) else { return nil }
@@ -16,7 +17,8 @@ private func state<State: AnyObject>(_ context: OpaquePointer?, _ make: () -> St
     return new
 }
 
-/// Takes that object at the end of the aggregate; nil if there were no values.
+/// Returns the object with the collected values, and removes it from the context. Called at the end of the aggregate. Returns
+/// nil if there were no values.
 private func takeState<State: AnyObject>(_ context: OpaquePointer?, _: State.Type) -> State? {
     let pointer = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     guard let known = pointer?.pointee else { return nil }
@@ -24,15 +26,15 @@ private func takeState<State: AnyObject>(_ context: OpaquePointer?, _: State.Typ
     return Unmanaged<State>.fromOpaque(known).takeRetainedValue()
 }
 
-/// The context's memory for the pointer to its sum. The pointer is nil before the first value. A sum is not an object, because
-/// each value would cost reference counting.
+/// Returns the context's memory for the pointer to its sum. The pointer is nil before the first value. The sum is not an
+/// object, because reference counting would slow down each addition.
 private func exactSumPointer(_ context: OpaquePointer?) -> UnsafeMutablePointer<UnsafeMutablePointer<ExactSum>?>? {
     sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutablePointer<ExactSum>?>.size))?
         .assumingMemoryBound(to: UnsafeMutablePointer<ExactSum>?.self)
 }
 
 extension Connection {
-    /// Registers the aggregates of related rows. Each gives the same result as in memory.
+    /// Registers the aggregates of related rows. Each aggregate gives the same result in SQLite as in memory.
     func addAggregates() -> Int32 {
         for aggregate in RowAggregate.all where !aggregate.isOfSQLite {
             let code = sqlite3_create_function_v2(
@@ -53,7 +55,7 @@ extension Connection {
         return addExactSum()
     }
 
-    /// Registers a sum of reals that is rounded once at the end.
+    /// Registers a sum of reals that is rounded only once, at the end.
     private func addExactSum() -> Int32 {
         sqlite3_create_function_v2(
             handle, Connection.exactSum, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, nil,
@@ -73,16 +75,16 @@ extension Connection {
                     known.deallocate()
                     pointer.pointee = nil
                 }
-                // Infinities of both signs have no sum. The caller gets the error when it adds the same rows in memory.
+                // Infinities of opposite signs have no sum. The caller gets the error when it adds the same rows in memory.
                 if let sum = sum.value { sqlite3_result_double(context, sum) } else { sqlite3_result_int(context, 0) }
             }, nil)
     }
 
-    /// The SQL name of the sum that is rounded once.
+    /// The SQL name of the sum that is rounded only once.
     static let exactSum = "exact_sum"
 }
 
-/// An aggregate function, and the kind of values that it takes.
+/// An aggregate function, together with the kind of its values.
 struct RowAggregate {
     let code: Int
 
@@ -98,7 +100,7 @@ struct RowAggregate {
         self.code = code
     }
 
-    /// Nil for a function that is not used with related rows.
+    /// Returns nil for a function that is not used with related rows.
     init?(_ function: FetchFunction, _ kind: ValueKind) {
         guard let function = RowAggregate.functions.firstIndex(of: function),
             let kind = RowAggregate.kinds.firstIndex(of: kind)
@@ -110,7 +112,8 @@ struct RowAggregate {
     var kind: ValueKind { RowAggregate.kinds[code % RowAggregate.kinds.count] }
     var name: String { isOfSQLite ? function.rawValue : "row_\(function.rawValue)_\(code % RowAggregate.kinds.count)" }
 
-    /// Whether SQLite's own function has the same results. SQLite orders numbers and bytes as rows in memory are ordered.
+    /// Whether SQLite's own function has the same results. SQLite orders numbers and bytes in the same way as queries in
+    /// memory.
     fileprivate var isOfSQLite: Bool { (function == .min || function == .max) && kind != .decimal }
 }
 

@@ -16,7 +16,7 @@ final class Statement {
     @inline(__always)
     func step() -> Int32 { sqlite3_step(handle) }
 
-    /// Resets the statement for its next run, and removes its bound values, which may point to memory that is about to be
+    /// Resets the statement for its next run. Removes the bound values, because they may point to memory that is about to be
     /// freed.
     func clear() {
         sqlite3_reset(handle)
@@ -45,7 +45,7 @@ final class Statement {
         }
     }
 
-    /// A copy of a column of the current row.
+    /// Returns a copy of a column of the current row.
     func value(_ column: Int32) -> RowValue {
         switch sqlite3_column_type(handle, column) {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, column))
@@ -62,10 +62,10 @@ final class Statement {
     }
 }
 
-/// Tells SQLite to copy the bound bytes (`SQLITE_TRANSIENT`, a macro that Swift cannot see).
+/// Tells SQLite to copy the bound bytes. The value is that of the macro `SQLITE_TRANSIENT`, which Swift cannot import.
 let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// The address of an empty string. SQLite would read a null pointer as NULL.
+/// The address of an empty string. SQLite would store a null pointer as NULL.
 var emptyText: UnsafePointer<CChar> {
     UnsafeRawPointer(StaticString("").utf8Start).assumingMemoryBound(to: CChar.self)
 }
@@ -73,7 +73,7 @@ var emptyText: UnsafePointer<CChar> {
 /// The limits of this build of SQLite.
 struct SQLLimits: Sendable {
     var variables: Int
-    /// The most arguments of a function.
+    /// The maximum number of arguments of a function.
     var arguments: Int
     var length: Int
 }
@@ -84,21 +84,21 @@ struct SQLLimits: Sendable {
 final class StatementTracer {
     private struct Run {
         let start: ContinuousClock.Instant
-        /// The number of rows that the connection had changed before the run.
+        /// The number of rows that the connection had changed before this run.
         let changes: Int64
         var rows = 0
     }
 
     private let tracing: StatementTracing
     private let connection: OpaquePointer
-    /// The running statements. There are several if a read is made during another read.
+    /// The running statements. There are several if one read runs inside another.
     private var running: [OpaquePointer: Run] = [:]
 
-    /// Starts tracing. The tracer must exist until the connection is closed.
+    /// Starts the tracing. The tracer must exist until the connection is closed.
     init(_ connection: OpaquePointer, _ tracing: StatementTracing) {
         self.connection = connection
         self.tracing = tracing
-        // Durations are measured here, because SQLite measures whole milliseconds.
+        // Measure durations here, because SQLite measures only whole milliseconds.
         sqlite3_trace_v2(
             connection, UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_ROW | SQLITE_TRACE_PROFILE),
             { event, tracer, statement, detail in
@@ -112,7 +112,7 @@ final class StatementTracer {
     private func record(_ event: UInt32, _ statement: OpaquePointer, _ detail: UnsafeMutableRawPointer?) {
         switch Int32(event) {
         case SQLITE_TRACE_STMT:
-            // SQLite reports a statement that runs inside another statement as a comment. It is part of the outer statement.
+            // SQLite reports a nested statement as a comment. A nested statement counts as a part of the outer statement.
             if let text = detail?.assumingMemoryBound(to: CChar.self), text[0] == 0x2D, text[1] == 0x2D { return }
             running[statement] = Run(start: .now, changes: sqlite3_total_changes64(connection))
         case SQLITE_TRACE_ROW: running[statement]?.rows += 1
@@ -124,7 +124,7 @@ final class StatementTracer {
     private func report(_ statement: OpaquePointer, _ run: Run) {
         let isWriting = sqlite3_stmt_readonly(statement) == 0
         let rows = isWriting ? Int(sqlite3_total_changes64(connection) - run.changes) : run.rows
-        // Reading the counter sets it back to 0 for the next run.
+        // Reading the counter resets it for the next run.
         let steps = Int(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1))
         tracing.report(
             StatementTrace(

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Synchronization
 
-/// Counts the work of a store since it was opened.
+/// Counts the work of a store since its opening.
 ///
 /// **Isolation**: any thread.
 package final class StoreCounters: Sendable {
@@ -17,7 +17,7 @@ package final class StoreCounters: Sendable {
         freeKey = Atomic(firstFreeKey)
     }
 
-    /// The number of statements that ran, reads and writes.
+    /// The number of statements that ran. Both reads and writes count.
     package var statementsRun: Int { statements.load(ordering: .relaxed) }
     /// The number of rows that committed transactions inserted, updated or deleted.
     package var rowsWritten: Int { rows.load(ordering: .relaxed) }
@@ -27,7 +27,7 @@ package final class StoreCounters: Sendable {
         return frames == 0 ? 0 : 32 + frames * (24 + 4096)
     }
 
-    /// The number of times that this container copied the write-ahead log, or a part of it, into the main file.
+    /// The number of times that this container copied the write-ahead log, or part of it, into the main file.
     package var checkpointCount: Int { checkpoints.load(ordering: .relaxed) }
 
     func countCheckpoint() { checkpoints.wrappingAdd(1, ordering: .relaxed) }
@@ -47,7 +47,7 @@ package final class StoreCounters: Sendable {
         self.rows.wrappingAdd(rows, ordering: .relaxed)
     }
 
-    /// The number of frames of the log that were not copied into the main file yet.
+    /// The number of frames of the log that are not copied into the main file yet.
     var uncopiedFrames: Int { uncopied.load(ordering: .relaxed) }
 
     func setFrames(_ frames: Int, uncopied: Int) {

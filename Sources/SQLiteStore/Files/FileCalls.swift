@@ -1,15 +1,16 @@
 internal import Foundation
 
-/// The system calls that a store makes for its files, in addition to SQLite's own calls. Each returns 0 or an error number.
-/// Tests use ``fault`` to make calls fail.
+/// The system calls that a store makes for its files, in addition to SQLite's own calls. Each call returns 0 or an error
+/// number. Tests use ``fault`` to make calls fail.
 package struct FileCalls: Sendable {
     package enum Call: String, Sendable, CaseIterable {
         case resolve, readLink, look, lock, create, setMode, remove, move, link, sync, list
     }
 
-    /// Runs before each call. If it returns a number other than 0, the call is not made and returns that error.
+    /// Runs before each call. If the closure returns a number other than 0, the call is skipped and returns that number as its
+    /// error.
     package var fault: @Sendable (Call, _ path: String) -> Int32
-    /// The name of the SQLite VFS; nil for the default.
+    /// The name of the SQLite VFS; nil for the default VFS.
     package var sqliteVFS: String?
 
     package init(sqliteVFS: String? = nil, fault: @escaping @Sendable (Call, _ path: String) -> Int32 = { _, _ in 0 }) {
@@ -20,7 +21,7 @@ package struct FileCalls: Sendable {
     /// The system calls, without faults.
     package static let system = FileCalls()
 
-    /// The path without symbolic links.
+    /// Returns the path with all symbolic links resolved.
     func resolve(_ path: String) -> (path: String, error: Int32) {
         let error = fault(.resolve, path)
         guard error == 0 else { return (path, error) }
@@ -33,18 +34,18 @@ package struct FileCalls: Sendable {
         run(.look, path) { lstat(path, &state) }
     }
 
-    /// The target of a symbolic link.
+    /// Returns the target of a symbolic link.
     func readLink(_ path: String) -> (target: String, error: Int32) {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let error = run(.readLink, path) { Int32(readlink(path, &bytes, bytes.count - 1)) }
         return (String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self), error)
     }
 
-    /// Opens a file that only serves as a lock, or makes it, and locks it.
+    /// Opens or makes a file that only serves as a lock, and locks the file.
     ///
     /// - Parameters:
     ///   - mode: The permissions of a new file.
-    ///   - isShared: Whether the lock is shared instead of exclusive.
+    ///   - isShared: True for a shared lock, false for an exclusive lock.
     func lock(_ path: String, mode: mode_t, isShared: Bool = false) -> (descriptor: Int32, error: Int32) {
         var (descriptor, error) = openOrMake(path, mode: mode)
         guard error == 0 else { return (-1, error) }
@@ -56,7 +57,7 @@ package struct FileCalls: Sendable {
         return (descriptor, error)
     }
 
-    /// Opens a file beside a store, or makes it.
+    /// Opens a file beside a store. Makes the file if it is missing.
     func openOrMake(_ path: String, mode: mode_t) -> (descriptor: Int32, error: Int32) {
         var descriptor: Int32 = -1
         let error = run(.lock, path) {
@@ -70,7 +71,7 @@ package struct FileCalls: Sendable {
         return (error == 0 ? descriptor : -1, error)
     }
 
-    /// Opens an existing file and takes a shared lock on it.
+    /// Opens an existing file and takes a shared lock on the file.
     func lockForReading(_ path: String) -> (descriptor: Int32, error: Int32) {
         var descriptor: Int32 = -1
         var error = run(.lock, path) {
@@ -83,7 +84,7 @@ package struct FileCalls: Sendable {
         return (error == 0 ? descriptor : -1, error)
     }
 
-    /// Makes an empty file with exactly these permissions, regardless of the process's umask.
+    /// Makes an empty file with exactly these permissions, whatever the umask of the process.
     func create(_ path: String, mode: mode_t) -> Int32 {
         run(.create, path) {
             let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -126,7 +127,7 @@ package struct FileCalls: Sendable {
         }
     }
 
-    /// The names in a folder.
+    /// Returns the names of the files in a folder.
     func list(_ path: String) -> (names: [String], error: Int32) {
         let error = fault(.list, path)
         guard error == 0 else { return ([], error) }

@@ -1,17 +1,17 @@
 internal import Foundation
 internal import RowStore
 
-/// A lock that one container at a time can have, across processes. The system releases the lock when the process ends.
+/// A lock that only one container at a time can have, in all processes. The system releases the lock when the process ends.
 ///
-/// The lock has a separate file, into which the holder writes its process ID. The file has no other contents, and is never
-/// removed.
+/// The lock has a file of its own. The container that has the lock writes its process ID into the file. The file has no other
+/// contents, and is never removed.
 ///
-/// Guarded by: its owner, which uses it on one thread at a time.
+/// Guarded by: its owner, which uses the lock on one thread at a time.
 final class FileLock: Sendable {
     private let path: String
     private let descriptor: Int32
 
-    /// Opens the lock's file, or makes it.
+    /// Opens the lock's file. Makes the file if it is missing.
     init(_ path: String, _ files: StoreFiles) throws(DataSourceError) {
         self.path = path
         descriptor = try files.openShared(path)
@@ -24,8 +24,8 @@ final class FileLock: Sendable {
 
     /// Waits for the lock.
     ///
-    /// - Parameter patience: The longest wait.
-    /// - Throws: `storeBusy`, with the process ID of the holder.
+    /// - Parameter patience: The longest time to wait.
+    /// - Throws: `storeBusy`, with the ID of the process that has the lock.
     func take(patience: Duration = .milliseconds(Int(Connection.patience))) throws(DataSourceError) {
         guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return recordHolder() }
         let end = ContinuousClock.now + patience
@@ -45,7 +45,7 @@ final class FileLock: Sendable {
         flock(descriptor, LOCK_UN)
     }
 
-    /// Runs the body with the lock.
+    /// Runs the body while this container has the lock.
     func holding<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try take()
         defer { release() }
@@ -67,21 +67,22 @@ final class FileLock: Sendable {
 }
 
 extension StoreFiles {
-    /// Locked while a container opens or resets a shared store.
+    /// The lock file for opening or resetting a shared store.
     var gate: String { main + ".gate" }
-    /// Locked while a container writes a shared store.
+    /// The lock file for writing to a shared store.
     var writeLock: String { main + ".write" }
-    /// Written after each commit to a shared store, to notify the other members.
+    /// The file that is written after each commit to a shared store, to notify the other members.
     var bell: String { main + ".bell" }
 
-    /// Opens a file beside a shared store, or makes it.
+    /// Opens a file beside a shared store. Makes the file if it is missing.
     func openShared(_ path: String) throws(DataSourceError) -> Int32 {
         // An existing file may belong to an earlier store with other permissions.
         let wanted = try state(main).map { $0.st_mode & 0o777 } ?? mode
         let (descriptor, error) = calls.openOrMake(path, mode: wanted)
         guard error == 0 else { throw DataSourceError(systemError: error, path: path, while: "opening") }
         var found = stat()
-        // Only the owner can change permissions. An error does no harm, because the files have only locks and hints.
+        // Only the owner of a file can change its permissions. An error does no harm, because the files contain only locks and
+        // hints.
         if fstat(descriptor, &found) == 0, found.st_mode & 0o777 != wanted { _ = fchmod(descriptor, wanted) }
         return descriptor
     }

@@ -2,25 +2,26 @@ internal import Foundation
 internal import RowStore
 
 /// Notifies other members that a store may have new saves, and receives their notifications. A notification is only a hint: the
-/// receiver reads the store to find out.
+/// receiver reads the store to find the saves.
 ///
-/// Members notify each other by a file that is written after each commit. If a process is killed between a commit and its
-/// notification, the other members find the commit by their regular checks.
+/// A member notifies the others by writing to a file after each commit. If a process is killed between a commit and its
+/// notification, the other members find the commit in their regular checks.
 ///
-/// Each member keeps one byte of the file locked, at the position of its number, for as long as it lives.
+/// While a member has the store open, it keeps one byte of the file locked. The member's number determines the position of the
+/// byte.
 final class MemberNotifier: Sendable {
-    /// The longest time between two checks without a notification, in milliseconds.
+    /// The longest time between two checks, in milliseconds. A notification causes an earlier check.
     private static let interval: Int32 = 500
-    /// The position of the first lockable byte. No byte is ever written there.
+    /// The position of the first lockable byte. No data is ever written there.
     private static let firstMember: Int64 = 1 << 32
 
     private let path: String
     private let descriptor: Int32
     private let listening: Guarded<Listening>
 
-    /// A pipe. Closing one end ends the thread that waits at the other end.
+    /// The two ends of a pipe. Closing the `ending` end stops the thread that waits at the `waiting` end.
     private struct Listening {
-        /// The end at which a thread waits. Nil once a thread has taken it, or after the end.
+        /// The end of the pipe at which a thread waits. Nil after a thread has taken the descriptor, and after ``end()``.
         var waiting: Int32?
         var ending: Int32?
 
@@ -32,7 +33,7 @@ final class MemberNotifier: Sendable {
 
     init(_ files: StoreFiles) throws(DataSourceError) {
         path = files.bell
-        // Throw now, because a container that gets no notifications would silently show old rows.
+        // Throw here if there is no pipe: a container without notifications would silently show old rows.
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw DataSourceError(systemError: errno, path: path, while: "opening") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -52,17 +53,17 @@ final class MemberNotifier: Sendable {
 
     // MARK: Notifications
 
-    /// Notifies the other members, if any other container has the store open or is opening it.
+    /// Notifies the other members. Does nothing if no other container has the store open or is opening it.
     ///
-    /// - Parameter number: The number to write into the file. Its value does not matter.
+    /// - Parameter number: The number to write into the file. Any number has the same effect.
     func notify(_ number: Int64) {
         guard isAnyPresent else { return }
         var number = number
         _ = pwrite(descriptor, &number, 8, 0)
     }
 
-    /// Calls the handler after each notification, and after ``interval`` without one, on a separate thread. Further calls do
-    /// nothing.
+    /// Calls the handler on a separate thread: after each notification, and after each ``interval`` without a notification.
+    /// Only the first call of this method has an effect.
     func listen(_ handler: @escaping @Sendable () -> Void) {
         let waiting = listening.withLock { listening in
             defer { listening.waiting = nil }
@@ -79,16 +80,16 @@ final class MemberNotifier: Sendable {
         thread.start()
     }
 
-    /// Ends the calls of the handler. A call that is running may finish.
+    /// Stops calling the handler. A running call of the handler may still finish.
     func end() {
         listening.withLock { $0.end() }
     }
 
-    /// Waits for a notification, for at most ``interval``.
+    /// Waits for a notification, at most for the ``interval``.
     ///
     /// - Returns: Whether the thread must end.
     private static func waitForNotification(_ watch: Int32, _ end: Int32) -> Bool {
-        // `poll` ignores negative descriptors, such as a watch that could not be made.
+        // `poll` ignores negative descriptors. The watch is negative if it could not be made.
         var polled = [
             pollfd(fd: end, events: Int16(POLLIN), revents: 0), pollfd(fd: watch, events: Int16(POLLIN), revents: 0),
         ]
@@ -99,7 +100,7 @@ final class MemberNotifier: Sendable {
     }
 
     #if canImport(Darwin)
-    /// A descriptor that becomes readable when the file is written.
+    /// Returns a descriptor that becomes readable when the file is written.
     private func watch() -> Int32 {
         let watch = kqueue()
         var event = kevent(
@@ -114,7 +115,7 @@ final class MemberNotifier: Sendable {
         _ = kevent(watch, nil, 0, &event, 1, &none)
     }
     #else
-    /// A descriptor that becomes readable when the file is written.
+    /// Returns a descriptor that becomes readable when the file is written.
     private func watch() -> Int32 {
         let watch = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         if watch >= 0 { inotify_add_watch(watch, path, UInt32(IN_MODIFY)) }
@@ -130,14 +131,14 @@ final class MemberNotifier: Sendable {
 
     // MARK: Members
 
-    /// Announces that a container is about to join. Call it before the container writes anything.
+    /// Announces that a container is about to join. Call this method before the container writes anything.
     ///
-    /// - Throws: `storeInUse` if the store is open for reading only.
+    /// - Throws: `storeInUse` if a container has the store open for reading only.
     func enter() throws(DataSourceError) { try hold(0) }
 
-    /// Marks the member with that number as alive, until this object is released or its process ends.
+    /// Marks the member with this number as alive, until this object is released or the process ends.
     ///
-    /// - Parameter number: At least 1.
+    /// - Parameter number: The member's number, at least 1.
     func live(as number: Int64) throws(DataSourceError) {
         try hold(number)
         var entry = MemberNotifier.lock(F_UNLCK, 0, 1)
@@ -152,13 +153,13 @@ final class MemberNotifier: Sendable {
         }
     }
 
-    /// Ends the mark, because the container has closed the store.
+    /// Removes the mark of the member, because the container has closed the store.
     func die() {
         var lock = MemberNotifier.lock(F_UNLCK, 0, 0)
         _ = fcntl(descriptor, MemberNotifier.setLock, &lock)
     }
 
-    /// Whether another container has the store open under that number.
+    /// Whether another container has the store open under this number.
     func isAlive(_ number: Int64) -> Bool { isLocked(number, 1) }
 
     /// Whether any other container has the store open.
@@ -171,7 +172,7 @@ final class MemberNotifier: Sendable {
         MemberNotifier.isLocked(descriptor, number, count)
     }
 
-    /// Whether any container shares the store at present. For a container that needs the store alone.
+    /// Returns whether any container shares the store now. Used by a container that needs the store alone.
     ///
     /// - Parameter keepsOut: Whether to keep containers from joining until ``letIn(_:)`` is called with the returned
     ///   descriptor.
@@ -191,7 +192,7 @@ final class MemberNotifier: Sendable {
         return (isLocked(descriptor, 1, 0), nil)
     }
 
-    /// The members of the list that have the store open. For an inspection.
+    /// Returns those of the members that have the store open. Used by an inspection.
     static func alive(_ members: [StoreMember], _ files: StoreFiles) throws(DataSourceError) -> [StoreMember] {
         guard !members.isEmpty, try files.state(files.bell) != nil else { return [] }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -202,9 +203,10 @@ final class MemberNotifier: Sendable {
         return members.filter { isLocked(descriptor, $0.number, 1) }
     }
 
-    /// Lets containers join again after ``isAnyAlive(_:keepsOut:)``.
+    /// Lets containers join again, after ``isAnyAlive(_:keepsOut:)`` has kept them out.
     static func letIn(_ descriptor: Int32) {
-        // A forked process also has the descriptor until it starts its program, so closing the descriptor does not unlock.
+        // Unlock before closing: a forked process keeps the descriptor open, and with the descriptor the lock, until it starts
+        // its program.
         var none = lock(F_UNLCK, 0, 0)
         _ = fcntl(descriptor, setLock, &none)
         close(descriptor)
@@ -212,7 +214,7 @@ final class MemberNotifier: Sendable {
 
     private static func isLocked(_ descriptor: Int32, _ number: Int64, _ count: Int64) -> Bool {
         var lock = lock(F_WRLCK, number, count)
-        // On an error, the container counts as alive, so that no lease is taken by mistake.
+        // If the call fails, treat the container as alive, so that its leases are not taken by mistake.
         guard fcntl(descriptor, MemberNotifier.findLock, &lock) == 0 else { return true }
         return lock.l_type != Int16(F_UNLCK)
     }
@@ -226,7 +228,7 @@ final class MemberNotifier: Sendable {
         return lock
     }
 
-    // F_OFD_SETLK and F_OFD_GETLK: such locks belong to an open file, not to a process.
+    // The values of F_OFD_SETLK and F_OFD_GETLK. An OFD lock belongs to an open file, not to a process.
     #if canImport(Darwin)
     private static let setLock: Int32 = 90
     private static let findLock: Int32 = 92

@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Foundation
 internal import RowStore
 
-/// The files of one store. This type never opens them while SQLite has them open, because closing any descriptor of a file
-/// releases all locks of the process on the file.
+/// The files of one store. This type never opens a file while SQLite has the file open: closing any descriptor of a file
+/// releases all locks that the process has on the file.
 struct StoreFiles: Sendable {
     let main: String
     let folder: String
@@ -15,24 +15,24 @@ struct StoreFiles: Sendable {
     var log: String { main + "-wal" }
     var sharedMemory: String { main + "-shm" }
     var journal: String { main + "-journal" }
-    /// The path of a restored store until it replaces the main file.
+    /// The path of a restored store before it replaces the main file.
     var restoring: String { main + ".restoring" }
 
-    /// Follows symbolic links in the path, even if the store's own name is a link. SQLite refuses symbolic links, and the log,
-    /// the lock and the backups belong beside the real file.
+    /// Resolves all symbolic links in the path, including a link with the store's own name. SQLite refuses symbolic links, and
+    /// the log, the lock file and the backups belong beside the real file.
     ///
-    /// - Parameter mode: The permissions of new files. The owner's read and write permissions are added.
-    /// - Throws: `notAFile` if the folder is missing or the path is not a file; `permissionDenied`.
+    /// - Parameter mode: The permissions of new files. Read and write permission for the owner is added.
+    /// - Throws: `notAFile` if the folder is missing or the path does not lead to a file; `permissionDenied`.
     init(_ url: URL, _ calls: FileCalls, mode: Int = 0o600) throws(DataSourceError) {
         guard url.isFileURL, !url.path.utf8.contains(0), StoreFiles.isName(url.lastPathComponent) else {
             throw DataSourceError(.notAFile, "A store needs a file URL that names a file.")
         }
         self.calls = calls
-        // Without these two permissions, the store could not be opened again.
+        // Without permission to read and write, the owner could not open the store again.
         self.mode = mode_t(mode & 0o777 | 0o600)
         var folder = url.deletingLastPathComponent().path
         var name = url.lastPathComponent
-        // Linux also follows at most 40 links.
+        // Stop after 40 links, like Linux.
         for _ in 0..<40 {
             let (resolved, error) = calls.resolve(folder)
             guard error == 0 else { throw DataSourceError(systemError: error, path: url.path, while: "opening") }
@@ -58,7 +58,7 @@ struct StoreFiles: Sendable {
         return target.utf8.first == UInt8(ascii: "/") ? outer : folder + "/" + outer
     }
 
-    /// The target of a symbolic link; nil if the path is no symbolic link.
+    /// Returns the target of a symbolic link; nil if the path is not a symbolic link.
     private static func target(of path: String, _ calls: FileCalls) throws(DataSourceError) -> String? {
         var state = stat()
         let looking = calls.look(at: path, &state)
@@ -71,9 +71,9 @@ struct StoreFiles: Sendable {
         return target
     }
 
-    /// Whether the main file exists.
+    /// Returns whether the main file exists.
     ///
-    /// - Throws: `notAFile` if something else has its name: a folder, a device, a symbolic link.
+    /// - Throws: `notAFile` if the path leads to a folder, a device or a symbolic link.
     func mainExists() throws(DataSourceError) -> Bool {
         guard let state = try state(main) else { return false }
         guard state.st_mode & S_IFMT == S_IFREG else {
@@ -82,12 +82,12 @@ struct StoreFiles: Sendable {
         return true
     }
 
-    /// Whether the store has a write-ahead log that is not empty.
+    /// Returns whether the store has a write-ahead log that is not empty.
     func hasLog() throws(DataSourceError) -> Bool {
         try state(log).map { $0.st_size > 0 } ?? false
     }
 
-    /// The system's information about a file; nil if the file does not exist.
+    /// Returns the system's information about a file; nil if the file does not exist.
     func state(_ path: String) throws(DataSourceError) -> stat? {
         var state = stat()
         let error = calls.look(at: path, &state)
@@ -96,18 +96,16 @@ struct StoreFiles: Sendable {
         return state
     }
 
-    /// Makes an empty main file.
     func makeMain() throws(DataSourceError) {
         try make(main)
         try syncFolder()
     }
 
-    /// Makes an empty file.
     func make(_ path: String) throws(DataSourceError) {
         try check(calls.create(path, mode: mode), path, "creating")
     }
 
-    /// Sets the permissions of new files on an existing empty main file and on the files beside it.
+    /// Sets the permissions of new files on an existing but empty main file, and on the files beside it.
     func adopt() throws(DataSourceError) {
         for path in [main, log, sharedMemory] {
             guard let state = try state(path), state.st_mode & 0o777 != mode else { continue }
@@ -118,7 +116,7 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Removes a file; does nothing if it does not exist.
+    /// Removes a file. Does nothing if the file does not exist.
     func remove(_ path: String) throws(DataSourceError) {
         let error = calls.remove(path)
         if error != ENOENT { try check(error, path, "removing") }
@@ -128,9 +126,9 @@ struct StoreFiles: Sendable {
         try check(calls.move(path, to: other), path, "moving")
     }
 
-    /// Gives a file another name, without replacing an existing file.
+    /// Renames a file. Never replaces an existing file.
     ///
-    /// - Throws: `fileExists` if the name is taken.
+    /// - Throws: `fileExists` if the new name is taken.
     func moveToFreeName(_ path: String, to other: String) throws(DataSourceError) {
         let error = calls.link(path, to: other)
         switch error {
@@ -141,7 +139,7 @@ struct StoreFiles: Sendable {
             }
         case EEXIST: throw DataSourceError(fileExists: other)
         case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK:
-            // The file system has no hard links.
+            // The file system does not support hard links.
             guard try state(other) == nil else { throw DataSourceError(fileExists: other) }
             try move(path, to: other)
         default: try check(error, path, "moving")
@@ -158,7 +156,7 @@ struct StoreFiles: Sendable {
         try sync(folder)
     }
 
-    /// The names of all files in the folder.
+    /// Returns the names of all files in the folder.
     func names() throws(DataSourceError) -> [String] {
         let (names, error) = calls.list(folder)
         try check(error, folder, "reading")
@@ -170,32 +168,35 @@ struct StoreFiles: Sendable {
     }
 }
 
-/// Frees the space of a removed file on another thread, because freeing a large file takes tens of milliseconds.
+/// Frees the space of a removed file on another thread, because the system may need tens of milliseconds for a large file.
 ///
-/// The file's name is gone at once. Its space is free when its last descriptor is closed, or the process ends.
+/// The file's name disappears at once. The space is freed when the last descriptor of the file is closed, or when the process
+/// ends.
 struct RemovedFile {
     private let descriptor: Int32
 
-    /// The free space in bytes above which the caller does not wait for more.
+    /// If the disk has more free space than this (in bytes), the caller does not wait for the removed file's space.
     private static let enough: UInt64 = 256 << 20
 
-    /// - Parameter path: The path of the file, before it is removed.
+    /// Prepares the removal.
+    ///
+    /// - Parameter path: The path of the file, which still exists.
     init(_ path: String) {
         var disk = statvfs()
-        // The files that are made next may need the space.
+        // If there is little free space, the files that are made next may need the space of the removed file.
         let hasEnough =
             statvfs(path, &disk) == 0 && UInt64(disk.f_bavail) * UInt64(disk.f_frsize) > RemovedFile.enough
         descriptor = hasEnough ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1
     }
 
-    /// Call it after the file's name was removed.
+    /// Frees the space. Call this method after the file's name was removed.
     func giveBackSpace() {
         guard descriptor >= 0 else { return }
         DispatchQueue.global(qos: .utility).async { [descriptor] in close(descriptor) }
     }
 
-    /// Call it if the file's name could not be removed, before the file is opened again. Closing a descriptor ends all locks of
-    /// the process on the file. (https://www.sqlite.org/howtocorrupt.html, 2.2)
+    /// Keeps the file. Call this method if the file's name could not be removed, and before the file is opened again: closing a
+    /// descriptor ends all locks of the process on the file. (https://www.sqlite.org/howtocorrupt.html, 2.2)
     func keep() {
         if descriptor >= 0 { close(descriptor) }
     }

@@ -1,17 +1,17 @@
 internal import CSQLite
 internal import RowStore
 
-/// Reads a file, to decide what to do with it. Writes nothing.
+/// Reads a file, to decide what to do with it. Makes no changes.
 struct StoreProbe {
     let connection: Connection
-    /// The type, name and SQL of everything in the file, except SQLite's own tables.
+    /// The type, name and SQL of each object in the file's schema, except SQLite's own tables.
     let contents: [(type: String, name: String, sql: String)]
     /// The shapes of all tables.
     let shapes: Set<TableShape>
 
     init(_ connection: Connection) throws(DataSourceError) {
         self.connection = connection
-        // Strings are read and compared as UTF-8, so those of other encodings would all be different.
+        // Strings are read and compared as UTF-8. In another encoding, all strings would differ.
         guard try connection.values("PRAGMA encoding") == [[.text("UTF-8")]] else {
             throw DataSourceError(
                 .foreignDatabase,
@@ -44,12 +44,12 @@ struct StoreProbe {
 
     var indexNames: Set<String> { Set(contents.lazy.filter { $0.type == "index" }.map(\.name)) }
 
-    /// The number of objects in the store, whatever its model.
+    /// Returns the number of objects in the store, for any model.
     func rowCount() throws(DataSourceError) -> Int {
         try rowCount(in: contents.filter { $0.type == "table" }.map(\.name))
     }
 
-    /// The number of objects in those tables. Links are not counted.
+    /// Returns the number of objects in the given tables. Links are not counted.
     func rowCount(in tables: [String]) throws(DataSourceError) -> Int {
         var total = 0
         for table in tables where hasColumn(EntityTable.keyName, in: table) {
@@ -61,10 +61,11 @@ struct StoreProbe {
         return total
     }
 
-    /// Counts the objects of a store that will be dropped. Objects in damaged tables are dropped without being counted.
+    /// Counts the objects of a store that will be dropped. Objects in damaged tables cannot be counted, and are dropped as
+    /// well.
     ///
-    /// - Returns: The number of counted objects, and the error message if not all objects could be counted.
-    /// - Throws: An error other than damage, which may not occur the next time.
+    /// - Returns: The number of counted objects, and an error message if some objects could not be counted.
+    /// - Throws: Any error that is not about damage, because a later attempt may succeed.
     func droppedRows() throws(DataSourceError) -> (count: Int, failure: String?) {
         var total = 0
         var failure: String?
@@ -78,7 +79,7 @@ struct StoreProbe {
         return (total, failure)
     }
 
-    /// Checks that the tables are the tables of this library for that model, without triggers.
+    /// Checks that the tables are those that this library makes for the model, and that there are no triggers.
     func check(_ schema: StoreSchema) throws(DataSourceError) {
         guard schema.tables.allSatisfy({ $0.map { shapes.contains($0.shape) } ?? true }),
             schema.otherSQL.allSatisfy(hasTable)
@@ -91,7 +92,9 @@ struct StoreProbe {
         try checkTriggers()
     }
 
-    /// - Throws: `storeCorrupt` if there is a trigger. This library makes no triggers.
+    /// Checks that the store has no triggers. This library makes none.
+    ///
+    /// - Throws: `storeCorrupt` if there is a trigger.
     func checkTriggers() throws(DataSourceError) {
         guard let trigger = contents.first(where: { $0.type == "trigger" }) else { return }
         throw DataSourceError(
@@ -100,13 +103,13 @@ struct StoreProbe {
         )
     }
 
-    /// Whether the file has a table that exactly that SQL made.
+    /// Whether the file has a table that was made by exactly this SQL.
     func hasTable(_ sql: String) -> Bool {
         contents.contains { $0.type == "table" && $0.sql.utf8.elementsEqual(sql.utf8) }
     }
 
-    /// Whether the table has only the columns of links. Since the second format, no entity's table has columns with these
-    /// names.
+    /// Returns whether the table is a join table: all its columns have names of link columns. Since the second format, no
+    /// entity's table has columns with these names.
     private func storesLinks(_ table: String) throws(DataSourceError) -> Bool {
         guard hasColumn(LinkNames.source, in: table), hasColumn(LinkNames.destination, in: table) else { return false }
         let names = try columnNames(of: table)
@@ -123,15 +126,15 @@ struct StoreProbe {
     }
 }
 
-/// The first key that no row ever had, from the store's metadata and from its rows.
+/// Calculates the first key that no row has ever had, from the store's metadata and its rows.
 package enum KeyBound {
-    /// More keys than any store has used: a million keys a second would take 146,000 years.
+    /// The highest credible bound. No store has used so many keys: at a million keys a second, that would take 146,000 years.
     package static let limit: Int64 = 1 << 62
 
-    /// The bound from which to continue.
+    /// Returns the bound from which to continue.
     ///
-    /// A stored bound at or below the highest key would give keys twice. A stored bound above the limit is damage, and would
-    /// leave too few keys.
+    /// If the stored bound is at or below the highest key, keys would be used twice. If it is above the limit, the store is
+    /// damaged, and too few keys would be left. In both cases, the result is the key after the highest key.
     package static func checked(_ stored: Int64, highestKey: Int64) -> Int64 {
         let (next, isOverflow) = highestKey.addingReportingOverflow(1)
         let lowest = isOverflow ? Int64.max : next
@@ -140,11 +143,11 @@ package enum KeyBound {
 }
 
 extension Connection {
-    /// Compares the store's bound with the highest keys of its tables, and corrects it.
+    /// Compares the store's bound with the highest keys of its tables, and corrects the bound.
     ///
     /// - Complexity: One lookup at the end of each table's tree.
     func checkKeys(_ metadata: StoreMetadata, _ schema: StoreSchema) throws(DataSourceError) -> StoreMetadata {
-        // Wait for the last commit of a process that lost the lock during that commit.
+        // Another process may have lost the store's lock during its last commit. Wait for that commit.
         try transaction { () throws(DataSourceError) in }
         guard case .integer(let stored) = try values(StoreMetadata.selectFirstFreeKeySQL).first?.first else {
             return metadata
@@ -157,15 +160,15 @@ extension Connection {
         return metadata
     }
 
-    /// The highest key of the rows of all tables.
+    /// Returns the highest key in all tables.
     func highestKey(_ schema: StoreSchema) throws(DataSourceError) -> Int64 {
         var highest: Int64 = 0
         for table in schema.tables.lazy.compactMap(\.self) { highest = max(highest, try highestKey(table)) }
         return highest
     }
 
-    /// The highest key of the table's rows; 0 for an empty table. Also 0 for a damaged table, so that the rest of the store can
-    /// be used.
+    /// Returns the highest key in the table; 0 if the table is empty. Also returns 0 for a damaged table, so that the rest of
+    /// the store can be used.
     private func highestKey(_ table: EntityTable) throws(DataSourceError) -> Int64 {
         do throws(DataSourceError) {
             let rows = try values("SELECT max(\(EntityTable.quotedKey)) FROM \(table.name.quoted)")

@@ -4,7 +4,7 @@ internal import MigrationSQL
 internal import ModelMigration
 package import RowStore
 
-/// SQLite's SQL for a migration. Some of it calls the functions that ``Connection/addMigrationFunctions()`` registers.
+/// The SQL for a migration in SQLite. Some statements call the functions that ``Connection/addMigrationFunctions()`` registers.
 struct SQLiteDialect: SQLDialect {
     let derivesStrings = true
 
@@ -20,7 +20,7 @@ struct SQLiteDialect: SQLDialect {
 }
 
 extension StoreSchema {
-    /// The tables, as a migration reads and fills them.
+    /// The tables in the form that a migration reads and fills.
     var storedModel: StoredModel {
         StoredModel(
             layout, format: format, tables: tables.map { $0.map(StoredTable.init) }, joins: joins.map(StoredJoin.init))
@@ -45,8 +45,9 @@ extension StoredJoin {
 }
 
 extension NumberWidening {
-    /// The stored form of a number in the wider type; nil if the conversion would change the number, or if the value is no
-    /// number.
+    /// Converts a number to the stored form of the wider type.
+    ///
+    /// - Returns: Nil if the conversion would change the number, or if the value is not a number.
     package func callAsFunction(_ value: RowValue) -> RowValue? {
         switch (self, value) {
         case (.unchanged, _), (_, .null): value
@@ -59,7 +60,7 @@ extension NumberWidening {
 
     fileprivate static let functionName = "widen_number"
 
-    /// SQL that converts a number to the wider type; NULL if the conversion would change the number.
+    /// Returns SQL that converts a number to the wider type. The SQL yields NULL if the conversion would change the number.
     func sql(_ expression: String) -> String {
         self == .unchanged ? expression : "\(NumberWidening.functionName)(\(rawValue.quotedText), \(expression))"
     }

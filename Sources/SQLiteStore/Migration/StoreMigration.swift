@@ -3,8 +3,8 @@ internal import MigrationSQL
 internal import ModelMigration
 internal import RowStore
 
-/// Carries the rows of a store over to the tables of another model or format, or of the same model without some entities' rows,
-/// in one transaction. Additions of other programs to the file stay.
+/// Copies the rows of a store to the tables of another model or format, or drops the rows of some entities, in one transaction.
+/// Additions of other programs to the file are kept.
 struct StoreMigration {
     let schema: StoreSchema
     let oldSchema: StoreSchema
@@ -23,8 +23,8 @@ struct StoreMigration {
     /// Plans the migration from the store's metadata.
     ///
     /// - Parameter model: The model that the store was made for; nil to read the model from the store.
-    /// - Throws: `notMigratable` with the reasons in words. For a reset, `foreignDatabase` if the model needs the name of
-    ///   another program's table, view or index.
+    /// - Throws: `notMigratable` with the reasons in words. For a reset, `foreignDatabase` if the model needs a name that a
+    ///   table, view or index of another program already has.
     init(
         schema: StoreSchema, probe: StoreProbe, found: StoreMetadata, identity: StoreIdentity,
         purpose: MigrationPurpose = .migration(dropsByKey: true), model: ManagedObjectModel? = nil
@@ -35,7 +35,7 @@ struct StoreMigration {
         self.identity = identity
         self.purpose = purpose
         let model = if let model { model } else { try found.model() }
-        // The limit comes from the queries for conditions, and only a migration has conditions.
+        // The queries for conditions cause this limit, and only a migration has conditions.
         guard !purpose.isMigration || model.entities.count <= MigrationStatements.termLimit else {
             throw DataSourceError(
                 notMigratable: "The old model has more than \(MigrationStatements.termLimit) entities.")
@@ -63,7 +63,7 @@ struct StoreMigration {
         )
     }
 
-    /// The schema of the present tables, which must match that model.
+    /// Returns the schema of the existing tables. Throws if the tables do not match the model.
     private static func oldSchema(
         _ model: ManagedObjectModel, _ probe: StoreProbe, _ format: Int64
     ) throws(DataSourceError) -> StoreSchema {
@@ -74,12 +74,12 @@ struct StoreMigration {
 }
 
 extension StoreMigration {
-    /// The most rows that are copied between two progress reports.
+    /// The maximum number of rows that are copied between two progress reports.
     private static let batchSize = 5_000
 
-    /// Carries all rows over. If the call throws, it changes nothing.
+    /// Runs the migration. If the call throws, it changes nothing.
     ///
-    /// - Throws: `notMigratable` if the rows do not meet a condition; otherwise an error of the disk.
+    /// - Throws: `notMigratable` if the rows violate a condition of the migration; otherwise an error of the disk.
     func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
         let connection = probe.connection
         var metadata = StoreMetadata(
@@ -88,7 +88,7 @@ extension StoreMigration {
         return try connection.transaction { () throws(DataSourceError) in
             let report = try statements.report(connection)
             let dropped = try statements.dropped(connection)
-            // Another program may have added rows. The keys of new links come after the keys of these rows.
+            // Another program may have added rows, so the keys of new links start after the highest key in the tables.
             metadata.firstFreeKey = KeyBound.checked(
                 found.firstFreeKey, highestKey: try connection.highestKey(oldSchema))
             let keys = try move(
@@ -97,7 +97,7 @@ extension StoreMigration {
             metadata.firstFreeKey = isOverflow ? .max : next
             try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
-            // Commit only tables that the next start accepts.
+            // Check before the commit that the next start will accept the tables.
             try StoreProbe(connection).check(schema)
             return Outcome(metadata: metadata, report: report, dropped: dropped)
         }
@@ -106,8 +106,8 @@ extension StoreMigration {
     /// Makes the new tables beside the old tables, fills the new tables, and drops the old tables. Keeps each table whose rows
     /// would not change.
     ///
-    /// - Parameter firstKey: The key of the first new link.
-    /// - Returns: The number of keys that new links got.
+    /// - Parameter firstKey: The key for the first new link.
+    /// - Returns: The number of keys that new links have used.
     private func move(firstKey: Int64, _ meter: MigrationMeter) throws(DataSourceError) -> Int64 {
         let connection = probe.connection
         let views = probe.contents.filter { $0.type == "view" }
@@ -143,6 +143,8 @@ extension StoreMigration {
         return keys
     }
 
+    /// Copies the rows of one entity.
+    ///
     /// - Parameter table: The table with the old rows, as SQL; nil if the rows stay in their table.
     private func carry(_ copy: RowCopy, from table: String?, _ meter: MigrationMeter) throws(DataSourceError) {
         meter.begin(copy.new.layout.name)
@@ -160,7 +162,9 @@ extension StoreMigration {
         }
     }
 
-    /// - Returns: The number of links that were written.
+    /// Fills a join table.
+    ///
+    /// - Returns: The number of links in the table.
     private func fill(
         _ join: StoredJoin, _ tableNames: [String: String], firstKey: Int64
     ) throws(DataSourceError) -> Int64 {

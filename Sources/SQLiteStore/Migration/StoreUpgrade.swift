@@ -3,7 +3,7 @@ internal import ManagedModel
 internal import MigrationSQL
 internal import RowStore
 
-/// Upgrades the tables of a store that an earlier release wrote. All rows and links stay.
+/// Upgrades the tables of a store that an earlier release wrote. Keeps all rows and links.
 struct StoreUpgrade {
     private let found: StoreMetadata
     private let model: ManagedObjectModel
@@ -18,8 +18,8 @@ struct StoreUpgrade {
 
     /// Upgrades the tables in one transaction, if they have an earlier format.
     ///
-    /// - Returns: The store's metadata after the upgrade, and a probe of its tables.
-    /// - Throws: `storeCorrupt` if the tables differ from the tables of that release; otherwise an error of the disk.
+    /// - Returns: The store's metadata after the upgrade, and a probe of the upgraded tables.
+    /// - Throws: `storeCorrupt` if the tables differ from those that the earlier release made; otherwise an error of the disk.
     func run() throws(DataSourceError) -> (StoreMetadata, StoreProbe) {
         guard found.format < StoreSchema.format else { return (found, probe) }
         do throws(DataSourceError) {
@@ -36,6 +36,8 @@ struct StoreUpgrade {
 }
 
 extension DataSourceError {
+    /// Makes an error for a store that cannot be upgraded.
+    ///
     /// - Parameter cause: The reason why the store cannot be upgraded.
     init(storeOfEarlierRelease path: String, cause: String) {
         self.init(
@@ -46,12 +48,12 @@ extension DataSourceError {
 }
 
 extension StringTransformation {
-    /// The name of the SQL function. Its arguments are the transformation's raw value and a string.
+    /// The name of the SQL function. The function's arguments are the raw value of the transformation, and a string.
     static let functionName = "change_text"
 }
 
 extension Connection {
-    /// Registers SQL functions that derive strings as a save does, and widen numbers.
+    /// Registers the SQL functions of a migration: one derives strings in the same way as a save, and one widens numbers.
     func addMigrationFunctions() throws(DataSourceError) {
         try addTextChanges()
         try addNumberWidening()
@@ -79,7 +81,7 @@ extension Connection {
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 
-    /// Runs SQL; returns false if stored rows violate a constraint.
+    /// Runs SQL. Returns false if stored rows violate a constraint.
     func runIfAllowed(_ sql: String) throws(DataSourceError) -> Bool {
         let statement = try prepare(sql)
         let code = statement.step()
@@ -88,7 +90,7 @@ extension Connection {
         return true
     }
 
-    /// Runs SQL of another program. Does nothing if the SQL names a table or column that does not exist.
+    /// Runs SQL that another program wrote. Does nothing if the SQL names a missing table or column.
     ///
     /// - Parameter name: The name of the view or index that the SQL makes.
     /// - Throws: `notMigratable` if rows violate a constraint of the index.

@@ -1,15 +1,15 @@
 internal import Foundation
 internal import RowStore
 
-/// The stores that this process is closing. Opening one of them waits until it is closed.
+/// The stores that this process is closing. Opening such a store waits until the closing is finished.
 ///
-/// The last reference to a container may be released on any thread, so its store is often closed a little later, on a queue.
+/// The last reference to a container may be released on any thread. A queue therefore often closes the store a little later.
 final class ClosingStores: Sendable {
     static let shared = ClosingStores()
 
     private let condition = NSCondition()
     private let closing = Guarded<[String: Set<ObjectIdentifier>]>([:])
-    /// The longest wait for a store that is being closed, in seconds.
+    /// The longest time to wait until a store is closed, in seconds.
     private static let patience: TimeInterval = 10
 
     func add(_ path: String, _ store: AnyObject) {
@@ -29,10 +29,11 @@ final class ClosingStores: Sendable {
         condition.unlock()
     }
 
-    /// Waits until this process has closed the store, and locks the store's lock file.
+    /// Waits until this process has closed the store, then locks the store's lock file.
     ///
-    /// - Parameter isShared: Whether the lock is shared instead of exclusive.
-    /// - Throws: `storeInUse` if another process has the lock, or a container of this process that is not being closed.
+    /// - Parameter isShared: True for a shared lock, false for an exclusive lock.
+    /// - Throws: `storeInUse` if another process has the lock, or if a container of this process has the lock and is not
+    ///   closing.
     func lock(_ files: StoreFiles, isShared: Bool = false) throws(DataSourceError) -> LockFile {
         let end = Date(timeIntervalSinceNow: Self.patience)
         while true {

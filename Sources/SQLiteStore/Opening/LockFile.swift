@@ -3,23 +3,23 @@ internal import RowStore
 
 /// The lock that keeps all other containers and processes from opening the store while this object exists.
 ///
-/// The lock is on a file beside the store, which this library never deletes. If it were deleted, two processes could lock two
-/// different files with the same name. Other programs may delete the file, so ``check()`` compares the locked file with the
-/// file at the path.
+/// This library locks a file beside the store, and never deletes that lock file. After a deletion, two processes could lock two
+/// different files with the same name. Other programs may delete the lock file, so ``check()`` compares the locked file with
+/// the file at the path.
 final class LockFile: Sendable {
     private struct Lock {
         let descriptor: Int32
         let identity: FileIdentity
-        /// Whether the file is new. Then its lock does not prove that no process has the store open.
+        /// Whether the file is new. The lock on a new file does not prove that no process has the store open.
         let isNew: Bool
     }
 
     private let files: StoreFiles
     private let lock: Guarded<Lock>
-    /// Whether the lock is shared with the other members instead of exclusive.
+    /// True for a lock shared with other members, false for an exclusive lock.
     private let isShared: Guarded<Bool>
 
-    /// - Parameter isShared: Whether the lock is shared instead of exclusive.
+    /// - Parameter isShared: True for a shared lock, false for an exclusive lock.
     /// - Throws: `storeInUse` if another container or process has the lock, or has the store open without it.
     init(_ files: StoreFiles, isShared: Bool = false) throws(DataSourceError) {
         self.files = files
@@ -37,14 +37,14 @@ final class LockFile: Sendable {
         LockFile.end(lock.withLock { $0.descriptor })
     }
 
-    /// Makes the lock shared, so that other members can have it.
+    /// Makes the lock shared, so that other members can lock the file, too.
     ///
-    /// - Throws: `storeInUse` if a process that needs the store alone has taken the lock meanwhile.
+    /// - Throws: `storeInUse` if another process has taken an exclusive lock meanwhile.
     func share() throws(DataSourceError) {
         let descriptor = lock.withLock { $0.descriptor }
         isShared.withLock { $0 = true }
-        // The change releases the lock for a moment. A process that takes the lock then releases it again, because it finds
-        // that this container has the store open.
+        // `flock` releases the lock for a moment when it changes the kind of lock. A process that takes the lock in that moment
+        // releases the lock again, because it finds that this container has the store open.
         for _ in 0..<2000 {
             if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
             usleep(1000)
@@ -58,7 +58,7 @@ final class LockFile: Sendable {
         return (try? files.identity(files.lock)) == identity
     }
 
-    /// Makes sure that every process that opens the store finds the lock. If the lock file was removed or replaced, locks the
+    /// Checks that every process that opens the store will find the lock. If the lock file was removed or replaced, locks the
     /// file at the path instead.
     ///
     /// - Throws: `storeInUse` if another process has locked the file at the path.
@@ -80,14 +80,14 @@ final class LockFile: Sendable {
         }
     }
 
-    /// Writes into the file, so that the next process that locks the file does not treat it as new. If the write fails, that
-    /// process checks once more whether the store is open.
+    /// Writes into the lock file, so that the next process that locks the file does not treat the file as new. If the write
+    /// fails, the next process checks once more whether the store is open.
     private static func mark(_ descriptor: Int32) {
         _ = write(descriptor, "locked\n", 7)
     }
 
     private static func take(_ files: StoreFiles, _ isShared: Bool) throws(DataSourceError) -> Lock {
-        // Try again if the file is removed between opening and locking it, but not forever.
+        // Try again if the file is removed between the opening and the locking, but not forever.
         for _ in 0..<100 {
             let (descriptor, error) = files.calls.lock(files.lock, mode: files.mode, isShared: isShared)
             guard error != EWOULDBLOCK else { break }
@@ -111,13 +111,14 @@ final class LockFile: Sendable {
     }
 
     private static func end(_ descriptor: Int32) {
-        // A forked process also has the descriptor until it starts its program, so closing the descriptor does not unlock.
+        // Unlock before closing: a forked process keeps the descriptor open, and with the descriptor the lock, until it starts
+        // its program.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 }
 
-/// The identity of a file, whatever its name.
+/// The identity of a file, which does not depend on the file's name.
 struct FileIdentity: Equatable {
     private let device: UInt64
     private let number: UInt64
@@ -129,15 +130,15 @@ struct FileIdentity: Equatable {
 }
 
 extension StoreFiles {
-    /// The identity of the file at the path; nil if there is no file.
+    /// Returns the identity of the file at the path; nil if there is no file.
     func identity(_ path: String) throws(DataSourceError) -> FileIdentity? {
         try state(path).map { FileIdentity($0) }
     }
 
     /// Whether a connection has the store open, in this process or another.
     ///
-    /// Each connection to a store with a log holds a shared lock on the main file. So if this process can take an exclusive
-    /// lock, no process has the file open. Other errors of the file are reported when the file is opened.
+    /// Each connection to a store with a log has a shared lock on the main file. An exclusive lock therefore proves that no
+    /// process has the file open. Other errors of the file are reported when the file is opened.
     fileprivate func isUsed() throws(DataSourceError) -> Bool {
         guard try mainExists() else { return false }
         do throws(DataSourceError) {
@@ -154,7 +155,7 @@ extension StoreFiles {
 }
 
 extension DataSourceError {
-    /// The message names the members that have the store open, if the store lists them.
+    /// Makes an error whose message names the members that have the store open, if the store lists them.
     fileprivate init(storeInUse files: StoreFiles) {
         let others = (try? files.occupants().members) ?? []
         let names = others.isEmpty ? "" : ": " + others.map(\.description).joined(separator: ", ")

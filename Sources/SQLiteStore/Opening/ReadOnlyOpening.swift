@@ -13,7 +13,9 @@ struct ReadOnlyOpening {
     let schema: StoreSchema
     let identity: StoreIdentity
 
-    /// - Throws: `notAFile` if there is no store, `modelChanged` if the store would have to be reset or migrated,
+    /// Opens the store.
+    ///
+    /// - Throws: `notAFile` if there is no store; `modelChanged` if the store would have to be reset or migrated;
     ///   `storeReadOnly` if the store must be opened for writing first.
     func run() throws(DataSourceError) -> Result {
         guard try files.mainExists() else {
@@ -42,10 +44,10 @@ struct ReadOnlyOpening {
     }
 }
 
-/// Keeps writers from opening a store that is only read, as far as possible without making a file. Notices if a process writes
-/// to the store nevertheless.
+/// Keeps writers from opening a store that is only read, as far as possible without making a file. Also notices whether a
+/// process has written to the store.
 final class ReadOnlyWatch: Sendable {
-    /// Whether the main file is the whole store. SQLite then needs no log and no shared memory, and makes none.
+    /// Whether the main file is the whole store. If so, SQLite needs neither a log nor shared memory, and makes neither file.
     let isUnchanging: Bool
     private let files: StoreFiles
     private let main: FileState?
@@ -66,6 +68,8 @@ final class ReadOnlyWatch: Sendable {
         }
     }
 
+    /// Checks that the store is unchanged.
+    ///
     /// - Throws: `storeMoved` if a store without a log was changed since it was opened.
     func check() throws(DataSourceError) {
         guard isUnchanging else { return }
@@ -84,16 +88,16 @@ final class ReadOnlyWatch: Sendable {
     }
 }
 
-/// A lock on a store that all its readers share.
+/// A lock that all readers of a store share.
 final class SharedLock: Sendable {
     private let descriptor: Int32
-    /// A lock that keeps members from joining; nil if the store was never shared.
+    /// The descriptor of a lock that keeps members from joining; nil if the store was never shared.
     private let notifier: Int32?
 
-    /// Nil if the lock file does not exist or cannot be read. The file is not made here: without a lock file, no process has
-    /// the store open, or the store is a copy.
+    /// Locks the store. Returns nil if the lock file does not exist or cannot be read. A missing lock file is not made: without
+    /// a lock file, no process has the store open, or the store is a copy.
     ///
-    /// - Throws: `storeInUse`.
+    /// - Throws: `storeInUse` if a container or process has the store open for writing.
     init?(_ files: StoreFiles) throws(DataSourceError) {
         let (descriptor, error) = files.calls.lockForReading(files.lock)
         switch error {

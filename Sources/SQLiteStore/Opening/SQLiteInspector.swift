@@ -3,7 +3,7 @@ package import ManagedModel
 internal import MigrationSQL
 package import RowStore
 
-/// Inspects a store that containers may have open. Changes nothing.
+/// Inspects a store that containers may have open. Makes no changes.
 package struct SQLiteInspector: StoreInspector {
     package let interval = Duration.milliseconds(100)
     package let models: [ManagedObjectModel]

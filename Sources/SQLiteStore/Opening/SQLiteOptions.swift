@@ -9,23 +9,25 @@ package struct SQLiteOptions: Sendable {
     package var synchronous: SynchronousLevel
     package var resetPolicy: ResetPolicy
     package var calls: FileCalls
-    /// Reports the progress of a migration, on the opening thread.
+    /// Called with the progress of a migration, on the thread that opens the store.
     package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-    /// The permissions of new files, and of an existing empty main file. An existing store keeps its permissions.
+    /// The permissions of new files. An empty main file gets these permissions, too. Any other existing store keeps its
+    /// permissions.
     package var fileMode = 0o600
-    /// Whether the store may be migrated or upgraded. If not, opening throws `openingWouldBlock` before it changes anything.
+    /// Whether the store may be migrated or upgraded. If false, opening throws `openingWouldBlock` before any change to the
+    /// store.
     package var mayMigrate = true
-    /// Whether the store is only read: no file is made or changed.
+    /// Whether the store is opened for reading only. If true, no file is made or changed.
     package var isReadOnly = false
-    /// The number of frames (pages) in the write-ahead log above which an idle store copies them into the main file.
+    /// The size of the write-ahead log, in frames (pages), above which an idle store copies the log into the main file.
     package var logLimit = 1000
-    /// The listener for statements that run after the store is opened.
+    /// The listener that is told about the statements that run after the opening.
     package var tracing: StatementTracing?
     /// Whether several containers and processes may have the store open.
     package var isShared = false
-    /// The times for keeping leases and for waiting for them.
+    /// The times for keeping leases, and for waiting for leases.
     package var leaseTimes = LeaseTimes()
-    /// The longest wait of a save for a transaction of another program.
+    /// The longest time that a save waits for a transaction of another program.
     package var patience = Duration.seconds(10)
 
     package init(

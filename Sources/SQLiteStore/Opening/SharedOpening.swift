@@ -4,8 +4,9 @@ internal import RowStore
 
 /// Opens a store that other members may have open.
 ///
-/// The gate is locked during the opening, so only one process at a time opens the store. The first process has the store alone
-/// during the opening, and makes, resets, migrates or upgrades it. A later process opens the store unchanged, or throws.
+/// The gate is locked during the opening, so that only one process at a time opens the store. The first process has the store
+/// alone during the opening, and makes, resets, migrates or upgrades the store. A later process opens the store without
+/// changes, or throws.
 struct SharedOpening {
     struct Result {
         let opened: StoreOpening.Result
@@ -18,7 +19,7 @@ struct SharedOpening {
     let schema: StoreSchema
     let options: SQLiteOptions
 
-    /// The longest wait for another process that opens the store.
+    /// The longest time to wait while another process opens the store.
     private static let patience = Duration.seconds(10)
 
     func run() throws(DataSourceError) -> Result {
@@ -46,7 +47,7 @@ struct SharedOpening {
             let access = SharedAccess(
                 files, schema.layout, gate: gate, turn: turn, notifier: notifier, joined: joined,
                 times: options.leaseTimes)
-            // Let the feed reader record the present state of the file, so that it notices later writes of other programs.
+            // Let the feed reader record the current state of the file, so that it notices later writes of other programs.
             _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
             return Result(opened: opened, lock: lock, access: access, feed: joined.feed)
         } catch {
@@ -57,10 +58,12 @@ struct SharedOpening {
 }
 
 extension StoreFiles {
-    /// - Throws: `storeUnreadable` for a network file system, whose locks and shared memory do not work.
+    /// Checks that the store is on a local disk.
+    ///
+    /// - Throws: `storeUnreadable` for a network file system, because locks and shared memory do not work there.
     fileprivate func requireLocalDisk() throws(DataSourceError) {
         #if os(Linux)
-        // NFS, SMB, CIFS, SMB2, AFS, Ceph, 9p and Lustre; linux/magic.h.
+        // The magic numbers of NFS, SMB, CIFS, SMB2, AFS, Ceph, 9p and Lustre, from linux/magic.h.
         let remote: Set<UInt32> = [
             0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x5346_414F, 0x00C3_6400, 0x0102_1997, 0x0BD0_0BD0,
         ]
@@ -73,9 +76,9 @@ extension StoreFiles {
 }
 
 extension StoreOpening {
-    /// Opens a store that other members have open. Changes nothing in the store.
+    /// Opens a store that other members have open. Makes no changes to the store.
     ///
-    /// - Throws: `storeInUse`, with the names of the other members, if the store would have to be changed.
+    /// - Throws: `storeInUse`, with the names of the other members, if the store needs a change.
     func runBeside(_ notifier: MemberNotifier) throws(DataSourceError) -> Result {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         let connection = try connect()

@@ -2,11 +2,11 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Keeps an old store as a backup: one file beside the new store, which can be opened as a store.
+/// Keeps an old store as a backup. A backup is one file beside the new store, and can be opened as a store.
 struct StoreBackup {
     let files: StoreFiles
     let series: BackupSeries
-    /// The number of backups of the series that stay.
+    /// The number of backups of the series that are kept.
     let keep: Int
 
     init(_ files: StoreFiles, _ maker: BackupSeries.Maker, keep: Int) {
@@ -15,12 +15,12 @@ struct StoreBackup {
         self.keep = keep
     }
 
-    /// Makes the connection's store a backup, and closes the connection.
+    /// Turns the connection's store into a backup, and closes the connection.
     ///
-    /// The log is first copied into the main file, so that one file is the whole store. If the process is killed before the
-    /// move, the old store is still there. If it is killed after the move, there is no store.
+    /// First copies the log into the main file, so that one file is the whole store; then moves the main file. If the process
+    /// is killed before the move, the old store still exists. If it is killed after the move, there is no store.
     ///
-    /// - Parameter onRemoval: Called after the main file was moved, even if a later step fails.
+    /// - Parameter onRemoval: Called after the move of the main file, even if a later step fails.
     func move(_ connection: Connection, onRemoval: () -> Void = {}) throws(DataSourceError) -> URL {
         let path = try series.freePath()
         try connection.set(pragma: "synchronous", to: 2)
@@ -40,7 +40,7 @@ struct StoreBackup {
         return URL(fileURLWithPath: path)
     }
 
-    /// Copies the connection's store to a backup, and keeps the store. The copy gets its name when it is complete.
+    /// Copies the connection's store to a backup, and keeps the store. The copy gets its final name when it is complete.
     func copy(_ connection: Connection) throws(DataSourceError) -> URL {
         let path = try series.freePath()
         let partial = path + BackupSeries.partialSuffix
@@ -66,9 +66,9 @@ extension Connection {
     }
 }
 
-/// The backups of one store by one policy. Their names differ from the names of all other files.
+/// The backups of one store that were made by one policy. No other file has such a name.
 struct BackupSeries {
-    /// The policy that made a backup; the raw value follows the store's name in the backup's name.
+    /// The policy that makes the backups. A backup's name is the store's name, the raw value and the date.
     enum Maker: String, CaseIterable {
         case backup = ".backup-"
         case standard = ".standard-backup-"
@@ -78,7 +78,7 @@ struct BackupSeries {
     let maker: Maker
     var now = Date()
 
-    /// The suffix of a copy that is not complete yet.
+    /// The suffix of an incomplete copy.
     static let partialSuffix = ".partial"
 
     private static let style = Date.ISO8601FormatStyle(
@@ -86,7 +86,7 @@ struct BackupSeries {
 
     private var prefix: String { URL(fileURLWithPath: files.main).lastPathComponent + maker.rawValue }
 
-    /// A free path for the next backup. The path of its incomplete copy is free, too.
+    /// Returns a free path for the next backup. The path of the backup's incomplete copy is also free.
     func freePath() throws(DataSourceError) -> String {
         let names = Set(try files.names())
         var date = now
@@ -99,12 +99,12 @@ struct BackupSeries {
         }
     }
 
-    /// The URLs of the backups, oldest first.
+    /// Returns the URLs of the backups, oldest first.
     func urls() throws(DataSourceError) -> [URL] {
         try found(files.names()).finished.map { URL(fileURLWithPath: "\(files.folder)/\($0)") }
     }
 
-    /// Whether the series has neither a backup nor an incomplete copy.
+    /// Whether the series has no backups and no incomplete copies.
     var isEmpty: Bool {
         get throws(DataSourceError) {
             let (finished, unfinished) = found(try files.names())
@@ -112,7 +112,7 @@ struct BackupSeries {
         }
     }
 
-    /// Removes all backups and incomplete copies. Returns when the removal is on the disk.
+    /// Removes all backups and incomplete copies. Returns after the removal has reached the disk.
     ///
     /// - Returns: The URLs of the removed backups, oldest first.
     func removeAll() throws(DataSourceError) -> [URL] {
@@ -122,12 +122,12 @@ struct BackupSeries {
         return finished.map { URL(fileURLWithPath: "\(files.folder)/\($0)") }
     }
 
-    /// Removes all backups except the newest, and all incomplete copies. Files that cannot be removed stay until the next time,
-    /// because the new backup matters more.
+    /// Removes all incomplete copies, and all backups except the newest. If a file cannot be removed, the next call tries
+    /// again: the new backup matters more than the removal.
     ///
     /// - Parameters:
     ///   - path: The path of the new backup.
-    ///   - count: The number of backups that stay, including the new backup.
+    ///   - count: The number of backups to keep, including the new backup.
     func prune(except path: String, keep count: Int) {
         let new = URL(fileURLWithPath: path).lastPathComponent
         guard let names = try? files.names() else { return }
@@ -136,7 +136,7 @@ struct BackupSeries {
     }
 
     private func remove(_ name: String) throws(DataSourceError) {
-        // The journal belongs to an incomplete copy, or to another program.
+        // An incomplete copy may have a journal. A journal beside a backup belongs to another program.
         for suffix in ["", "-wal", "-shm", "-journal"] { try files.remove("\(files.folder)/\(name)\(suffix)") }
     }
 
@@ -156,15 +156,15 @@ struct BackupSeries {
     }
 }
 
-/// Moves an old store into a folder that the user chose.
+/// Moves an old store to a folder that the user has chosen.
 struct FolderBackup {
     let files: StoreFiles
     let folder: URL
 
     /// Moves all files of a store that no process has open.
     ///
-    /// The log is first copied into the main file, so that one file is the whole store. A rename then moves this file, so the
-    /// whole store is always in exactly one of the two folders.
+    /// First copies the log into the main file, so that one file is the whole store. A rename then moves the main file, so the
+    /// store is always complete in exactly one of the two folders.
     ///
     /// - Returns: The new URL of the main file.
     func move() throws(DataSourceError) -> URL {
@@ -190,7 +190,7 @@ struct FolderBackup {
         }
     }
 
-    /// Checks the folder, or its nearest existing parent.
+    /// Checks that the folder, or its nearest existing parent, is on the same file system as the store.
     private func checkFileSystem() throws(DataSourceError) {
         var nearest = folder.standardizedFileURL
         while !files.exists(nearest.path), nearest.path != "/" { nearest.deleteLastPathComponent() }
@@ -220,7 +220,7 @@ struct FolderBackup {
         }
     }
 
-    /// A path in the folder with the store's name or, if that name is taken, with the name and a number.
+    /// Returns a free path in the folder. The file has the store's name, followed by a number if that name is taken.
     private func freePath() -> String {
         let name = URL(filePath: files.main)
         let base = folder.appending(component: name.deletingPathExtension().lastPathComponent).path

@@ -2,7 +2,7 @@ internal import CSQLite
 package import Foundation
 package import RowStore
 
-/// Copies a connection's store to a new file, which gets its name when it is complete.
+/// Copies a connection's store to a new file. The file gets its final name when the copy is complete.
 struct StoreCopy {
     let target: StoreFiles
 
@@ -16,7 +16,7 @@ struct StoreCopy {
             throw DataSourceError(fileExists: target.main)
         }
         defer { _ = StoreCopy.targets.withLock { $0.remove(target.main) } }
-        // SQLite would use an existing log or journal at one of these paths as the log or journal of the copy.
+        // If a log or journal exists at one of these paths, SQLite would use it with the copy.
         for path in [target.main, target.log, target.sharedMemory, target.journal] {
             if try target.state(path) != nil { throw DataSourceError(fileExists: path) }
         }
@@ -48,7 +48,7 @@ extension StoreFiles {
 }
 
 extension Connection {
-    /// Writes the present contents of the store to a new file.
+    /// Writes the current contents of the store to a new file.
     ///
     /// - Throws: `cancelled` if the task is cancelled during the copy.
     func vacuum(into path: String, in files: StoreFiles) throws(DataSourceError) {
@@ -67,7 +67,7 @@ extension Connection {
         switch code & 0xFF {
         case SQLITE_DONE: return
         case SQLITE_INTERRUPT: throw .cancelled
-        // These errors concern the store. All other errors concern the new file.
+        // These errors come from the store. All other errors come from the new file.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             throw error(code, while: "reading")
         default: throw DataSourceError(sqlite: code, connection: handle, path: path, while: "writing")
@@ -75,9 +75,10 @@ extension Connection {
     }
 }
 
-/// The folder of a store.
+/// The folder that contains a store.
 package enum StoreFolder {
-    /// Makes a missing folder, and its missing parents, for their owner alone (`0o700`). An existing folder stays unchanged.
+    /// Makes a missing folder and its missing parents, with permissions for the owner only (`0o700`). An existing folder stays
+    /// unchanged.
     ///
     /// - Throws: `permissionDenied`, `diskFull`, `notAFile`, `storeUnreadable`.
     package static func make(_ url: URL) throws(DataSourceError) {
@@ -88,7 +89,7 @@ package enum StoreFolder {
             try make(url.deletingLastPathComponent())
             error = mkdir(path, 0o700) == 0 ? 0 : errno
         }
-        // If a file has the folder's name, opening the store throws an error.
+        // If a file has the folder's name, the opening of the store throws an error.
         if error != 0 && error != EEXIST {
             throw DataSourceError(systemError: error, path: path, while: "making")
         }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// Inspections of a store that containers may have open. An inspection blocks no process, and makes or changes no file.
+/// Inspections of a store that containers may have open. An inspection blocks no process, and neither makes nor changes a file.
 extension StoreFiles {
     private struct Look: Equatable {
         let main: FileState
@@ -9,15 +9,16 @@ extension StoreFiles {
         let hasSharedMemory: Bool
     }
 
-    /// The most attempts of an inspection if the files change during each attempt.
+    /// The maximum number of attempts, if the files change during each attempt.
     private static let lookLimit = 100
 
-    /// Runs the body with a connection that sees one state of the store.
+    /// Runs the body with a connection that reads a single state of the store.
     ///
-    /// A file without a log is read as if nothing could change it. If the file changed nevertheless, the body runs again.
+    /// If there is no log, the connection assumes that the file never changes. If the file has changed after all, the body runs
+    /// again.
     ///
-    /// - Returns: Nil if there is no store.
-    /// - Throws: The error of the body, or `storeBusy` if the files change during every attempt.
+    /// - Returns: The result of the body; nil if there is no store.
+    /// - Throws: The error of the body; `storeBusy` if the files change during every attempt.
     func look<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
         var failure = DataSourceError(
             .storeBusy, "\(main) is being opened and closed repeatedly. Try again later.")
@@ -51,9 +52,9 @@ extension StoreFiles {
         return try body(connection)
     }
 
-    /// A connection with an open read transaction.
+    /// Returns a connection with an open read transaction.
     private func connection(for look: Look) throws(DataSourceError) -> Connection {
-        // A process that has a log open also has shared memory beside the log.
+        // If a process has the log open, there is also a shared memory file.
         let isLive = look.hasLog && look.hasSharedMemory
         let connection =
             isLive
@@ -71,7 +72,7 @@ extension StoreFiles {
 }
 
 extension StoreFiles {
-    /// The containers that have the store open.
+    /// Returns the containers that have the store open.
     func occupants() throws(DataSourceError) -> StoreOccupants {
         let known = try look { (connection) throws(DataSourceError) in
             try StoreProbe(connection).isShared ? try SharedTables.members(connection) : []
@@ -84,7 +85,7 @@ extension StoreFiles {
 
     /// Whether a container has an exclusive lock on the store.
     private func isLocked() throws(DataSourceError) -> Bool {
-        // Without shared memory no process has the store open, and a test of the lock could disturb a process that is opening
+        // Without shared memory, no process has the store open. Trying the lock could then disturb a process that is opening
         // the store.
         guard try state(sharedMemory) != nil else { return false }
         let (descriptor, error) = calls.lockForReading(lock)

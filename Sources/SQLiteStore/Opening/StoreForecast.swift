@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationSQL
 internal import RowStore
 
-/// Predicts what opening a store would do. Containers may have the store open.
+/// Predicts the result of opening a store. Containers may have the store open.
 struct StoreForecast {
     private let files: StoreFiles
     private let schema: StoreSchema
@@ -20,7 +20,7 @@ struct StoreForecast {
             case .create:
                 return StoreStartup(reason: .firstLaunch)
             case .proceed(let found), .resetEntities(_, _, let found), .migrate(_, let found):
-                // Only the app knows the keys of data sources, so they are ignored here.
+                // The forecast ignores the keys of data sources, because only the app knows them.
                 try probe.check(
                     found.format == schema.format ? schema : StoreSchema(schema.layout.model, format: found.format))
                 return countsRows ? try startup(.current, probe, isForced: countsRows) : StoreStartup(reason: .current)
@@ -53,7 +53,7 @@ struct StoreForecast {
         } ?? nil
     }
 
-    /// The outlook of the store; nil if there is no store, or if opening would reset or migrate it.
+    /// Returns the outlook of the store; nil if there is no store, or if opening would reset or migrate the store.
     func outlook() throws(DataSourceError) -> StoreOutlook? {
         try look { (probe) throws(DataSourceError) in
             guard case .proceed(let found) = try StartupDecision(probe.found(), options.identity, .discard) else {
@@ -75,9 +75,10 @@ struct StoreForecast {
 }
 
 extension StoreFiles {
-    /// A connection that does not change the files. Close it without copying the log. Without a log, SQLite assumes that the
-    /// file never changes, and makes no log. With a log, SQLite builds the log's index in the memory of this process, so it
-    /// needs no shared memory.
+    /// Returns a connection that does not change the files. Close the connection without copying the log.
+    ///
+    /// If there is no log, SQLite assumes that the file never changes, and makes no log. If there is a log, SQLite builds the
+    /// log's index in the memory of this process, and so needs no shared memory.
     func connectWithoutChange() throws(DataSourceError) -> Connection {
         guard try hasLog() else {
             let connection = try Connection(path: main, isReader: true, files: .ignored, vfs: calls.sqliteVFS)

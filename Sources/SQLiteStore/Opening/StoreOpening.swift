@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationSQL
 internal import RowStore
 
-/// Opens a store: inspects it, decides, and only then writes.
+/// Opens a store. First inspects the store, then decides what to do, then writes.
 struct StoreOpening {
     struct Result {
         let connection: Connection
@@ -26,7 +26,7 @@ struct StoreOpening {
         do {
             return try open(connection)
         } catch {
-            // Closing may remove the empty log that reading made. A log with contents stays unchanged.
+            // Closing may remove an empty log that the reading made. A log with contents stays unchanged.
             connection.close(copyingLog: !hasLog)
             throw error
         }
@@ -44,8 +44,8 @@ struct StoreOpening {
     private func open(_ found: FoundStore, _ probe: StoreProbe) throws(DataSourceError) -> Result {
         let decision = try StartupDecision(found, options.identity, options.resetPolicy)
         try requireShortOpening(decision)
-        // Remove the backups first. If the process were killed after the reset, the next start would find a new store, and
-        // would never remove the backups.
+        // Remove the backups before the reset. If the process were killed between a reset and the removal, the next start would
+        // find a new store and would never remove the backups.
         let removedBackups = try decision.reason.map(removeStandardBackups) ?? []
         var result: Result
         do throws(DataSourceError) {
@@ -57,7 +57,9 @@ struct StoreOpening {
         return result
     }
 
-    /// - Throws: `openingWouldBlock` if rows would be carried over and the options do not allow that.
+    /// Checks that the opening does not block for long.
+    ///
+    /// - Throws: `openingWouldBlock` if the store must be migrated or upgraded, and the options forbid it.
     private func requireShortOpening(_ decision: StartupDecision) throws(DataSourceError) {
         if options.mayMigrate { return }
         switch decision {
@@ -72,7 +74,7 @@ struct StoreOpening {
         }
     }
 
-    /// Removes the backups that ``ResetPolicy/standard`` made, if the policy removes them at a reset for that reason.
+    /// Removes the backups that ``ResetPolicy/standard`` made, if the policy removes them for this reason of a reset.
     func removeStandardBackups(_ reason: StoreStartup.Reason) throws(DataSourceError) -> [URL] {
         guard options.resetPolicy.removesStandardBackups(reason) else { return [] }
         return try BackupSeries(files: files, maker: .standard).removeAll()
@@ -101,7 +103,7 @@ struct StoreOpening {
         }
     }
 
-    /// Resets the store or throws, as the policy says, after a migration has proved impossible.
+    /// Follows the policy after a migration has proved impossible: resets the store or throws.
     private func fallBack(
         _ found: FoundStore, _ reason: String, _ probe: StoreProbe
     ) throws(DataSourceError) -> Result {
@@ -128,16 +130,16 @@ struct StoreOpening {
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
 
-    /// Keeps the store as a backup, without the rows of data sources whose key changed: these may be rows of a user who logged
-    /// out.
+    /// Keeps the store as a backup, but without the rows of data sources whose key has changed. The rows may belong to a user
+    /// who has logged out.
     ///
-    /// These rows are dropped first. If the process is killed after that, the next start finds a store with the present keys,
-    /// and only another model.
+    /// Drops those rows first. If the process is killed after the drop, the next start finds a store with the current keys, in
+    /// which only the model differs.
     private func replaceWithoutKeyed(
         _ reason: StoreStartup.Reason, rest: StoreStartup.Reason, in probe: StoreProbe, fallback: String?
     ) throws(DataSourceError) -> Result {
         guard let found = StoreMetadata.metadata(in: try probe.found()), found.modelText != nil else {
-            // Without a copy of the model, the tables of these rows are unknown.
+            // Without a copy of the model, the tables with the rows to drop are unknown.
             return try replace(probe.connection, StoreStartup(reason: reason, fallback: fallback))
         }
         let keyed = Set(reason.entitiesWithChangedKey)
@@ -159,15 +161,15 @@ struct StoreOpening {
         return result
     }
 
-    /// Replaces the connection's store by an empty store.
+    /// Replaces the connection's store with an empty store.
     func replace(_ connection: Connection, _ startup: StoreStartup) throws(DataSourceError) -> Result {
         try create(remove(connection, startup))
     }
 
     /// Removes the connection's store, or keeps it as a backup. Closes the connection.
     ///
-    /// - Parameter onRemoval: Called when the main file is gone, even if a later step fails.
-    /// - Returns: The startup, with the dropped rows and the backup.
+    /// - Parameter onRemoval: Called after the main file was removed or moved, even if a later step fails.
+    /// - Returns: The startup, completed with the dropped rows and the backup.
     func remove(
         _ connection: Connection, _ startup: StoreStartup, onRemoval: () -> Void = {}
     ) throws(DataSourceError) -> StoreStartup {
@@ -177,7 +179,7 @@ struct StoreOpening {
         } catch  where error.code == .storeCorrupt {
             startup.countFailure = error.cause ?? error.message
         }
-        // A backup of an empty store would replace a backup with objects, because the number of backups is limited.
+        // Make no backup of an empty store: the number of backups is limited, so it could replace a backup with objects.
         let isEmpty = startup.rowsDropped == 0 && startup.countFailure == nil
         if !isEmpty, let backup = backup(startup.reason) {
             startup.backup = try backup.move(connection, onRemoval: onRemoval)
@@ -211,7 +213,7 @@ struct StoreOpening {
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
 
-    /// Upgrades a store to the format of this release. Some of its tables stay.
+    /// Upgrades a store to the format of this release, before a reset that keeps some of the store's tables.
     private func upgraded(
         _ found: StoreMetadata, _ reason: StoreStartup.Reason, _ probe: StoreProbe
     ) throws(DataSourceError) -> (StoreMetadata, StoreProbe) {
@@ -224,7 +226,7 @@ struct StoreOpening {
         }
     }
 
-    /// The backup for the old store; nil if the old store is dropped.
+    /// Returns the backup for the old store; nil if the old store is dropped.
     private func backup(_ reason: StoreStartup.Reason) -> StoreBackup? {
         let policy = options.resetPolicy.withoutMigration
         return policy.backupCount(reason).map { count in
@@ -254,8 +256,8 @@ struct StoreOpening {
         return try create(startup, connect())
     }
 
-    /// Makes all tables and the metadata in one transaction. If the process is killed before the commit, an empty database is
-    /// left.
+    /// Makes all tables and the metadata in one transaction. If the process is killed before the commit, an empty database
+    /// remains.
     private func create(_ startup: StoreStartup, _ connection: Connection) throws(DataSourceError) -> Result {
         try connection.settleWriter(.full)
         let metadata = StoreMetadata(new: options.identity, firstFreeKey: firstFreeKey, modelText: schema.modelText)
@@ -267,7 +269,7 @@ struct StoreOpening {
         return Result(connection: connection, metadata: metadata, startup: startup)
     }
 
-    /// Updates the parts of the store that the model's hash does not cover: indexes, and the store's copy of the model.
+    /// Updates the parts of the store that the model's hash does not cover: the indexes, and the store's copy of the model.
     private func update(_ metadata: StoreMetadata, _ probe: StoreProbe) throws(DataSourceError) -> Result {
         var metadata = metadata
         let connection = probe.connection
@@ -292,10 +294,10 @@ struct StoreReset {
 
     /// Removes all files of a store that no process has open.
     ///
-    /// The main file is removed first, because SQLite ignores a log without its main file. In another order, the next start
-    /// could find a partial store. After an interruption, the removal can be repeated.
+    /// Removes the main file first, because SQLite ignores a log without a main file. In any other order, the next start could
+    /// find a partial store. After an interruption, the removal can be repeated.
     ///
-    /// - Parameter onRemoval: Called when the main file is gone, even if a later step fails.
+    /// - Parameter onRemoval: Called after the main file was removed, even if a later step fails.
     func run(onRemoval: () -> Void = {}) throws(DataSourceError) {
         let removed = RemovedFile(files.main)
         do throws(DataSourceError) { try files.remove(files.main) } catch {
@@ -304,12 +306,12 @@ struct StoreReset {
         }
         defer { removed.giveBackSpace() }
         onRemoval()
-        // The removal of the main file must reach the disk before the removal of the log.
+        // The removal of the main file must reach the disk before the log is removed.
         try files.syncFolder()
         try removeRemains()
     }
 
-    /// Removes the remaining files after an interrupted reset, when the main file is gone.
+    /// Removes the files that an interrupted reset has left after it removed the main file.
     func removeRemains() throws(DataSourceError) {
         try files.remove(files.log)
         try files.remove(files.sharedMemory)

@@ -3,14 +3,14 @@ internal import ManagedModel
 internal import ModelMigration
 internal import RowStore
 
-/// Replaces a store by a backup. No process may have the store open.
+/// Replaces a store with a backup. No process may have the store open.
 struct StoreRestore {
     let backup: StoreFiles
     let store: StoreFiles
     /// Whether an existing store may be replaced.
     let isReplacing: Bool
 
-    /// Checks whether the restore is possible. Changes nothing.
+    /// Checks whether the restore is possible. Makes no changes.
     ///
     /// - Returns: The number of objects in the backup, and whether there is a store to replace.
     func check() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
@@ -18,10 +18,10 @@ struct StoreRestore {
         return (try withBackup { (found) throws(DataSourceError) in found.rowCount }, isReplaced)
     }
 
-    /// Copies the backup beside the store. When the copy is on the disk, renames it to the store's name. The store's name
-    /// therefore always leads to a complete store: first the old store, then the restored store.
+    /// Copies the backup to a file beside the store, waits until the copy is on the disk, and renames the copy to the store's
+    /// name. At every moment, the store's name leads to a complete store: first to the old store, then to the restored store.
     ///
-    /// - Returns: The same as ``check()``.
+    /// - Returns: The number of objects in the backup, and whether a store was replaced.
     func run() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
         let isReplaced = try checkLocation()
         // An interrupted restore may have left a file.
@@ -63,11 +63,10 @@ struct StoreRestore {
         return isThere
     }
 
-    /// Removes the log of the old store, because SQLite would take it for the log of the restored store.
+    /// Removes the log of the old store, because SQLite would use it as the log of the restored store.
     ///
-    /// The whole log is first copied into the main file, so that the old store stays complete. Then the log is removed, and the
-    /// removal is synced to the disk before the restore continues. If the old store is too damaged for the copy, its log is
-    /// removed without being copied.
+    /// First copies the whole log into the main file, so that the old store stays complete. Then removes the log, and syncs the
+    /// removal to the disk. If the old store is too damaged for the copy, the log is removed without the copy.
     private func endOldLog(_ isThere: Bool) throws(DataSourceError) {
         if isThere {
             do throws(DataSourceError) {
@@ -85,10 +84,10 @@ struct StoreRestore {
         let journal = try store.state(store.journal)
         guard hasLog || journal != nil else { return }
         let connection = try Connection(path: store.main, isReader: false, vfs: store.calls.sqliteVFS)
-        // If a step fails, the log stays unchanged.
+        // If a step fails, the log must stay unchanged.
         defer { connection.close(copyingLog: false) }
         try connection.configure()
-        // Reading rolls back an incomplete change of a program that uses a rollback journal.
+        // If the program that wrote the store uses a rollback journal, the first read rolls back an incomplete change.
         _ = try connection.values("SELECT count(*) FROM sqlite_schema")
         try connection.set(pragma: "synchronous", to: 2)
         try connection.copyWholeLog()
@@ -101,7 +100,7 @@ struct StoreRestore {
         let rowCount: Int
     }
 
-    /// Runs the body with a connection to the backup. No process can change the backup meanwhile.
+    /// Runs the body with a connection to the backup. No process can change the backup while the body runs.
     ///
     /// - Throws: `storeInUse`, `foreignDatabase`, `newerFormat`, `notADatabase`, `storeCorrupt`, or the error of the body.
     private func withBackup<R>(_ body: (Found) throws(DataSourceError) -> R) throws(DataSourceError) -> R {

@@ -1,13 +1,13 @@
 internal import RowStore
 
-/// A calculation over all rows of a query for which SQLite has the same result as ``Aggregation``.
+/// A calculation over all rows of a query. SQLite calculates the same result as ``Aggregation``.
 struct AggregateExpression: Hashable {
     private let operation: Aggregation.Operation
-    /// The column of the values; nil to count rows.
+    /// The column with the values; nil to count rows.
     private let column: Int?
     private let isReal: Bool
 
-    /// Nil if SQLite's result would differ: SQLite has no decimals.
+    /// Returns nil if SQLite's result would differ. For example, SQLite has no decimals.
     init?(_ aggregation: Aggregation, _ layout: EntityLayout) {
         operation = aggregation.operation
         column = aggregation.column
@@ -24,7 +24,8 @@ struct AggregateExpression: Hashable {
         }
     }
 
-    /// The SQL expressions to select: for an average, the sum and the number of values; otherwise one expression.
+    /// Returns the SQL expressions to select. An average needs two expressions, the sum and the number of values. All other
+    /// calculations need one.
     func sql(_ table: EntityTable) -> String {
         guard let column else { return "count(*)" }
         let expression = table.expressions[column]
@@ -38,9 +39,9 @@ struct AggregateExpression: Hashable {
         }
     }
 
-    /// Takes the results of these expressions from the front of a row, and makes the result of the calculation.
+    /// Removes the results of these expressions from the front of a row, and returns the result of the calculation.
     ///
-    /// - Returns: Nil if a result has another storage, as after an overflow, or with values that another program wrote.
+    /// - Returns: Nil if a result has an unexpected storage class: after an overflow, or if another program wrote the values.
     func result(_ results: inout ArraySlice<RowValue>, _ layout: EntityLayout) -> RowValue? {
         guard let first = results.popFirst() else { return nil }
         switch operation {

@@ -4,36 +4,37 @@ internal import RowStore
 
 /// The SQL of a query, the values of its parameters, and the columns of its rows.
 ///
-/// Queries that differ only in their values have the same SQL, so a connection finds their prepared statement again.
+/// Queries that differ only in their values have the same SQL, so a connection can use the same prepared statement for them.
 struct QueryStatement {
     private(set) var sql = ""
     /// The values of the parameters, in the order of the parameters' numbers.
     private(set) var values: [SQLParameter] = []
-    /// The columns of each row, in the order of the results after the key.
+    /// The columns of each row, in the order of the statement's results. The key is before these columns.
     private(set) var columns: ContiguousArray<EntityTable.Column> = []
-    /// The joined columns, in the order of the results after ``columns``.
+    /// The joined columns, in the order of the statement's results. They follow ``columns``.
     private(set) var joined: [Int] = []
     let sort: [SortKey]
-    /// The predicate to evaluate on each row outside of SQLite, if it uses more columns than an SQLite function has arguments.
+    /// The predicate that this library evaluates for each row; nil if SQLite evaluates the whole predicate. Used if the
+    /// predicate has more columns than an SQLite function can have arguments.
     private(set) var filter: RowFilter?
-    /// Whether this library must read the related rows itself, because SQLite cannot calculate the joined columns.
+    /// Whether this library reads the related rows itself, because SQLite cannot calculate the joined columns.
     private(set) var isJoinedHere = false
 
-    /// The length in bytes of the longest predicate of a kept statement. A longer predicate is seldom repeated.
+    /// The maximum length of the predicate in a kept statement, in bytes. A longer predicate is seldom repeated.
     private static let keptLength = 6_000
 
     /// Whether the connection keeps the statement for later queries.
     private(set) var isKept = true
 
-    /// The result to read for the matching rows.
+    /// The kind of result that the statement returns for the matching rows.
     enum Result: Equatable {
         case rows
         case count
         case aggregates([AggregateExpression])
-        /// Nothing. The SQL is only the predicate, for a statement that changes the matching rows.
+        /// No result. The SQL is only the predicate, for use in a statement that changes the matching rows.
         case nothing
 
-        /// The expressions to select; nil if they depend on the columns of the query.
+        /// Returns the expressions to select; nil if they depend on the columns of the query.
         fileprivate func expressions(_ table: EntityTable) -> String? {
             switch self {
             case .rows, .nothing: nil
@@ -85,35 +86,37 @@ struct QueryStatement {
 
     private static func clause(_ predicate: String) -> String { predicate.isEmpty ? "" : " WHERE " + predicate }
 
-    /// The alias of the table, if subqueries refer to the table.
+    /// Returns the alias of the table, if subqueries refer to the table.
     private static func alias(_ writer: PredicateWriter) -> String {
         writer.namesOutermost ? " AS \(PredicateWriter.outermost)" : ""
     }
 
-    /// Whether SQLite evaluates the whole predicate, without this library.
+    /// Whether SQLite evaluates the whole predicate without calling this library.
     var isEvaluatedBySQLite: Bool { filter == nil && !isJoinedHere && !callsBack }
 
-    /// Whether SQLite calls back to evaluate predicates.
+    /// Whether SQLite calls this library to evaluate predicates.
     var callsBack: Bool {
         values.contains { if case .predicate = $0 { true } else { false } }
     }
 
-    /// The error that ended the statement because a predicate could not be evaluated; nil if there was none.
+    /// The error that ended the statement because a predicate could not be evaluated; nil without such an error.
     var failure: DataSourceError? {
         for case .predicate(let function) in values { if let failure = function.failure { return failure } }
         return nil
     }
 
-    /// The predicate as SQL. If SQL cannot express the predicate, SQLite calls back for each row. If the predicate uses more
-    /// columns than SQLite can pass to a function, this library evaluates it: with ``filter``, or, if it uses joined columns,
-    /// after reading the related rows (``isJoinedHere``).
+    /// Returns the predicate as SQL, if possible. There are three other cases:
+    ///
+    /// - If SQL cannot express the predicate, SQLite calls this library for each row.
+    /// - If the predicate has too many columns for a function of SQLite, ``filter`` evaluates the predicate.
+    /// - If such a predicate uses joined columns, this library reads the related rows first (``isJoinedHere``).
     private mutating func predicate(
         of query: RowQuery, writer: inout PredicateWriter, columns: inout [Int]?, limits: SQLLimits
     ) -> String {
         let predicate = query.predicate
         if predicate == .constant(true) { return "" }
         let empty = writer
-        // The other half of SQLite's limit is for the columns.
+        // Use half of SQLite's limit for the predicate, because the columns need space, too.
         let whole = writer.predicate(predicate)
         if whole.isExact, whole.sql.utf8.count < limits.length / 2 { return whole.sql }
         writer = empty
@@ -129,7 +132,7 @@ struct QueryStatement {
         return ""
     }
 
-    /// - Returns: The expressions to select; nil for the names of all columns.
+    /// - Returns: The expressions to select; nil to select all columns by name.
     private mutating func select(_ wanted: [Int]?, _ query: RowQuery, _ table: EntityTable) -> [String]? {
         columns = table.columns
         if let wanted {
@@ -137,7 +140,7 @@ struct QueryStatement {
             columns = table.columns.filter { all.contains($0.index) }
             return columns.count == table.columns.count ? nil : columns.map { table.expressions[$0.index] }
         }
-        // A filter, or a sort by deferred values, needs whole rows.
+        // A filter needs whole rows, and so does a sort by deferred values.
         guard query.defersValues, filter == nil, let expressions = table.deferredExpressions,
             !sort.contains(where: { table.layout.deferredColumns.contains($0.column) })
         else { return nil }
@@ -145,7 +148,7 @@ struct QueryStatement {
         return expressions
     }
 
-    /// The expressions for the joined columns that the rows need; nil if SQL cannot express them.
+    /// Returns the expressions for the joined columns that the rows need; nil if SQL cannot express a column.
     private mutating func selectJoined(_ query: RowQuery, _ writer: inout PredicateWriter) -> [String]? {
         var wanted = (query.columns ?? []) + sort.map(\.column)
         if query.returnsJoined { wanted += query.joined.enumerated().map { $1.number(at: $0) } }
@@ -158,20 +161,20 @@ struct QueryStatement {
         return expressions
     }
 
-    /// The name of a joined column in SQL. No attribute can have this name.
+    /// Returns the name of a joined column in SQL. No attribute can have this name.
     fileprivate static func alias(_ column: Int) -> String { "joined \(column)".quoted }
 
     private func order(_ query: RowQuery, _ table: EntityTable, hasWindow: Bool) -> String {
         let key = EntityTable.quotedKey
-        // The sign makes the key an expression. SQLite then finds the few rows with an index and sorts them, instead of reading
-        // all rows in the order of the keys.
+        // With the sign, SQLite treats the key as an expression, not as a column. It then uses an index to find the few
+        // matching rows, and sorts them. Without the sign, it would read all rows in the order of the keys.
         if sort.isEmpty, !hasWindow, query.predicate.isInRange(table) { return " ORDER BY +\(key)" }
         return " ORDER BY " + (sort.map { table.sortExpression($0) } + [key]).joined(separator: ", ")
     }
 
     private mutating func window(_ query: RowQuery, _ writer: inout PredicateWriter) -> String {
         if filter != nil {
-            // The filter applies the limit, because SQLite does not know which rows match.
+            // The filter must apply the limit, because SQLite does not know which rows the filter accepts.
             filter?.skip = max(0, query.offset)
             filter?.take = query.limit.map { max(0, $0) }
             return ""
@@ -183,7 +186,7 @@ struct QueryStatement {
 }
 
 extension Connection {
-    /// The statement of a query, with its values bound.
+    /// Returns the statement of a query, with the values bound.
     func statement(_ query: QueryStatement) throws(DataSourceError) -> Statement {
         try statement(query.sql, query.values, sortedBy: query.sort, isKept: query.isKept)
     }
@@ -205,7 +208,7 @@ extension EntityTable {
 }
 
 extension RowPredicate {
-    /// Whether all matching rows are in one range of an indexed column.
+    /// Returns whether all matching rows are in one range of an indexed column.
     fileprivate func isInRange(_ table: EntityTable) -> Bool {
         switch self {
         case .compare(let column, let relation, let value):

@@ -1,24 +1,24 @@
 internal import PredicateSQL
 internal import RowStore
 
-/// SQLite's SQL for predicates. For a predicate that SQL cannot express, SQLite calls a function of
+/// The SQL for predicates in SQLite. If SQL cannot express a predicate, SQLite calls a function of
 /// ``Connection/addFunctions()``.
 struct SQLitePredicateDialect: PredicateDialect {
     private let mostValues: Int
-    /// The most arguments of a function.
+    /// The maximum number of arguments of a function.
     private let mostArguments: Int
 
-    /// The most values of a list that become separate parameters. The list is filled up to a power of two, so that there are
-    /// few different statements.
+    /// The maximum number of values in a list that become separate parameters. The last value is repeated until the number of
+    /// parameters is a power of two, so that there are few different statements.
     private static let listLength = 32
 
     init(_ limits: SQLLimits, _ table: EntityTable) {
-        // With more values, the SQL would be too long.
+        // More values would make the SQL too long.
         mostValues = min(10_000, limits.variables - 2, limits.length / (table.longestExpression + 64))
         mostArguments = limits.arguments
     }
 
-    /// The nesting is limited because SQLite's parser has a stack of 100 entries.
+    /// The limits for predicates. The nesting is limited because the stack of SQLite's parser has only 100 entries.
     var limits: PredicateLimits { PredicateLimits(nesting: 20, values: mostValues, tables: .max, predicates: 1000) }
     var qualifiesAllColumns: Bool { false }
     var listsOwners: Bool { true }
@@ -53,12 +53,12 @@ struct SQLitePredicateDialect: PredicateDialect {
         _ cursor: RowCursor, _ sort: [SortKey], level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate? { nil }
 
-    /// SQL that calls back with the predicate and its columns.
+    /// Returns SQL that calls this library with the predicate and the values of its columns.
     func fallback(
         _ predicate: RowPredicate, isNegated: Bool, level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate {
         let function = PredicateFunction(predicate, writer.layout, writer.budget)
-        // The first argument is the predicate, and the second can be the key.
+        // The first argument is the predicate, and the second argument may be the key.
         guard function.columns.count + 2 <= mostArguments else { return .unknown }
         var arguments = [writer.add(.predicate(function), .integer)]
         if function.asksKey { arguments.append(writer.key) }

@@ -1,25 +1,25 @@
 internal import CSQLite
 internal import RowStore
 
-/// The memory in which SQLite has the bytes of a string or blob, until the next step.
+/// The memory in which SQLite keeps the bytes of a string or blob. The memory is valid until the next step of the statement.
 struct ByteRun {
     var start: UnsafeRawPointer?
     var count = 0
     var isNull = false
-    /// Whether the bytes are deferred: they stay in the store, and only their number was read.
+    /// Whether the value is deferred: the bytes stay in the store, and only their number was read.
     var isDeferred = false
 }
 
 extension EntityTable {
     /// Packs the current row of a statement into a snapshot.
     ///
-    /// Each column is read once, as a value that belongs to the statement. This is safe because only one thread at a time uses
-    /// a connection ([SQLite: Obtaining SQL Values](https://www.sqlite.org/c3ref/value_blob.html)).
+    /// Reads each column once, as a value that belongs to the statement. This is safe because only one thread at a time uses a
+    /// connection ([SQLite: Obtaining SQL Values](https://www.sqlite.org/c3ref/value_blob.html)).
     ///
     /// - Parameters:
-    ///   - columns: The columns that the statement returns after the key. All other columns are null.
+    ///   - columns: The columns that the statement returns after the key. All other columns of the row become null.
     ///   - runs: Memory with one element for each column of strings or blobs.
-    ///   - pages: The memory for the rows of the fetch.
+    ///   - pages: The memory that the rows of the fetch share.
     func row(
         of statement: OpaquePointer, columns: ContiguousArray<Column>, runs: UnsafeMutablePointer<ByteRun>,
         in pages: inout RowPages
@@ -68,7 +68,8 @@ extension EntityTable {
         }
     }
 
-    /// Whether a column that reads as zero is null. A string or a blob also reads as zero, and is reported as damage.
+    /// Returns whether a column that reads as zero is null. A string or a blob can also read as zero, and is recorded as
+    /// damage.
     @inline(never)
     private func readsNull(_ value: OpaquePointer?, _ column: Int, _ wanted: Int32) -> Bool {
         let type = sqlite3_value_type(value)
@@ -76,9 +77,9 @@ extension EntityTable {
         return type == SQLITE_NULL
     }
 
-    /// Finds the bytes of all strings and blobs of the row.
+    /// Finds the bytes of all strings and blobs in the row.
     ///
-    /// - Returns: The number of words that the bytes take in the snapshot.
+    /// - Returns: The number of 64-bit words that the bytes take in the snapshot.
     @inline(__always)
     private func findBytes(
         _ statement: OpaquePointer, _ columns: UnsafeBufferPointer<Column>, _ runs: UnsafeMutablePointer<ByteRun>
@@ -93,7 +94,8 @@ extension EntityTable {
                 if run.pointee.isDeferred {
                     run.pointee = ByteRun(count: Int(sqlite3_value_int64(value)), isDeferred: true)
                 } else {
-                    // Read the address first, because reading it may convert the value and so change its length.
+                    // Read the address before the length, because reading the address may convert the value and change its
+                    // length.
                     run.pointee.start = sqlite3_value_blob(value)
                     run.pointee.count = Int(sqlite3_value_bytes(value))
                     run.pointee.isNull = run.pointee.count == 0 && sqlite3_value_type(value) == SQLITE_NULL
@@ -108,14 +110,18 @@ extension EntityTable {
 }
 
 extension ByteRun {
-    /// The word of the column for bytes at that position in the row.
+    /// Returns the word that the snapshot stores for the column.
+    ///
+    /// - Parameter position: The position of the bytes in the row, in words.
     @inline(__always)
     fileprivate func word(at position: Int) -> UInt64 {
         isDeferred ? RowSnapshot.deferredWord(byteCount: count) : UInt64(position) << 32 | UInt64(count)
     }
 }
 
-/// - Returns: The number of written words. The last word is filled up with zeros.
+/// Copies the bytes into the row.
+///
+/// - Returns: The number of written words. The last word is padded with zeros.
 @inline(__always)
 private func copy(_ run: ByteRun, to words: UnsafeMutablePointer<UInt64>) -> Int {
     guard let start = run.start, run.count > 0 else { return 0 }

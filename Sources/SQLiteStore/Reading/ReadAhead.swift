@@ -3,34 +3,36 @@ internal import Dispatch
 internal import RowStore
 internal import Synchronization
 
-/// Lets another thread read the rest of a long statement while the caller uses the rows before.
+/// Lets another thread read the remaining rows of a long statement while the caller processes earlier rows.
 ///
-/// SQLite needs about as long to read a row as a context needs to make an object from it. The caller continues to read until
-/// the other thread runs, so it never waits for a thread to start. From then on the other thread reads, at most a few batches
-/// ahead of the caller.
+/// SQLite takes about as long to read a row as a context takes to make an object from it. The caller continues to read until
+/// the other thread is running, and so never waits for a thread to start. From then on, the other thread reads, at most a few
+/// batches ahead of the caller.
 ///
-/// **Ordering**: rows arrive in their order. After ``rest(_:_:)`` or ``withdraw()`` has returned, the other thread no longer
-/// uses the statement.
+/// **Ordering**: rows arrive in the order of the statement. After ``rest(_:_:)`` or ``withdraw()`` has returned, the other
+/// thread no longer uses the statement.
 final class ReadAhead: Sendable {
-    /// The number of rows that the caller reads before it requests another thread. The request takes some microseconds.
+    /// The number of rows that the caller reads before it requests the other thread. The request takes some microseconds.
     static let firstRows = 256
     private static let batchRows = 256
-    /// The size in bytes at which a batch is complete, so that large rows do not pile up.
+    /// The size at which a batch is complete, in bytes. The limit keeps batches of large rows small.
     private static let batchBytes = 1 << 17
-    /// The most batches that wait for the caller. A waiting thread is woken when half of these batches are ready or taken,
-    /// because waking a thread takes about as long as reading a batch.
+    /// The maximum number of batches that wait for the caller. Waking a thread takes about as long as reading a batch, so a
+    /// waiting thread is woken only when half of this number is ready (for the caller) or free (for the other thread).
     private static let waitingBatches = 8
 
     private struct State {
         var batches: [RowBatch] = []
-        /// The result code of the last step; nil before the last row was read.
+        /// The result code of the last step; nil while there are more rows.
         var end: Int32?
-        /// Whether the other thread reads instead of the caller.
+        /// Whether the other thread has taken over the reading.
         var isHandedOver = false
         var isStopped = false
         var isCallerWaiting = false
         var isReaderWaiting = false
 
+        /// Adds a batch.
+        ///
         /// - Returns: Whether the caller must be woken.
         mutating func add(_ batch: RowBatch?, end code: Int32?) -> Bool {
             if let batch { batches.append(batch) }
@@ -40,7 +42,9 @@ final class ReadAhead: Sendable {
             return true
         }
 
-        /// - Returns: The next batch, if there is one, and whether the reader must be woken.
+        /// Removes the next batch.
+        ///
+        /// - Returns: The batch, or nil if no batch is ready; and whether the other thread must be woken.
         mutating func take() -> (batch: RowBatch?, wakesReader: Bool) {
             let batch = batches.isEmpty ? nil : batches.removeFirst()
             if batch == nil { isCallerWaiting = end == nil }
@@ -54,18 +58,18 @@ final class ReadAhead: Sendable {
 
     private let rows: StatementRows
     private let state = Guarded(State())
-    /// Whether the other thread waits for its turn.
+    /// Whether the other thread is running, and waits to take over.
     private let isPresent = Atomic(false)
     private let turn = DispatchSemaphore(value: 0)
-    /// Wakes the caller when there are batches.
+    /// Wakes the caller when batches are ready.
     private let filled = DispatchSemaphore(value: 0)
-    /// Wakes the other thread when there is space for batches.
+    /// Wakes the other thread when there is space for more batches.
     private let space = DispatchSemaphore(value: 0)
 
-    /// Requests a thread.
+    /// Requests the other thread.
     ///
-    /// - Parameter queue: A serial queue of the reader, with a thread outside of Swift's task pool. A pool thread that waits
-    ///   for space would be missing for tasks.
+    /// - Parameter queue: A serial queue of the reader. Its thread is not one of Swift's task pool, because a pool thread that
+    ///   waits for space could run no tasks.
     init(_ rows: StatementRows, on queue: DispatchQueue) {
         self.rows = rows
         queue.async { [self] in
@@ -75,10 +79,10 @@ final class ReadAhead: Sendable {
         }
     }
 
-    /// Whether the other thread runs and can take over.
+    /// Whether the other thread is running and can take over.
     var isReady: Bool { isPresent.load(ordering: .relaxed) }
 
-    /// Lets the other thread end. Call it when the caller needs no further rows, or has read all rows.
+    /// Lets the other thread end. Call this method after the last use of this object.
     func withdraw() { turn.signal() }
 
     // MARK: The other thread
@@ -103,7 +107,9 @@ final class ReadAhead: Sendable {
         if state.withLock({ $0.add(batch, end: code) }) { filled.signal() }
     }
 
-    /// - Returns: Whether the caller needs further rows.
+    /// Waits until there is space for another batch.
+    ///
+    /// - Returns: Whether the caller needs more rows.
     private func waitForSpace() -> Bool {
         let mustWait = state.withLock { state in
             state.isReaderWaiting = !state.isStopped && state.batches.count >= ReadAhead.waitingBatches
@@ -115,11 +121,11 @@ final class ReadAhead: Sendable {
 
     // MARK: The caller
 
-    /// Passes the rest of the rows to the body, from the current row on.
+    /// Hands the reading over to the other thread, and passes the remaining rows to the body, beginning with the current row.
     ///
     /// - Parameters:
     ///   - connection: The connection of the statement.
-    ///   - body: Returns whether it needs further rows.
+    ///   - body: Returns whether it needs more rows.
     /// - Returns: The result code of the last step.
     func rest(
         _ connection: Connection, _ body: (StoredRow) throws(DataSourceError) -> Bool
@@ -133,7 +139,7 @@ final class ReadAhead: Sendable {
         return state.withLock { $0.end } ?? SQLITE_DONE
     }
 
-    /// The next rows; nil after the last one.
+    /// Returns the next batch; nil after the last batch.
     private func next(_ connection: Connection) -> RowBatch? {
         endIfCancelled(connection)
         while true {
@@ -143,7 +149,7 @@ final class ReadAhead: Sendable {
         }
     }
 
-    /// - Returns: The next batch, and whether to wait for one.
+    /// - Returns: The next batch, and whether the caller must wait for a batch.
     private func take() -> (batch: RowBatch?, mustWait: Bool) {
         let (batch, wakesReader, mustWait) = state.withLock { state in
             let (batch, wakesReader) = state.take()
@@ -154,7 +160,7 @@ final class ReadAhead: Sendable {
     }
 
     private func wait(_ connection: Connection) {
-        // The other thread belongs to no task, so the caller checks for cancellation.
+        // The other thread does not belong to the task, so the caller checks for cancellation.
         while filled.wait(timeout: connection.isCancellable ? .now() + .milliseconds(10) : .distantFuture) == .timedOut
         {
             endIfCancelled(connection)
@@ -165,24 +171,24 @@ final class ReadAhead: Sendable {
         if connection.isCancellable, Task.isCancelled { sqlite3_interrupt(connection.handle) }
     }
 
-    /// Stops the other thread, and waits until it no longer uses the statement.
+    /// Stops the other thread, and waits until the thread no longer uses the statement.
     private func stop(_ connection: Connection) {
         let isOver = state.withLock { state in
             state.isStopped = true
             return state.end != nil
         }
         if isOver { return }
-        // The present step may take long.
+        // Interrupt the current step, which may take long.
         sqlite3_interrupt(connection.handle)
-        // Drop the batches that wait.
+        // Drop the batches that are ready.
         while next(connection) != nil {}
     }
 }
 
-/// Rows that one thread passes to another. A row is moved out of the batch, so that the batch keeps no second reference to the
-/// row's buffer.
+/// A batch of rows that one thread passes to another. A row is moved out of the batch, so that the batch keeps no second
+/// reference to the row's buffer.
 ///
-/// Guarded by: its owner. The thread that fills the batch hands it over to the thread that empties it.
+/// Guarded by: its owner. The thread that fills the batch passes the ownership to the thread that empties the batch.
 private final class RowBatch: @unchecked Sendable {
     private let memory: UnsafeMutablePointer<StoredRow>
     @exclusivity(unchecked) private var occupied = 0..<0
@@ -196,7 +202,7 @@ private final class RowBatch: @unchecked Sendable {
 
     var count: Int { occupied.count }
 
-    /// Adds a row. The batch must have space for it.
+    /// Adds a row. The batch must have space for the row.
     @inline(__always)
     func append(_ stored: consuming StoredRow) {
         (memory + occupied.upperBound).initialize(to: stored)

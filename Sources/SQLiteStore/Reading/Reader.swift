@@ -2,29 +2,28 @@ internal import CSQLite
 internal import Dispatch
 internal import RowStore
 
-/// A reading connection of the pool.
+/// A connection of the pool, for reading.
 ///
 /// Guarded by: the pool, which gives the reader to one caller at a time.
 final class Reader: @unchecked Sendable {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
-    /// The kind of permit that the present read has.
+    /// The kind of permit that the current read has.
     var use = ReadPermits.Use.other
-    /// The number of the present read.
     var readNumber: UInt64 = 0
-    /// Whether the store is shared, so that each read records its position.
+    /// Whether the store is shared. If so, each read records its position.
     var isShared = false
     /// The queue on which ``ReadAhead`` continues long reads.
     private(set) lazy var aheadQueue = DispatchQueue(label: "CoreDataSource.readAhead", qos: .userInteractive)
-    /// The transaction that stays open from one look-up to the next.
+    /// The transaction that stays open between look-ups; nil if there is none.
     private(set) var kept: KeptRead?
-    /// The number of writes to the store at the last read; nil if that read was no look-up.
+    /// The number of writes to the store at the last look-up; nil if the last read was not a look-up.
     private var lastLookup: UInt64?
-    /// The position of the newest save that the present read sees.
+    /// The position of the newest save that the current read sees.
     private(set) var position: Int64 = 0
 
-    /// - Parameter isUnchanging: Whether no process can write the file.
+    /// - Parameter isUnchanging: Whether no process can write to the file.
     init(
         _ files: StoreFiles, _ schema: StoreSchema, counters: StoreCounters, isUnchanging: Bool,
         tracing: StatementTracing?
@@ -44,17 +43,18 @@ final class Reader: @unchecked Sendable {
         connection.close()
     }
 
-    /// Ends the transaction that stays open, if there is one.
+    /// Ends the transaction that stays open between look-ups, if any.
     func endKept() {
         guard kept != nil else { return }
         connection.rollBack()
         kept = nil
     }
 
-    /// Begins to keep a transaction open at the second look-up, if nothing was written since the first. For a single look-up,
-    /// the transaction would only cost two more statements.
+    /// Prepares the reader for the next read. If the next read is the second look-up in a row, and nothing was written since
+    /// the first, begins a transaction that stays open. For a single look-up, a transaction would only cost two more
+    /// statements.
     ///
-    /// - Parameter writes: The number of writes to the store; nil if the next read is no look-up.
+    /// - Parameter writes: The number of writes to the store; nil if the next read is not a look-up.
     func prepare(forLookupAfter writes: UInt64?) throws(DataSourceError) {
         if let kept, kept.writes != writes || kept.isOld { endKept() }
         defer { lastLookup = writes }
@@ -67,7 +67,7 @@ final class Reader: @unchecked Sendable {
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         guard isolation == .snapshot || isShared else { return try body(self) }
-        // The snapshot begins with the first read.
+        // In SQLite, the snapshot of a transaction begins with its first read.
         try execute(schema.firstFreeStatement, "BEGIN")
         defer { connection.rollBack() }
         if isShared { try recordPosition() }
@@ -88,7 +88,8 @@ final class Reader: @unchecked Sendable {
         guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
     }
 
-    /// Makes the first step of a statement, passes its result code to the body, and clears the statement for its next use.
+    /// Makes the first step of a statement, passes the result code of the step to the body, and clears the statement for its
+    /// next use.
     ///
     /// - Parameter budget: The budget of the query; nil if the query has few rows.
     func withFirstStep<R>(
@@ -115,7 +116,7 @@ extension Reader: AggregatingReader {
         let statement = try connection.statement(sql)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else {
-                // A sum of integers can overflow on the way and still have a valid result.
+                // A sum of integers can overflow in between and still have a valid result.
                 if String(cString: sqlite3_errmsg(connection.handle)) == "integer overflow" { return nil }
                 throw error(code, sql)
             }
@@ -150,11 +151,11 @@ extension Reader: StoreReader {
         }
     }
 
-    /// Passes all rows of a statement to the body. If there are many rows, another thread reads them ahead.
+    /// Passes all rows of a statement to the body. If there are many rows, another thread reads ahead.
     ///
     /// - Parameters:
     ///   - first: The result code of the first step.
-    ///   - body: Returns whether it needs further rows.
+    ///   - body: Returns whether it needs more rows.
     /// - Returns: The result code of the last step.
     @inline(__always)
     private func forEach(
@@ -191,7 +192,7 @@ extension Reader: StoreReader {
         }
     }
 
-    /// The error of a query that ended before its last row.
+    /// Returns the error of a query that ended before its last row.
     func error(_ code: Int32, _ query: QueryStatement) -> DataSourceError {
         if let failure = query.failure { return failure }
         return code & 0xFF == SQLITE_INTERRUPT ? .cancelled : connection.error(code, while: "reading")
@@ -201,7 +202,7 @@ extension Reader: StoreReader {
         guard let table = schema.tables[query.entity] else { return QueryExplanation(statement: "", steps: []) }
         let sql = QueryStatement(query, from: table, schema: schema, limits: connection.limits)
         if sql.isJoinedHere { return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
-        // The statement needs its collations.
+        // SQLite can only explain a statement whose collations are registered.
         try connection.add(collationsOf: query.sort)
         let steps = try connection.values("EXPLAIN QUERY PLAN " + sql.sql).compactMap { row -> String? in
             guard case .text(let step) = row.last else { return nil }
@@ -221,7 +222,7 @@ extension Reader: StoreReader {
     func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow? {
         guard let table = schema.tables[entity] else { return nil }
         let columns = table.layout.constraints[constraint]
-        // SQLite would convert a value with another storage, and could then find a row.
+        // SQLite would convert a value that has another storage class, and could then find a row by mistake.
         let fits = zip(columns, values).allSatisfy { $1 != .null && $1.fits(table.layout.columns[$0].storage) }
         guard fits, columns.count == values.count else { return nil }
         let statement = try connection.statement(
@@ -233,7 +234,7 @@ extension Reader: StoreReader {
         return try only(statement, table)
     }
 
-    /// The row of a statement that returns at most one row.
+    /// Returns the row of a statement that has at most one row.
     private func only(_ statement: Statement, _ table: EntityTable) throws(DataSourceError) -> StoredRow? {
         try withFirstStep(statement) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else {
@@ -252,7 +253,7 @@ extension Reader: StoreReader {
     }
 }
 
-/// The rows of a store, without pending saves.
+/// The rows in the store, without pending saves.
 private struct ReaderView: RowView {
     let reader: Reader
     var layout: ModelLayout { reader.schema.layout }
@@ -260,9 +261,9 @@ private struct ReaderView: RowView {
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] { try reader.rows(query) }
 }
 
-/// Steps through the rows of a statement and packs them.
+/// Steps through the rows of a statement, and packs them into snapshots.
 ///
-/// Guarded by: the thread that reads the rows. ``ReadAhead`` lets only one thread at a time read.
+/// Guarded by: the thread that reads the rows. ``ReadAhead`` lets only one thread read at a time.
 final class StatementRows: @unchecked Sendable {
     /// Unowned, because the statement must be released on the thread of its connection. The connection retains the statement
     /// while rows are read.
@@ -273,7 +274,7 @@ final class StatementRows: @unchecked Sendable {
     private let joined: [Int]
     private let joinedCount: Int
     private let runs: UnsafeMutablePointer<ByteRun>
-    // Only the methods below use the pages, and none calls another method meanwhile.
+    // Safe: only the methods below use the pages, and none of these methods calls another meanwhile.
     @exclusivity(unchecked) private var pages: RowPages
 
     init(_ statement: Statement, _ sql: QueryStatement, _ table: EntityTable, joinedCount: Int) {
@@ -293,7 +294,6 @@ final class StatementRows: @unchecked Sendable {
     @inline(__always)
     func step() -> Int32 { sqlite3_step(handle) }
 
-    /// The current row.
     @inline(__always)
     func row() -> StoredRow {
         var stored = StoredRow(
@@ -303,7 +303,7 @@ final class StatementRows: @unchecked Sendable {
         return stored
     }
 
-    /// The joined columns of the current row.
+    /// Returns the joined columns of the current row.
     private func joinedRow() -> RowSnapshot {
         var row = RowSnapshot(columnCount: joinedCount)
         for (index, column) in joined.enumerated() {

@@ -2,31 +2,31 @@ internal import Dispatch
 internal import RowStore
 internal import Synchronization
 
-/// The reading connections. A connection is made when a read needs it, serves one caller at a time, and is kept for later
-/// reads.
+/// The connections for reading. The pool makes a connection when a read needs one. Each connection serves one caller at a time,
+/// and is kept for later reads.
 ///
-/// Main has a separate reader, so that it never waits for other reads. All other reads wait briefly while the write-ahead log
-/// is being emptied.
+/// Main has a reader of its own, so that main never waits for other reads. All other reads wait briefly while the write-ahead
+/// log is being emptied.
 final class ReaderPool: Sendable {
-    /// The most readers in use at once, apart from main's reader. Further callers wait.
+    /// The maximum number of readers in use at the same time, without main's reader. Further callers wait.
     static let limit = 8
-    /// The longest time in milliseconds for which a new read waits until the log is emptied, and for which the emptying waits
-    /// for open reads.
+    /// The longest time that a new read waits until the log is emptied, and the longest time that the emptying waits for open
+    /// reads, in milliseconds.
     static let gateWait: Int32 = 100
 
     private struct State {
         var idle: [Reader] = []
-        /// Main's reader while main does not read.
+        /// Main's reader, while main is not reading.
         var idleMain: Reader?
         var isClosed = false
-        /// The open reads, in the order in which they began.
+        /// The open reads, in the order of their start.
         var open: [Read] = []
         var lastRead: UInt64 = 0
         /// The reads that wait at the gate; nil while the gate is open.
         var gate: [DispatchSemaphore]?
         /// The number of writes to the store.
         var writes: UInt64 = 0
-        /// Whether a timer will end the transactions that stay open.
+        /// Whether a timer is set that will end the transactions that stay open between look-ups.
         var isExpiryDue = false
 
         mutating func takeMain() -> Reader? {
@@ -40,7 +40,7 @@ final class ReaderPool: Sendable {
             return idle + [takeMain()].compactMap(\.self)
         }
 
-        /// Ends the transactions that idle readers keep open.
+        /// Ends the transactions that idle readers keep open between look-ups.
         func endKept() {
             for reader in idle { reader.endKept() }
             idleMain?.endKept()
@@ -57,14 +57,14 @@ final class ReaderPool: Sendable {
     private let schema: StoreSchema
     private let counters: StoreCounters
     private let isUnchanging: Bool
-    /// Whether the store is shared, so that readers record the position that they read.
+    /// Whether the store is shared. If so, readers record the position of each read.
     private let isShared: Bool
     private let tracing: StatementTracing?
     private let state = Guarded(State())
     private let isGateClosed = Atomic(false)
     private let permits = ReadPermits(limit: ReaderPool.limit)
 
-    /// - Parameter isUnchanging: Whether no process can write the file.
+    /// - Parameter isUnchanging: Whether no process can write to the file.
     init(
         _ files: StoreFiles, _ schema: StoreSchema, counters: StoreCounters, isUnchanging: Bool = false,
         isShared: Bool = false, tracing: StatementTracing? = nil
@@ -77,15 +77,15 @@ final class ReaderPool: Sendable {
         self.isUnchanging = isUnchanging
     }
 
-    /// Whether look-ups may share transactions: not in a shared store, and not with a listener for statements. The listener
-    /// would be called when a transaction ends, possibly under the lock of this pool.
+    /// Whether look-ups may share a transaction. False for a shared store. Also false if there is a listener for statements:
+    /// the end of a transaction would call the listener, possibly while this pool is locked.
     private var keepsTransactions: Bool { !isShared && tracing == nil }
 
-    /// Takes a reader out of the pool, until the caller gives it back.
+    /// Takes a reader out of the pool. The caller must give the reader back.
     ///
     /// - Parameters:
-    ///   - isLookup: Whether the reader may use a transaction that is open since an earlier look-up.
-    ///   - prepare: Called when the caller may read, before it gets a reader. No reset runs during the call.
+    ///   - isLookup: Whether the reader may use a transaction that is still open after an earlier look-up.
+    ///   - prepare: Called when the caller has a permit to read, before it gets a reader. No reset runs during the call.
     func take(
         isLookup: Bool = false, _ prepare: () throws(DataSourceError) -> Void
     ) throws(DataSourceError) -> Reader {
@@ -136,8 +136,8 @@ final class ReaderPool: Sendable {
         permits.signal(use)
     }
 
-    /// Lets a returned reader keep its transaction open, unless the store was written, the gate is closed, or the pool is
-    /// closed.
+    /// Keeps the transaction of a returned reader open. Ends the transaction if the store was written, or if the gate or the
+    /// pool is closed.
     private func keep(_ reader: Reader, _ state: inout State) {
         if reader.kept?.writes != state.writes || state.gate != nil || state.isClosed { return reader.endKept() }
         if state.isExpiryDue { return }
@@ -155,7 +155,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Records that the store was written, or may have been. Look-ups that begin after the call see the write.
+    /// Records that the store was written, or may have been written. Look-ups that begin after the call see the write.
     func recordWrite() {
         state.withLock { state in
             state.writes += 1
@@ -163,9 +163,9 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Waits until all readers were returned, closes them, and runs the body while nothing reads.
+    /// Waits until all readers were returned, closes them, and runs the body while no read is open.
     ///
-    /// While the call waits for other reads, main can still read.
+    /// Main can still read while the call waits for other reads.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try permits.pause { () throws(DataSourceError) in
             for reader in state.withLock({ $0.takeIdle() }) { reader.close() }
@@ -173,7 +173,9 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Closes the pool and all readers if no reader is in use.
+    /// Closes the pool and all readers, if no reader is in use.
+    ///
+    /// - Returns: Whether the pool was closed.
     func closeIfIdle() -> Bool {
         permits.pauseIfIdle {
             let idle = state.withLock { state in
@@ -184,7 +186,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Closes the pool, waits until all readers were returned, and closes them.
+    /// Closes the pool, waits until all readers were returned, and closes the readers.
     func close() {
         state.withLock { $0.isClosed = true }
         try? pause { () throws(DataSourceError) in }
@@ -206,9 +208,8 @@ extension ReaderPool {
             self.start = start
         }
 
-        /// The name of the read.
         var name: String { label ?? "a background queue" }
-        /// The time since the read began, in words.
+        /// The time since the read began, as a string.
         var age: String { "\((ContinuousClock.now - start) / .milliseconds(1)) ms" }
     }
 
@@ -222,7 +223,7 @@ extension ReaderPool {
         _ = opened?.wait(timeout: .now() + .milliseconds(Int(ReaderPool.gateWait)))
     }
 
-    /// Closes the gate: new reads wait, except main's reads.
+    /// Closes the gate. New reads then wait, except main's reads.
     ///
     /// - Returns: The number of the last read that began, and whether any read is open.
     func closeGate() -> (last: UInt64, wasAnyOpen: Bool) {
@@ -237,8 +238,8 @@ extension ReaderPool {
     /// Opens the gate.
     ///
     /// - Parameter last: The number that ``closeGate()`` returned.
-    /// - Returns: The reads up to that number that are still open, oldest first, and whether a later read has begun, as main's
-    ///   reads can.
+    /// - Returns: The reads up to that number that are still open, oldest first; and whether a later read has begun. Main's
+    ///   reads can begin while the gate is closed.
     func openGate(_ last: UInt64) -> (open: [Read], hasAnyBegun: Bool) {
         isGateClosed.store(false, ordering: .releasing)
         let (waiting, open, hasAnyBegun) = state.withLock { state in
@@ -249,7 +250,7 @@ extension ReaderPool {
         return (open, hasAnyBegun)
     }
 
-    /// The number of reads that have waited since the gate was closed; nil while the gate is open.
+    /// The number of reads that wait at the gate; nil while the gate is open.
     var waitingCount: Int? { state.withLock { $0.gate?.count } }
 
     func isAnyOpen(_ reads: [Read]) -> Bool {
@@ -257,14 +258,13 @@ extension ReaderPool {
     }
 }
 
-/// A read transaction that stays open from one look-up to the next. Beginning and ending a transaction takes as long as a
-/// look-up.
+/// A read transaction that stays open between look-ups. To begin and end a transaction takes as long as a look-up.
 ///
-/// The transaction sees the store as it was when the transaction began, so it ends as soon as this container writes. Other
-/// programs can write unnoticed, and SQLite cannot empty the write-ahead log during the transaction. So the transaction also
-/// ends after ``longest``.
+/// The transaction sees the store as it was at the start of the transaction. The transaction therefore ends as soon as this
+/// container writes. It also ends after ``longest``, because other programs can write unnoticed, and because SQLite cannot
+/// empty the write-ahead log during the transaction.
 struct KeptRead {
-    /// The age at which the transaction is no longer used. An unused transaction is ended at this age.
+    /// The maximum age at which the transaction is used. At this age, an unused transaction is ended.
     static let longest = Duration.milliseconds(10)
 
     /// The number of writes to the store when the transaction began.

@@ -1,16 +1,17 @@
 internal import PredicateSQL
 internal import RowStore
 
-/// The table of one concrete entity, or of the links of a relationship: its names, and the SQL that does not depend on a query.
+/// The table of one concrete entity, or of the links of a relationship. Contains its names, and the SQL that is independent of
+/// queries.
 final class EntityTable: Sendable {
-    /// A stored column: its index in a row, and its storage. Its index in SQL results is its position among the stored columns,
-    /// plus 1.
+    /// A stored column: its index in a row, and its storage. In a statement's results, its index is its index among the stored
+    /// columns plus 1, because the key comes first.
     struct Column {
         let index: Int
         let storage: ColumnStorage
         /// Whether the column has strings or blobs.
         let isBytes: Bool
-        /// Whether the statement returns the size of a large value in place of the value.
+        /// Whether the statement returns the size of a large value instead of the value.
         let mayBeDeferred: Bool
 
         init(_ index: Int, _ storage: ColumnStorage, mayBeDeferred: Bool = false) {
@@ -24,12 +25,12 @@ final class EntityTable: Sendable {
     let layout: EntityLayout
     let name: String
     let quotedName: String
-    /// The names that predicates use.
+    /// The names that are used in predicates.
     let queryTable: QueryTable
     let columns: ContiguousArray<Column>
-    /// The stored columns, with the columns of ``deferredExpressions`` that may be deferred.
+    /// The stored columns, for rows with deferred values. In these columns, ``Column/mayBeDeferred`` can be true.
     let deferredColumns: ContiguousArray<Column>
-    /// The number of columns of a row in memory, including transient columns.
+    /// The number of columns in a row in memory. Transient columns count, too.
     let columnCount: Int
     /// The number of stored columns with strings or blobs.
     let byteColumnCount: Int
@@ -37,27 +38,28 @@ final class EntityTable: Sendable {
     let expressions: [String]
     /// The length of the longest of ``expressions``, in bytes.
     let longestExpression: Int
-    /// The unquoted names of the stored columns, to compare with SQLite's messages.
+    /// The unquoted names of the stored columns. They are compared with the names in SQLite's messages.
     private let names: [Int: String]
-    /// The columns with an index for ranges of their values.
+    /// The columns that have an index for ranges of their values.
     let indexedColumns: Set<Int>
-    /// The SQL that makes the table. Columns with large values come last, because SQLite must read past a value to reach the
-    /// columns after it.
+    /// The SQL that makes the table. Columns with large values are last, because SQLite must read past a value to reach the
+    /// next columns.
     let createSQL: String
-    /// The identity of the table, whatever the order of its columns. An existing table can have another order, if a flag in the
-    /// model was set or cleared since.
+    /// The identity of the table, which does not depend on the order of its columns. An existing table has a different order if
+    /// a flag in the model has changed since the table was made.
     let shape: TableShape
-    /// The number of the table's first statement in a connection, ``insertSQL``. The table's other statements follow.
+    /// The number of the table's first statement in a connection, ``insertSQL``. The next numbers are those of the table's
+    /// other statements.
     let firstStatement: Int
     let insertSQL: String
     let deleteSQL: String
     let selectSQL: String
-    /// The expressions to select for a row with deferred values: the sizes of large values in place of the values. Nil if no
-    /// column may be deferred.
+    /// The expressions to select for a row with deferred values. They return the sizes of large values instead of the values.
+    /// Nil if no column may be deferred.
     let deferredExpressions: [String]?
     /// The SQL that finds a row by its key.
     let keySQL: String
-    /// The SQL that finds a row by its values, for each uniqueness constraint.
+    /// For each uniqueness constraint, the SQL that finds a row by the values of the constraint.
     let constraintSQL: [String]
 
     static let keyName = "_key"
@@ -72,7 +74,7 @@ final class EntityTable: Sendable {
     func unquotedName(_ column: Int) -> String { names[column] ?? "" }
     var statementCount: Int { 3 + constraintSQL.count }
 
-    /// - Parameter names: The unquoted name of each stored column, by its index.
+    /// - Parameter names: The unquoted name of each stored column, by the column's index.
     init(
         _ layout: EntityLayout, name: String, names: [Int: String], indexedColumns: Set<Int>, firstStatement: Int
     ) {
@@ -116,7 +118,8 @@ final class EntityTable: Sendable {
 }
 
 extension EntityTable {
-    /// The columns of a new table, sorted by name. Their order in the model can change without a change of the model.
+    /// Returns the columns of a new table, sorted by name. Their order in the model does not matter, because it can change
+    /// without a change of the model's hash.
     private static func declarations(_ layout: EntityLayout, _ expressions: [String]) -> [String] {
         let isDeferred = Set(layout.deferredColumns)
         func sorted(_ columns: [Int]) -> [String] {
@@ -129,8 +132,8 @@ extension EntityTable {
 }
 
 extension EntityTable.Column {
-    /// The expression to select for the column. For a large deferred value it is the size, which SQLite knows without reading
-    /// the value.
+    /// Returns the expression to select for the column. For a large deferred value, the result is the size, which SQLite knows
+    /// without reading the value.
     fileprivate func expression(_ name: String) -> String {
         guard mayBeDeferred else { return name }
         return "CASE WHEN length(\(name)) > \(RowSnapshot.longestInlineValue) THEN length(\(name)) ELSE \(name) END"

@@ -1,34 +1,35 @@
 internal import ManagedModel
 internal import RowStore
 
-/// The table for links that no column of an entity's table can store: the links of a many-to-many relationship, or of a to-many
-/// relationship without an inverse.
+/// The table for links that no entity's table can store: the links of a many-to-many relationship, or of a to-many relationship
+/// without an inverse.
 struct JoinTable: Sendable {
     let name: String
-    /// The relationship whose sources are in the columns of ``source``.
+    /// The relationship from the objects at the ``source`` end to the objects at the ``destination`` end.
     let relationship: RelationshipName
     let createSQL: String
     /// The concrete entities of both ends.
     let entities: Set<String>
     let source: End
     let destination: End
-    /// Whether the table's rows have keys, as the rows of entities have.
+    /// Whether the table's rows have keys, like the rows of entities.
     let hasKeys: Bool
-    /// Whether a row stores the entity of at least one end.
+    /// Whether each row stores the entity of at least one end.
     var storesEntities: Bool { source.entity != nil || destination.entity != nil }
-    /// The index that finds the sources of a destination.
+    /// The index that finds the source objects of a destination object.
     let index: StoreIndex
 
-    /// The unquoted columns of one end.
+    /// The unquoted columns of an end.
     struct End: Sendable {
         let key: String
         /// The column with the entity's number; nil if all objects at this end have the same entity.
         let entity: String?
-        /// The column with this end's position in the ordered relationship of the other end; nil without an order.
+        /// The column with this end's position in the ordered relationship that leads to this end; nil if that relationship has
+        /// no order.
         let position: String?
     }
 
-    /// The join table of a table of links; nil for the table of an entity.
+    /// Makes the description of a table of links. Returns nil for the table of an entity.
     init?(_ table: EntityTable, _ layout: ModelLayout) {
         guard let relationship = table.layout.links,
             let destination = layout.model.relationship(relationship)?.destinationName
@@ -60,8 +61,8 @@ struct JoinTable: Sendable {
 // MARK: - The first format
 
 extension JoinTable {
-    /// The join tables of a model: one for each pair of to-many relationships, and one for each to-many relationship without an
-    /// inverse.
+    /// Returns the join tables of a model. Each pair of inverse to-many relationships has one, and so does each to-many
+    /// relationship without an inverse.
     static func all(of model: ManagedObjectModel, _ names: inout Names) throws(DataSourceError) -> [JoinTable] {
         var joins: [JoinTable] = []
         for entity in model.entities {
@@ -70,7 +71,7 @@ extension JoinTable {
                 let inverseName = model.inverse(of: relationship)
                 let inverse = inverseName.flatMap(model.relationship)
                 guard inverse?.isToMany ?? true else { continue }
-                // The relationship with the lower name makes the table of a pair.
+                // For each pair of relationships, make the table at the relationship whose name comes first.
                 if let inverseName, (inverseName.entity, inverseName.name) < (entity.name, relationship.name) {
                     continue
                 }

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// An index of a table. Its name contains its definition, so an existing index with the name also has the definition.
+/// An index of a table. Its name contains its definition. Two indexes with the same name therefore have the same definition.
 struct StoreIndex: Sendable {
     struct Element: Sendable, Hashable {
         /// The quoted column.
@@ -13,7 +13,7 @@ struct StoreIndex: Sendable {
     let isUnique: Bool
     let elements: [Element]
 
-    /// The prefixes of this library's index names. Other indexes belong to other programs, and stay.
+    /// The prefixes of this library's index names. All other indexes belong to other programs, and are kept.
     static let prefixes = ["_unique ", "_index "]
 
     private var definition: String {
@@ -28,7 +28,7 @@ struct StoreIndex: Sendable {
         "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(name.quoted) ON \(definition)"
     }
 
-    /// The indexes of a table. An entity's table also has the indexes of the entity's ancestors.
+    /// Returns the indexes of a table. The table of an entity also has the indexes of the entity's ancestors.
     static func all(of table: EntityTable, _ model: ManagedObjectModel, format: Int64) -> [StoreIndex] {
         let unique = table.layout.constraints.compactMap { columns in
             elements(columns.map { ($0, true) }, table)
@@ -53,13 +53,13 @@ struct StoreIndex: Sendable {
             .map { StoreIndex(table: table.name, isUnique: false, elements: $0) }
     }
 
-    /// The columns with an index for ranges of their values: the first columns of the indexes, except decimals.
+    /// Returns the columns that have an index for ranges of their values: the first column of each index, except decimals.
     static func firstColumns(_ layout: EntityLayout) -> Set<Int> {
-        // Decimals are indexed as strings, and the order of strings differs from the order of numbers.
+        // Decimals are indexed as strings, whose order differs from the order of the numbers.
         Set(layout.columns.indices.filter { layout.indexedColumns.contains($0) && !layout.columns[$0].isDecimal })
     }
 
-    /// The elements of an index; nil if a column is not stored.
+    /// Returns the elements of an index; nil if one of the columns is not stored.
     private static func elements(_ columns: [(Int?, Bool)], _ table: EntityTable) -> [Element]? {
         var elements: [Element] = []
         for (column, isAscending) in columns {

@@ -6,30 +6,30 @@ internal import RowStore
 /// The tables and indexes that a model needs.
 struct StoreSchema: Sendable {
     let layout: ModelLayout
-    /// The tables by the numbers of their layouts; nil for abstract entities.
+    /// The tables, at the indexes of their layouts; nil for abstract entities.
     let tables: [EntityTable?]
-    /// The names of the tables for predicates, by the same numbers.
+    /// The names of the tables that predicates use, by the indexes of the layouts.
     let queryTables: [Int: QueryTable]
     let joins: [JoinTable]
-    /// The indexes by name. A name contains the whole definition.
+    /// The indexes, by their names. A name contains the whole definition of the index.
     let indexes: [String: StoreIndex]
-    /// The number of a connection's first statement that does not belong to a table.
+    /// The number of the first statement that does not belong to a table.
     let firstFreeStatement: Int
 
-    /// The most columns of a table, unless SQLite was built for more.
+    /// The maximum number of columns in a table, with SQLite's default settings.
     static let columnLimit = 2000
 
-    /// The format that this release writes. A store with a higher format is refused.
+    /// The format that this release writes. Opening a store with a higher format throws.
     static let format = ManagedObjectModel.storeFormat
 
-    /// The format of this schema. An existing store may have a lower format.
+    /// The format of this schema. The schema of an existing store may have a lower format.
     let format: Int64
 
     init(_ layout: ModelLayout) throws(DataSourceError) {
         try self.init(layout, format: StoreSchema.format)
     }
 
-    /// The tables of a store that an earlier release wrote.
+    /// Makes the schema of a store that an earlier release may have written.
     init(_ model: ManagedObjectModel, format: Int64) throws(DataSourceError) {
         try self.init(ModelLayout(model, format: format), format: format)
     }
@@ -65,34 +65,35 @@ struct StoreSchema: Sendable {
     }
 
     private static func columnNames(_ entity: EntityLayout, _ format: Int64) throws(DataSourceError) -> [Int: String] {
-        // The names of their columns distinguish tables of links from tables of objects.
+        // A table of links differs from a table of objects by the names of its columns, so a table of objects must not have
+        // these names.
         let isDeferred = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
         var names = Names(
             reserved: [EntityTable.keyName] + (isDeferred ? [LinkNames.source, LinkNames.destination] : []))
         return try names.claimColumns(of: entity, limit: columnLimit)
     }
 
-    /// The model as the string that the store keeps.
+    /// The copy of the model that the store keeps, as a string.
     var modelText: String { layout.model.storedText }
 
-    /// The SQL of every table, including the table of the metadata.
+    /// The SQL that makes each table, including the metadata table.
     var createSQL: [String] { namedSQL.map(\.sql) }
 
-    /// The name and the SQL of every table, including the table of the metadata.
+    /// The name and the SQL of each table, including the metadata table.
     var namedSQL: [(name: String, sql: String)] {
         [(StoreMetadata.table, StoreMetadata.createSQL)] + tables.compactMap { $0.map { ($0.name, $0.createSQL) } }
             + namedJoinSQL
     }
 
-    /// The SQL of the metadata table, and of the join tables of the first store format.
+    /// The SQL of the metadata table, and of the join tables in the first store format.
     var otherSQL: [String] { [StoreMetadata.createSQL] + namedJoinSQL.map(\.sql) }
 
     private var namedJoinSQL: [(name: String, sql: String)] {
         format == ManagedObjectModel.firstStoreFormat ? joins.map { ($0.name, $0.createSQL) } : []
     }
 
-    /// The SQL that makes the missing indexes of the model, and drops this library's indexes that the model no longer has.
-    /// Indexes are not part of the hash.
+    /// Returns the SQL that makes the missing indexes of the model, and drops this library's indexes that the model no longer
+    /// has. Indexes are not part of the model's hash.
     ///
     /// - Parameter present: The names of the existing indexes.
     func indexChanges(_ present: Set<String>) -> [String] {
@@ -129,28 +130,28 @@ extension StoreMetadata {
     static let selectFirstFreeKeySQL = "SELECT \"value\" FROM \"_metadata\" WHERE \"name\" = 'firstFreeKey'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
-    /// Counts the failed commits that had to be overwritten. The overwriting transaction must change something, so it
-    /// increments this count.
+    /// Counts the failed commits that were overwritten. A transaction that overwrites a failed commit must change something, so
+    /// it increments this count.
     static let countFailedCommitSQL =
         "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
         + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"
 }
 
-/// The name of a table, and the declarations of its columns in any order. Shapes are compared byte by byte.
+/// The name of a table, and the declarations of its columns in a fixed order. Shapes are compared byte by byte.
 struct TableShape: Hashable {
-    /// ``sql`` in UTF-8.
+    /// The bytes of ``sql`` in UTF-8.
     private let bytes: [UInt8]
 
     /// - Parameters:
     ///   - name: The unquoted name of the table.
-    ///   - declarations: The quoted name and the type of each column.
+    ///   - declarations: The quoted name and the type of each column, in any order.
     init(name: String, _ declarations: [String]) {
         let sorted = declarations.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         bytes = Array((TableShape.start(name) + sorted.joined(separator: ", ") + ")").utf8)
     }
 
-    /// - Parameter sql: The SQL that made the table. If this library does not write such SQL, the shape never equals the shape
-    ///   of a table of this library.
+    /// - Parameter sql: The SQL that made the table. If this library would not write such SQL, the shape differs from the
+    ///   shapes of all tables of this library.
     init(name: String, sql: String) {
         let start = TableShape.start(name)
         let isOwn = sql.utf8.starts(with: start.utf8) && sql.utf8.last == UInt8(ascii: ")")
@@ -163,7 +164,7 @@ struct TableShape: Hashable {
 
     private static func start(_ name: String) -> String { "CREATE TABLE \(name.quoted) (" }
 
-    /// The parts between the commas that are outside of quotes.
+    /// Splits the string at the commas that are outside of quotes.
     private static func parts(_ body: [UInt8]) -> [String] {
         var parts: [String] = []
         var start = 0

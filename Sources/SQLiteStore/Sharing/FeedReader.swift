@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// Reads the saves of other members, on a separate connection. A reader of rows may have to process these saves before it
-/// continues, so it must not wait for a reader of the pool.
+/// Reads the saves of other members, on a connection of its own. A reader of rows may need these saves before it can continue,
+/// so this reader must not wait for a reader of the pool.
 ///
 /// Guarded by: ``SharedAccess``.
 final class FeedReader {
@@ -11,20 +11,20 @@ final class FeedReader {
     private var decoder: FeedDecoder
     private let own: Int64
     private let isAlive: @Sendable (Int64) -> Bool
-    /// SQLite's data version of the file, and the number of writes by members, at the last check.
+    /// SQLite's data version of the file at the last check, and the number of writes by members at the last check.
     private var version: UInt32 = 0
     private var knownWrites: Int64 = -1
-    /// The number of writes by members at the last time that all their saves had been read; nil if not all were read then.
+    /// The number of writes by members, as of the last page; nil if more pages followed.
     private(set) var readWrites: Int64?
 
-    /// Whether another program has written since the last report of such a write.
+    /// Whether another program has made a write that was not reported yet.
     private var foundOutsideWrites = false
 
-    /// The most saves that are read at once, and approximately the most bytes.
+    /// The maximum number of saves in a page, and the approximate maximum number of bytes.
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 
-    /// - Parameter isAlive: Returns whether the member with a number has the store open.
+    /// - Parameter isAlive: Returns whether the member with the given number has the store open.
     init(
         _ files: StoreFiles, _ layout: ModelLayout, own: Int64, isAlive: @escaping @Sendable (Int64) -> Bool
     ) throws(DataSourceError) {
@@ -45,7 +45,7 @@ final class FeedReader {
 
     func close() { connection.close() }
 
-    /// Runs the body with one state of the file, and records whether another program has written to the file.
+    /// Runs the body with one consistent state of the file, and records whether another program has written to the file.
     private func snapshot<R>(
         _ body: (SharedTables.Feed) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -54,7 +54,7 @@ final class FeedReader {
         let feed = try SharedTables.feed(connection.statement(1, SharedTables.selectFeedSQL), connection)
         var found: UInt32 = 0
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_DATA_VERSION, &found)
-        // The file has changed, and no member has counted a write: a program that is not a member has written.
+        // If the file has changed but no member has counted a write, a program that is not a member has written.
         if knownWrites >= 0 && found != version && feed.writes == knownWrites { foundOutsideWrites = true }
         (version, knownWrites) = (found, feed.writes)
         return try body(feed)

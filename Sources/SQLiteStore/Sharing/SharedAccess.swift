@@ -1,10 +1,10 @@
 internal import Foundation
 internal import RowStore
 
-/// The locks and notifications of a shared store, and a connection that reads the saves of other members.
+/// The locks and notifications of a shared store, and the connection that reads the saves of other members.
 final class SharedAccess: Sendable {
     let gate: FileLock
-    /// Locked while a member writes the store.
+    /// The lock that a member takes to write to the store.
     let turn: FileLock
     let notifier: MemberNotifier
     let times: LeaseTimes
@@ -48,8 +48,8 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// Runs the body, which replaces the store's files. Meanwhile, no connection reads saves. A new store begins with position
-    /// 0.
+    /// Runs a body that replaces the store's files. No connection reads saves meanwhile. The positions of the new store start
+    /// at 0.
     func replacing<R: Sendable>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try state.withLock { (state) throws(DataSourceError) in
             state.reader?.close()
@@ -60,7 +60,7 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// Ends notifications and the reading of saves. The caller must still close the store.
+    /// Ends the notifications, and closes the connection that reads saves. The caller must still close the store.
     func endFollowing() {
         notifier.end()
         state.withLock { state in
@@ -70,7 +70,9 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// - Throws: `storeInUse`, with the names of the other members, if there are any.
+    /// Checks that no other member has the store open.
+    ///
+    /// - Throws: `storeInUse`, with the names of the other members.
     func requireAlone(_ connection: Connection?, to action: String) throws(DataSourceError) {
         guard notifier.isAnyAlive else { return }
         let others = try connection.map(SharedTables.members)?.filter { notifier.isAlive($0.number) } ?? []

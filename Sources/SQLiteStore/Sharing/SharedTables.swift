@@ -2,12 +2,15 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// The tables through which members share a store, in addition to the tables of its model.
+/// The tables through which members share a store. They are additional to the tables of the model.
 ///
-/// `_feed` has one row, with the position of the newest save, the lowest position in `_changes`, the number of writes by
-/// members, the number of changes of leases, and the number of the newest member. A reader finds the position of its snapshot
-/// there. `_changes` has the changes of each save. `_leases` has the holders of leases for entities, and `_tickets` the members
-/// that wait for leases.
+/// - `_feed` has one row: the position of the newest save, the lowest position in `_changes`, the number of writes by members,
+///   the number of lease changes, and the number of the newest member. From this row, a reader learns the position of its
+///   snapshot.
+/// - `_changes` has the changes of each save.
+/// - `_leases` has the leases of entities, with their holders.
+/// - `_tickets` has the members that wait for leases.
+/// - `_members` has the members.
 enum SharedTables {
     static let names = ["_feed", "_changes", "_leases", "_tickets", "_members"]
 
@@ -37,7 +40,7 @@ enum SharedTables {
 
     static let selectFeedSQL = "SELECT \"position\", \"lowest\", \"writes\", \"leases\", \"members\" FROM \"_feed\""
 
-    /// The row of `_feed`.
+    /// The contents of the row in `_feed`.
     struct Feed {
         var position: Int64
         var lowest: Int64
@@ -53,20 +56,22 @@ enum SharedTables {
             members = sqlite3_column_int64(statement, 4)
         }
 
-        /// Whether all numbers are within ``SharedTables/numbers``. Adding to such numbers does not overflow.
+        /// Whether all numbers are in the range ``SharedTables/numbers``. Numbers in this range can be incremented without an
+        /// overflow.
         fileprivate var isSound: Bool {
             let all = UInt64(bitPattern: position | lowest | writes | leases | members)
             return all <= UInt64(SharedTables.numbers.upperBound)
         }
     }
 
-    /// The range of counts, positions and member numbers. All bits of the upper bound are ones.
+    /// The range of counts, positions and member numbers. The bits of the upper bound are all ones.
     static let numbers = 0...KeyBound.limit - 1
 
-    /// The row of `_feed`.
+    /// Reads the row of `_feed`.
     ///
-    /// - Parameter statement: ``selectFeedSQL``.
-    /// - Throws: `storeCorrupt` if the row is missing, or if no member can have written its numbers.
+    /// - Parameter statement: The prepared statement for ``selectFeedSQL``.
+    /// - Throws: `storeCorrupt` if the row is missing, or if a number is out of range, so that no member can have written the
+    ///   row.
     static func feed(_ statement: Statement, _ connection: Connection) throws(DataSourceError) -> Feed {
         let code = statement.step()
         defer { sqlite3_reset(statement.handle) }
@@ -79,10 +84,10 @@ enum SharedTables {
 
     /// Makes the tables, or empties existing tables, and joins as the only member.
     ///
-    /// Nothing may read saves of the store during the call. The old contents are deleted, because they may belong to another
-    /// model, and because a container that had the store alone may have saved without recording its saves.
+    /// Nothing may read saves from the store during the call. The old contents are deleted for two reasons: they may belong to
+    /// another model, and a container that had the store alone may have saved without recording the saves.
     ///
-    /// - Parameter number: The member's own number, if it has one.
+    /// - Parameter number: The number that the member already has; nil to assign a new number.
     static func prepare(
         _ connection: Connection, as name: String, number: Int64? = nil
     ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
@@ -97,7 +102,8 @@ enum SharedTables {
         }
     }
 
-    /// Removes the row of `_feed` if no member can have written its numbers. No member uses any of its numbers then.
+    /// Removes the row of `_feed` if a number is out of range, so that no member can have written the row. No member uses these
+    /// numbers at that time.
     private static func repairFeed(_ connection: Connection) throws(DataSourceError) {
         do throws(DataSourceError) { _ = try feed(connection) } catch  where error.code == .storeCorrupt {
             try connection.run("DELETE FROM \"_feed\"")
@@ -106,7 +112,7 @@ enum SharedTables {
 
     /// Joins the members that have the store open.
     ///
-    /// - Parameter number: The member's own number, if it has one.
+    /// - Parameter number: The number that the member already has; nil to assign a new number.
     static func join(
         _ connection: Connection, as name: String, number: Int64? = nil, _ notifier: MemberNotifier
     ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
@@ -118,7 +124,7 @@ enum SharedTables {
         }
     }
 
-    /// How many of the newest members stay listed after they have ended, so that the member that made a save can be named.
+    /// How many of the newest members remain listed after they have ended, so that the member of each save can still be named.
     private static let endedLimit = 100
 
     private static func join(
@@ -147,7 +153,7 @@ enum SharedTables {
                 + "all processes, and open the store again.")
     }
 
-    /// The listed members: members that have the store open, and some members that have ended.
+    /// Returns the listed members. They include the members that have the store open, and some members that have ended.
     static func members(_ connection: Connection) throws(DataSourceError) -> [StoreMember] {
         try connection.values("SELECT \"number\", \"process\", \"name\" FROM \"_members\" ORDER BY 1").compactMap {
             row in

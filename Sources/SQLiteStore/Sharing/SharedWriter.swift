@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// The additional work of a writer in a shared store. It takes turns with other members, checks leases, and records each save
-/// in the transaction of the save.
+/// The additional work of a writer for a shared store. This type checks leases, and records each save in the transaction of the
+/// save.
 ///
 /// Guarded by: the writer.
 final class SharedWriter {
@@ -13,18 +13,18 @@ final class SharedWriter {
     private let connection: Connection
     private let schema: StoreSchema
     private let encoding: ChangeEncoding
-    /// The row of `_feed` in the present transaction, or after the last transaction.
+    /// The row of `_feed` in the current transaction; between transactions, the row after the last transaction.
     private(set) var feed: SharedTables.Feed
-    /// The number of writes by members after this member's last transaction.
+    /// The number of writes by all members, as of this member's last transaction.
     private var knownWrites: Int64
-    /// The numbers of this member's last writes, without a write of another member between them.
+    /// The numbers of this member's last consecutive writes, with no write of another member between them.
     private var ownWrites: ClosedRange<Int64>
-    /// The epochs of this member's leases by entity, as of ``epochsVersion``.
+    /// The epochs of this member's leases by entity, as of the lease version ``epochsVersion``.
     private var epochs: [Int: Int64] = [:]
     private var epochsVersion: Int64 = -1
     private var insertion: Statement?
     private var retention = FeedRetention()
-    /// Whether the present transaction has recorded a save.
+    /// Whether the current transaction has recorded a save.
     private var hasNoted = false
 
     init(_ connection: Connection, _ schema: StoreSchema, access: SharedAccess, feed: SharedTables.Feed) {
@@ -39,7 +39,7 @@ final class SharedWriter {
         encoding = ChangeEncoding(schema.layout)
     }
 
-    /// Makes the writer of a store after a reset, or after a failed reset.
+    /// Makes a writer after a reset of the store, even if the reset has failed.
     ///
     /// - Parameter isAlone: Whether no other process has the store open.
     convenience init(
@@ -58,7 +58,7 @@ final class SharedWriter {
 
     // MARK: Transactions
 
-    /// Reads `_feed` at the beginning of a transaction.
+    /// Reads the row of `_feed`. Called at the start of a transaction.
     ///
     /// - Returns: Whether another member has written since this member's last transaction.
     func begin() throws(DataSourceError) -> Bool {
@@ -68,7 +68,7 @@ final class SharedWriter {
         return feed.writes != knownWrites
     }
 
-    /// Writes `_feed` before the commit of a transaction.
+    /// Writes the row of `_feed`. Called before the commit of a transaction.
     func finish() throws(DataSourceError) {
         feed.writes += 1
         try forgetOldSaves()
@@ -83,17 +83,17 @@ final class SharedWriter {
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
     }
 
-    /// Counts the write after the commit of a transaction.
+    /// Counts the write. Called after the commit of a transaction.
     func didCommit() {
         let number = feed.writes
         ownWrites = number == ownWrites.upperBound + 1 ? ownWrites.lowerBound...number : number...number
         knownWrites = number
     }
 
-    /// The row of `_feed`, if no other member has written since a number of writes; nil if another member may have written, or
-    /// if the row cannot be read.
+    /// Returns the row of `_feed` if only this member has written since a given number of writes. Returns nil if another member
+    /// may have written, or if the row cannot be read.
     ///
-    /// - Parameter writes: The number of writes by members from which to check.
+    /// - Parameter writes: The number of writes by members at the start of the check.
     func feed(withoutOthersSince writes: Int64) -> SharedTables.Feed? {
         guard writes >= ownWrites.lowerBound - 1,
             let statement = try? connection.statement(schema.firstFreeStatement + 7, SharedTables.selectFeedSQL),
@@ -102,12 +102,14 @@ final class SharedWriter {
         return found
     }
 
-    /// Notifies the other members. Call it after the commit, because members find nothing before.
+    /// Notifies the other members. Called after the commit, because before it, other members cannot see the changes.
     func notify() { notifier.notify(feed.writes) }
 
     // MARK: Saves
 
-    /// - Throws: `leaseLost` if another member has got a lease under which the save was made.
+    /// Checks that this member still has the leases that the save needs.
+    ///
+    /// - Throws: `leaseLost` if another member has taken one of the leases.
     func check(_ changes: ChangeSet) throws(DataSourceError) {
         if changes.leases.isEmpty { return }
         if epochsVersion != feed.leases { try readEpochs() }
@@ -121,10 +123,10 @@ final class SharedWriter {
         epochsVersion = feed.leases
     }
 
-    /// A number that changes with each change of the leases.
+    /// A number that changes each time the leases change.
     var leaseVersion: Int64 { feed.leases }
 
-    /// The position of the last recorded save; set to roll recorded saves back.
+    /// The position of the last recorded save. Setting a lower position undoes the count of saves that were rolled back.
     var position: Int64 {
         get { feed.position }
         set { feed.position = newValue }
@@ -142,7 +144,7 @@ final class SharedWriter {
         code |= statement.bind(.integer(Int64((words?.count ?? 0) * 8)), 4)
         if let words {
             code |= statement.bind(.null, 5)
-            // The words must stay in memory until they are written.
+            // The words must stay in memory until the statement has run.
             code = words.withUnsafeBytes { bytes in
                 code |= sqlite3_bind_blob(statement.handle, 6, bytes.baseAddress, Int32(bytes.count), nil)
                 return code == SQLITE_OK ? statement.step() : code
@@ -153,7 +155,7 @@ final class SharedWriter {
             if code == SQLITE_OK { code = statement.step() }
         }
         statement.clear()
-        // Only members assign positions, so another program has inserted a row at that position.
+        // Only members assign positions. A row at this position therefore comes from another program.
         if code & 0xFF == SQLITE_CONSTRAINT { throw SharedTables.damaged(connection) }
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
         hasNoted = true
@@ -167,7 +169,8 @@ final class SharedWriter {
         return statement
     }
 
-    /// Deletes saves that are too old, too large in total, or too many. Members that have not read them reload.
+    /// Deletes recorded saves that are too old, and the oldest saves if there are too many saves or bytes. A member that has
+    /// not read a deleted save reloads its rows.
     private func forgetOldSaves() throws(DataSourceError) {
         guard hasNoted, retention.takeTurn() else { return }
         var bound = feed.position - Int64(FeedRetention.saveLimit)
@@ -186,15 +189,15 @@ final class SharedWriter {
         feed.lowest = bound + 1
     }
 
-    /// Counts a change of the leases in the present transaction.
+    /// Counts a change of the leases in the current transaction.
     func recordLeaseChange() { feed.leases += 1 }
 }
 
 extension LeaseFacts {
     /// Reads the leases.
     ///
-    /// - Parameter version: The number of changes of leases so far.
-    /// - Throws: `storeCorrupt` for rows that no member can have written.
+    /// - Parameter version: The number of lease changes so far.
+    /// - Throws: `storeCorrupt` if a row has contents that no member can have written.
     init(
         _ connection: Connection, version: Int64, isAlive: @escaping @Sendable (Int64) -> Bool = { _ in false }
     ) throws(DataSourceError) {
@@ -204,7 +207,7 @@ extension LeaseFacts {
         guard let desk = LeaseDesk(rows, version: version, numbers: SharedTables.numbers) else {
             throw SharedTables.damaged(connection)
         }
-        // All processes of the machine have the same monotonic clock.
+        // The monotonic clock is the same in all processes of the machine.
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         self.init(
@@ -212,7 +215,7 @@ extension LeaseFacts {
             members: try SharedTables.members(connection), isAlive: isAlive)
     }
 
-    /// Writes the differences to these facts, in the transaction in which the facts were read.
+    /// Writes the differences between these facts and the changed desk. Must run in the transaction that has read the facts.
     func write(_ changed: LeaseDesk, _ connection: Connection) throws(DataSourceError) {
         for change in SharedTables.leases.changes(from: desk, to: changed) {
             _ = try connection.values(change.sql, change.values)

@@ -3,17 +3,17 @@ internal import RowStore
 
 /// Tracks the length of the write-ahead log, and copies the log into the main file on request.
 ///
-/// Guarded by: the writer. Only the writer's connection copies the log, and SQLite calls this object only during the writer's
-/// commits.
+/// Guarded by: the writer. Only the writer's connection copies the log. SQLite calls this object only during commits of the
+/// writer.
 final class WALCheckpointer {
     /// The lengths of the log, in frames (pages), above which the log is copied.
     struct Limits: Sendable {
-        /// Above this length, an idle store copies the frames.
+        /// If more frames than this are not copied, an idle store copies them.
         let soft: Int
-        /// Above this length, an idle store also waits briefly for readers, so that the log can restart from its beginning.
+        /// If the log is longer, an idle store also waits briefly for readers, so that the log can restart from its beginning.
         var long: Int { soft * 4 }
-        /// Above this length, a commit also waits for readers, for a store that is never idle. The log grows further only while
-        /// a reader or another program blocks the restart for longer than ``ReaderPool/gateWait``.
+        /// If the log is longer, a commit also waits for readers. This limit is for a store that is never idle. The log still
+        /// grows if a reader or another program blocks the restart for longer than ``ReaderPool/gateWait``.
         var hard: Int { soft * 16 }
     }
 
@@ -22,23 +22,23 @@ final class WALCheckpointer {
     private let counters: StoreCounters
     private let readers: ReaderPool
     private let reports: FailureReports
-    /// Locked during the copy; nil if the store is not shared.
+    /// The lock that is taken during a copy; nil if the store is not shared.
     private let turn: FileLock?
-    /// The longest wait of the connection's other statements for a lock.
+    /// The longest time that the other statements of the connection wait for a lock.
     private let patience: Duration
     private var frames = 0
     private var copied = 0
-    /// The obstacle to the last restart of the log; nil if the log was restarted.
+    /// The reads that blocked the last attempt to restart the log; nil if the attempt succeeded.
     private var obstacle: Obstacle?
-    /// The number of the read that was last reported; 0 for a read of another program.
+    /// The number of the last read that was reported as an obstacle; 0 for a read of another program.
     private var reportedRead: UInt64?
     /// The number of failed copies since the last success.
     private var failures = 0
 
     private struct Obstacle {
-        /// The reads that blocked the restart; empty for another program's reads.
+        /// The reads of this container that blocked the restart; empty if another program's read blocked it.
         let reads: [ReaderPool.Read]
-        /// The length of the log at that time.
+        /// The length of the log at the time of the attempt, in frames (pages).
         let frames: Int
     }
 
@@ -64,12 +64,12 @@ final class WALCheckpointer {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Ends the callbacks, which have a pointer to this object.
+    /// Ends the callbacks from SQLite, which have a pointer to this object.
     func end() {
         sqlite3_wal_hook(connection.handle, nil, nil)
     }
 
-    /// Copies the log if it is longer than the limit. A failure is ignored until the next call.
+    /// Copies the log if it is longer than the limit, in frames (pages). A failed copy is tried again by the next call.
     func checkpoint(above limit: Int) {
         let isIdle = limit == limits.soft
         let isTooLong = frames > (isIdle ? limits.long : limit)
@@ -84,10 +84,10 @@ final class WALCheckpointer {
 
     // MARK: Copying
 
-    /// Copies the whole log, so that the next commit starts at the log's beginning. New readers wait during the copy. Otherwise
-    /// some reader would always use the log.
+    /// Copies the whole log, so that the next commit starts at the beginning of the log. New readers wait during the copy:
+    /// otherwise there might always be a reader that uses the log.
     private func restart(_ isIdle: Bool) {
-        // Do not try again while the same reads may be open, because each attempt delays commits and readers.
+        // Do not try again while the same reads may still be open, because each attempt delays commits and readers.
         if let obstacle, frames < obstacle.frames + limits.soft,
             obstacle.reads.isEmpty ? !isIdle : readers.isAnyOpen(obstacle.reads)
         {
@@ -107,8 +107,8 @@ final class WALCheckpointer {
             record(code)
         case SQLITE_BUSY:
             failures = 0
-            // The reason may be a read of this container that has ended or begun meanwhile. Such a read does not delay the next
-            // attempt, so it is not reported.
+            // The obstacle may be a read of this container that has ended or begun meanwhile. Do not report such a read,
+            // because it does not delay the next attempt.
             if open.isEmpty && (before.wasAnyOpen || hasAnyBegun) { return }
             let number = open.first?.number ?? 0
             guard reportedRead != number else { return }
@@ -122,7 +122,7 @@ final class WALCheckpointer {
         var total: Int32 = -1
         var done: Int32 = -1
         let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &total, &done)
-        // Both numbers are -1 if SQLite could not try to copy.
+        // If SQLite could not try to copy, both numbers are -1.
         if done >= 0 {
             // Other members may have copied and restarted the log.
             if turn != nil { frames = Int(total) }
@@ -132,7 +132,7 @@ final class WALCheckpointer {
         return code & 0xFF == SQLITE_BUSY ? SQLITE_BUSY : code
     }
 
-    /// Reports the second failure in a row. A copy by another program at the same time is no failure.
+    /// Reports the second failure in a row. SQLITE_BUSY is not a failure, because another program may be copying the log.
     private func record(_ code: Int32) {
         guard code != SQLITE_OK && code != SQLITE_BUSY else {
             failures = 0
@@ -151,7 +151,7 @@ final class WALCheckpointer {
     /// Called after each commit.
     private func grew(to frames: Int) {
         readers.recordWrite()
-        // The log was restarted.
+        // The length has shrunk, so the log was restarted.
         if frames < self.frames { copied = 0 }
         self.frames = frames
         counters.setFrames(frames, uncopied: frames - copied)
@@ -159,7 +159,9 @@ final class WALCheckpointer {
 }
 
 extension DataSourceError {
-    /// - Parameter read: The oldest open read; nil if another program has the read open.
+    /// Makes the error for a read that keeps the log from being emptied.
+    ///
+    /// - Parameter read: The oldest open read; nil for a read of another program.
     fileprivate init(blockedBy read: ReaderPool.Read?, path: String) {
         let what =
             read.map { "A read of \($0.name), open for \($0.age)," } ?? "A read of another program"

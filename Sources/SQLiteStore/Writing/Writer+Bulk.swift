@@ -3,12 +3,12 @@ internal import PredicateSQL
 internal import RowStore
 
 extension Writer {
-    /// The most rows that one statement changes if a reader finds the rows.
+    /// The maximum number of rows that one statement changes, if a reader finds the rows.
     private static let bulkPart = 4096
 
-    /// Changes every matching row, in one transaction.
+    /// Changes every matching row in one transaction.
     ///
-    /// - Parameter makeReader: Makes a reader. Called if SQLite cannot evaluate a whole predicate.
+    /// - Parameter makeReader: Makes a reader for the predicates that SQLite cannot evaluate completely.
     /// - Returns: The number of changed rows.
     func make(
         _ change: BulkChange, _ makeReader: () throws(DataSourceError) -> Reader
@@ -38,8 +38,8 @@ extension Writer {
         return count
     }
 
-    /// Changes the rows that a reader finds, part by part. The reader sees the rows as they were before the change, because the
-    /// change is committed only after the reader's last step.
+    /// Changes the rows that a reader finds, in batches. The reader does not see the changes, because they are committed only
+    /// after the reader's last step.
     private func make(
         _ query: RowQuery, _ values: [Int: RowValue]?, in table: EntityTable, with reader: Reader
     ) throws(DataSourceError) -> Int {
@@ -50,7 +50,7 @@ extension Writer {
                 if failure == nil, !keys.isEmpty { count += try run(BulkStatement(values, keys, table), table) }
             } catch {
                 failure = error
-                // The reader need not find the rest.
+                // The reader does not need to find the remaining rows.
                 sqlite3_interrupt(reader.connection.handle)
             }
             keys.removeAll(keepingCapacity: true)
@@ -68,7 +68,9 @@ extension Writer {
         return count
     }
 
-    /// - Parameter isCancellable: Whether a cancellation of the task ends the statement.
+    /// Runs the statement.
+    ///
+    /// - Parameter isCancellable: Whether the statement ends if the task is cancelled.
     /// - Returns: The number of changed rows.
     private func run(
         _ change: BulkStatement, isCancellable: Bool = false, _ table: EntityTable
@@ -99,15 +101,15 @@ private struct BulkStatement {
         self.init(values, where: predicate.sql, predicate.values, table)
     }
 
-    /// Changes the rows with those keys.
+    /// Changes the rows with the given keys.
     init(_ values: [Int: RowValue]?, _ keys: [Int64], _ table: EntityTable) {
         let list = SQLParameter.list(keys.map { .integer($0) }, .integer)
         self.init(values, where: "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))", [list], table)
     }
 
     /// - Parameters:
-    ///   - predicate: The SQL of the predicate; empty for all rows.
-    ///   - first: The values of the predicate's parameters, in the order of the parameters' numbers.
+    ///   - predicate: The predicate as SQL; empty for all rows.
+    ///   - first: The values for the predicate's parameters, in the order of the parameters' numbers.
     private init(_ new: [Int: RowValue]?, where predicate: String, _ first: [SQLParameter], _ table: EntityTable) {
         guard let new else {
             sql = "DELETE FROM \(table.quotedName)" + (predicate.isEmpty ? "" : " WHERE \(predicate)")
@@ -119,7 +121,7 @@ private struct BulkStatement {
             (name: table.expressions[$1.index], parameter: "?\(first.count + 1 + $0)")
         }
         let settings = assignments.map { "\($0.name) = \($0.parameter)" }.joined(separator: ", ")
-        // Leave out rows that already have the values.
+        // Do not change rows that already have the values.
         let differs = assignments.map { "\($0.name) IS NOT \($0.parameter)" }.joined(separator: " OR ")
         let conditions = [predicate, differs].filter { !$0.isEmpty }.map { "(\($0))" }.joined(separator: " AND ")
         sql = "UPDATE \(table.quotedName) SET \(settings) WHERE \(conditions)"

@@ -2,19 +2,19 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// Notices writes of other programs to the file by SQLite's data version, a number that changes with each write.
+/// Notices when another program writes to the file. Uses SQLite's data version, a number that changes with each write.
 ///
-/// Guarded by: the writer. This library's commits go over the writer's connection, and the writer records the number after each
-/// commit. So any other change of the number comes from another program or another member.
+/// Guarded by: the writer. All commits of this container use the writer's connection, and the writer records the number after
+/// each commit. A number that differs from the recorded number therefore means a write by another program or another member.
 /// (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, SQLITE_FCNTL_DATA_VERSION)
 struct OutsideWrites {
     private var version: UInt32 = 0
-    /// Whether there is a write of another program that was not reported.
+    /// Whether another program has made a write that was not reported yet.
     private var hasUnreportedWrite = false
 
-    /// Compares the file, as the connection's last transaction saw it, with the recorded state.
+    /// Compares the file with the recorded state. Uses the state of the file that the connection's last transaction saw.
     ///
-    /// - Parameter isExplained: Whether another member has written, which explains a change.
+    /// - Parameter isExplained: Whether another member has written, so that a changed number does not mean another program.
     /// - Returns: Whether another program has written.
     mutating func look(_ connection: Connection, isExplained: Bool = false) -> Bool {
         let found = Self.version(connection)
@@ -25,13 +25,13 @@ struct OutsideWrites {
         return true
     }
 
-    /// Whether there is a write of another program that was not reported. The call counts as its report.
+    /// Returns whether another program has made a write that was not reported yet. The write then counts as reported.
     mutating func takeUnreportedWrite() -> Bool {
         defer { hasUnreportedWrite = false }
         return hasUnreportedWrite
     }
 
-    /// Records the present state of the file.
+    /// Records the current state of the file.
     mutating func record(_ connection: Connection) {
         version = Self.version(connection)
     }
@@ -44,27 +44,27 @@ struct OutsideWrites {
 }
 
 extension Writer {
-    /// Checks whether another program has written since the last commit, or since the last check.
+    /// Returns whether another program has made a write that was not reported yet.
     func noticeOutsideWrites() -> Bool {
         // During a transaction nobody else can write.
         if openEarlyWrite != nil { return outside.takeUnreportedWrite() }
         // A read transaction makes the connection check the file.
         let isSeen =
             (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
-        // If the keys cannot be read now, the next commit refuses a save with a key that is already in the store.
+        // If the keys cannot be read now, a later commit refuses any save that uses a stored key again.
         if isSeen, outside.look(connection) { try? raiseFirstFreeKey() }
         return outside.takeUnreportedWrite()
     }
 
-    /// The result of ``FeedReader/readFeed(after:)`` if no other member has written since the last call; nil if another member
-    /// may have written.
+    /// Returns the result of ``FeedReader/readFeed(after:)`` without a read of the feed, if no other member has written since
+    /// the last call. Returns nil if another member may have written.
     ///
-    /// Only the writer can tell writes of other programs from its own writes, because it records the state of the file after
-    /// each of its commits.
+    /// Only the writer can distinguish its own writes from writes of other programs, because the writer records the state of
+    /// the file after each of its commits.
     ///
-    /// - Parameter writes: The number of writes by members when all their saves had last been read.
+    /// - Parameter writes: The number of writes by members at the time when all their saves had been read.
     func emptyPage(since writes: Int64) -> FeedPage? {
-        // An open transaction does not see later writes.
+        // A connection with an open transaction does not see later writes.
         guard openEarlyWrite == nil, let feed = sharing?.feed(withoutOthersSince: writes) else { return nil }
         _ = outside.look(connection)
         return FeedPage(
@@ -72,7 +72,7 @@ extension Writer {
             leaseVersion: feed.leases)
     }
 
-    /// Raises the first free key above the highest stored key, whoever stored the row.
+    /// Raises the first free key above the highest stored key. Another program may have stored the row with that key.
     func raiseFirstFreeKey() throws(DataSourceError) {
         var highest: Int64 = 0
         for table in schema.tables.compactMap({ $0 }) {
@@ -83,13 +83,13 @@ extension Writer {
     }
 }
 
-/// The keys and the leases of a shared store.
+/// The keys and leases of a shared store.
 extension Writer {
-    /// Reserves keys that no other member gives to rows.
+    /// Reserves keys for new rows of this member. No other member uses these keys.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
         try transaction { () throws(DataSourceError) in
-            // A bound that is too high is corrected only when the store is opened alone. Now other members may have reserved
-            // keys that no row has yet.
+            // Do not correct a bound that is too high: other members may have reserved keys that no row has yet. Such a bound
+            // is corrected only when a process opens the store alone.
             guard case .integer(let stored)? = try connection.values(StoreMetadata.selectFirstFreeKeySQL).first?.first,
                 (1...KeyBound.limit).contains(stored)
             else { throw SharedTables.damaged(connection) }
@@ -114,14 +114,14 @@ extension Writer {
     }
 }
 
-/// Notices when the files of an open store were moved, replaced or deleted. Without this check, writes to them would succeed,
-/// and everything written would be lost when the files are closed.
+/// Notices when the files of an open store were moved, replaced or deleted. After such a change, writes would still succeed,
+/// but all written data would be lost when the files are closed.
 ///
-/// Guarded by: the writer. The watch only reads the identities of files by their names. It opens no file.
+/// Guarded by: the writer. The watch only reads the identities of the files at the paths, and opens no file.
 final class FileWatch {
     private let files: StoreFiles
     private let lock: LockFile
-    /// The identity of the main file; nil until the watch has seen the file.
+    /// The identity of the main file; nil until the watch first finds the file.
     private var main: FileIdentity?
     private var log: FileIdentity?
 
@@ -131,18 +131,19 @@ final class FileWatch {
         main = try? files.identity(files.main)
     }
 
-    /// Makes sure that no other process has the store's lock. Call it while SQLite's write lock is taken: a process that opens
-    /// the store afterwards waits for the write lock, and then finds the present transaction.
+    /// Checks that no other process has the store's lock. Call this method while the connection has SQLite's write lock: a
+    /// process that opens the store later then waits for the write lock, and sees the result of the current transaction.
     ///
-    /// - Throws: `storeInUse` if the lock file was replaced and another process has locked the new file; `storeMoved`.
+    /// - Throws: `storeInUse` if the lock file was replaced and another process has locked the new file; `storeMoved` if the
+    ///   main file was moved.
     func checkLock() throws(DataSourceError) {
         if lock.isInPlace { return }
-        // If the store was moved, its lock file was moved too, and the lock must be kept.
+        // If the store was moved, its lock file was moved with it, and this process must keep the lock on that file.
         try check(&main, files.main)
         try lock.check()
     }
 
-    /// Makes sure that the files are the files that were written before. Call it before a commit.
+    /// Checks that the files are still the files that were written before. Call this method before a commit.
     ///
     /// - Throws: `storeMoved` if the main file or the write-ahead log was replaced or removed.
     func checkFiles() throws(DataSourceError) {

@@ -3,7 +3,7 @@ internal import PredicateSQL
 internal import RowStore
 
 extension Writer {
-    /// Writes the changes of one entity. Deletions come first, so that a new row can take over a unique value.
+    /// Writes the changes of one entity. Deletes rows first, so that a new row can use the unique value of a deleted row.
     func write(_ changes: EntityChanges) throws(DataSourceError) {
         guard let table = schema.tables[changes.entity] else {
             throw DataSourceError(abstractEntity: schema.layout.entities[changes.entity].name)
@@ -12,7 +12,7 @@ extension Writer {
         do {
             try update(changes, table)
         } catch  where error.code == .uniquenessViolated && changes.updated.count > 1 {
-            // Rows may exchange unique values. Single updates cannot do that in any order.
+            // Rows may have exchanged their unique values. No order of single updates can do that.
             try replace(changes.updated, table)
         }
         try insert(changes.inserted, table)
@@ -64,7 +64,7 @@ extension Writer {
         }
     }
 
-    /// Runs one statement on all rows with those keys. Parameter 1 is the list of keys, and the values follow.
+    /// Runs one statement on all rows with the given keys. Parameter 1 is the list of keys. The values are the next parameters.
     ///
     /// - Returns: The number of changed rows.
     @discardableResult
@@ -82,7 +82,8 @@ extension Writer {
         return Int(sqlite3_changes64(connection.handle))
     }
 
-    /// Updates only the columns that changed, because SQLite updates an index only if the statement sets one of its columns.
+    /// Updates the rows, and sets only the changed columns: SQLite updates an index only if the statement sets one of its
+    /// columns.
     private func update(_ rows: [UpdatedRow], _ table: EntityTable) throws(DataSourceError) {
         var current: (columns: ColumnSet, statement: Statement, stored: ContiguousArray<EntityTable.Column>)?
         defer { current?.statement.clear() }
@@ -104,7 +105,7 @@ extension Writer {
         }
     }
 
-    /// Deletes the rows, and inserts them with their new values.
+    /// Deletes the rows, and then inserts them with their new values.
     private func replace(_ rows: [UpdatedRow], _ table: EntityTable) throws(DataSourceError) {
         let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
         defer { statement.clear() }
@@ -131,9 +132,9 @@ extension Writer {
         return statement
     }
 
-    /// The most rows that get a statement each, where one statement for all rows is possible.
+    /// The maximum number of rows that are changed one by one, if a single statement could change all of them.
     private static let singleRows = 32
-    /// The most UPDATE statements that are kept for an entity. Beyond the limit, all are removed.
+    /// The maximum number of UPDATE statements that are kept for an entity. If one more is needed, all are removed.
     private static let updateLimit = 32
 
     func failure(_ code: Int32, _ table: EntityTable) -> DataSourceError {
@@ -147,7 +148,7 @@ extension Writer {
 }
 
 extension DataSourceError {
-    /// - Parameter text: SQLite's message, which ends with the names of the columns.
+    /// - Parameter text: SQLite's message, which ends with the names of the violated constraint's columns.
     fileprivate init(violationOf table: EntityTable, text: String) {
         let constraint = table.layout.constraints.first { columns in
             text.hasSuffix(": " + columns.map { "\(table.name).\(table.unquotedName($0))" }.joined(separator: ", "))
@@ -157,8 +158,8 @@ extension DataSourceError {
     }
 }
 
-// The loops for all saved rows. Strings and blobs are bound without a copy, in the row's own buffer. So the bindings are valid
-// only until the call returns, and the caller clears the statement after the last row.
+// The loops over all saved rows. Strings and blobs are bound without a copy, in the row's own buffer. The bindings are valid
+// only until the call returns, so the caller clears the statement after the last row.
 
 extension Statement {
     /// Runs a statement whose only parameter is a key.
@@ -170,13 +171,13 @@ extension Statement {
         return code
     }
 
-    /// Inserts a row. The key is parameter 1, and the stored columns follow.
+    /// Inserts a row. The key is parameter 1. The stored columns are the next parameters.
     @inline(__always)
     func insert(_ key: Int64, _ row: RowSnapshot, _ table: EntityTable) -> Int32 {
         bindAndRun(key, row, columns: table.columns, of: table)
     }
 
-    /// Updates columns of a row. The key is parameter 1, and the columns follow.
+    /// Updates columns of a row. The key is parameter 1. The columns are the next parameters.
     @inline(__always)
     func update(
         _ key: Int64, _ row: RowSnapshot, columns: ContiguousArray<EntityTable.Column>, of table: EntityTable
@@ -184,7 +185,7 @@ extension Statement {
         bindAndRun(key, row, columns: columns, of: table)
     }
 
-    /// - Returns: The result code of `sqlite3_step`, or the code of a bind that failed.
+    /// - Returns: The result code of `sqlite3_step`; the code of the failed bind, if a value could not be bound.
     private func bindAndRun(
         _ key: Int64, _ row: RowSnapshot, columns: ContiguousArray<EntityTable.Column>, of table: EntityTable
     ) -> Int32 {
@@ -224,7 +225,7 @@ extension Statement {
         case .text, .blob:
             let count = Int32(truncatingIfNeeded: word & 0xFFFF_FFFF)
             guard count > 0 else {
-                // An empty value has no address, and SQLite would read a null pointer as NULL.
+                // An empty value has no address, and SQLite would store a null pointer as NULL.
                 return column.storage == .text
                     ? sqlite3_bind_text(handle, parameter, emptyText, 0, nil)
                     : sqlite3_bind_zeroblob(handle, parameter, 0)
@@ -237,23 +238,23 @@ extension Statement {
     }
 }
 
-/// The size of SQLite's page cache for a transaction, in kilobytes.
+/// The size of SQLite's page cache during a transaction, in kilobytes.
 ///
 /// A save of very many rows gets a larger cache. An index of random values does not fit into the usual cache, so SQLite would
-/// write each of its pages to the log and read it again many times. The rows themselves take several times the memory of the
-/// cache.
+/// write each page of the index to the log, and read it again, many times. The saved rows themselves take several times as much
+/// memory as the larger cache.
 struct WriterCache {
     private static let usual = Int(Connection.writerCache)
     private static let largest = 128_000
-    /// The number of inserted rows for which the usual cache is enough.
+    /// The maximum number of inserted rows that need no larger cache.
     private static let fewRows = 100_000
 
     private(set) var size = WriterCache.usual
     private var rowCount = 0
 
-    /// Counts rows before they are inserted.
+    /// Counts rows that are about to be inserted.
     ///
-    /// - Returns: The new size, if it changes.
+    /// - Returns: The new cache size in kilobytes; nil if the size stays the same.
     mutating func grow(byRows count: Int) -> Int? {
         rowCount += count
         let wanted = min(WriterCache.usual + max(0, rowCount - WriterCache.fewRows) / 8, WriterCache.largest)
@@ -263,9 +264,9 @@ struct WriterCache {
         return wanted
     }
 
-    /// Resets the size at the end of the transaction.
+    /// Resets the cache size at the end of the transaction.
     ///
-    /// - Returns: The new size, if it changes.
+    /// - Returns: The new cache size in kilobytes; nil if the size stays the same.
     mutating func shrink() -> Int? {
         defer { self = WriterCache() }
         return size == WriterCache.usual ? nil : WriterCache.usual
@@ -278,7 +279,7 @@ extension Writer {
     func shrinkCache() { setCache(cache.shrink()) }
 
     private func setCache(_ size: Int?) {
-        // A failure only makes the transaction slower.
+        // If the statement fails, the transaction is only slower.
         if let size { try? connection.run("PRAGMA cache_size = -\(size)") }
     }
 }

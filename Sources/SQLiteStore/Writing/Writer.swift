@@ -1,38 +1,37 @@
 internal import CSQLite
 internal import RowStore
 
-/// Writes change sets, over the only connection that writes and checkpoints.
+/// Writes change sets. Uses the only connection of the container that writes and checkpoints.
 ///
-/// With every SQLite before 3.51.3, two connections that write or checkpoint at the same time can damage a store. So the
-/// processes of a shared store take turns: ``SharedWriter``.
+/// In SQLite versions before 3.51.3, two connections that write or checkpoint at the same time can damage a store. The
+/// processes that share a store therefore take turns; see ``SharedWriter``.
 final class Writer {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
-    /// The additional work in a shared store; nil if the store is not shared.
+    /// The additional work for a shared store; nil if the store is not shared.
     let sharing: SharedWriter?
     let log: WALCheckpointer
     private let watch: FileWatch
-    /// Notices writes of other programs.
     var outside = OutsideWrites()
-    /// The error after which nothing can be written: a commit failed, and its effect on the disk is unknown.
+    /// The error that stops all later writes: a commit has failed, and may or may not be on the disk. Nil in normal operation.
     private(set) var unknown: DataSourceError?
-    /// The UPDATE statement for each set of columns that changed together, by entity.
+    /// The UPDATE statement for each set of columns that were changed together. The outer index is the entity.
     var updates: [[ColumnSet: Statement]]
-    /// The counts of statements and of written rows in the present transaction.
+    /// The number of statements, and of written rows, in the current transaction.
     var statementsRun = 0
     var rowsWritten = 0
-    /// The highest key that the present transaction has inserted.
+    /// The highest key that was inserted in the current transaction.
     var highestKey: Int64 = 0
     var cache = WriterCache()
-    /// The rows in the open transaction that were written early, for a save that is still being made; nil if no transaction is
+    /// The rows that the open transaction has written early, for a save that is still being made; nil if no transaction is
     /// open.
     var openEarlyWrite: EarlyRows?
 
-    /// The distance of the stored bound for new keys from the highest key. A large distance means that few commits must move
-    /// the bound.
+    /// The number of keys that a commit reserves beyond its highest key. If the number is large, few commits must move the
+    /// stored bound for new keys.
     static let keyReserve: Int64 = 1024
-    /// The longest wait for a transaction of another program or another member.
+    /// The longest time to wait for a transaction of another program or another member.
     let patience: Duration
 
     init(
@@ -55,7 +54,7 @@ final class Writer {
         connection.close()
     }
 
-    /// Ends all work, and keeps the connection open.
+    /// Ends all work, but keeps the connection open.
     func end() {
         abandonEarlyWrite()
         updates = []
@@ -63,13 +62,15 @@ final class Writer {
         log.end()
     }
 
-    /// Whether the effect of a failed commit on the disk is unknown, so that nothing more can be written.
+    /// Whether no more writes are possible, because a failed commit may or may not be on the disk.
     var isOutcomeUnknown: Bool { unknown != nil }
 
-    /// - Throws: `storeMoved` if the files are not the files that were written before.
+    /// Checks that the files are still the files that were written before.
+    ///
+    /// - Throws: `storeMoved` if a file was replaced or removed.
     func checkFiles() throws(DataSourceError) { try watch.checkFiles() }
 
-    /// Whether the store is still at its path, and this process still has its lock.
+    /// Whether the store is still at its path, and this process still has the store's lock.
     var hasLock: Bool {
         do throws(DataSourceError) { try watch.checkLock() } catch { return false }
         return true
@@ -92,7 +93,7 @@ final class Writer {
             guard error.isOfOneSave else { throw error }
             refused = try group.count == 1 && !isEarly ? [0: error] : commitOneByOne(group)
         }
-        // The rows are committed, whatever the result of the checkpoint.
+        // The rows are committed, even if the checkpoint fails.
         log.checkpoint(above: log.limits.hard)
         return CommitOutcome(refused: refused, foundOutsideWrites: outside.takeUnreportedWrite())
     }
@@ -105,7 +106,7 @@ final class Writer {
 
     /// Writes each save under its own savepoint, so that only the failing saves are refused.
     ///
-    /// - Returns: The errors of the refused saves, by their positions in the group.
+    /// - Returns: The errors of the refused saves. The keys are the indexes of the saves in the group.
     private func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
         try transaction { () throws(DataSourceError) in
             var refusals = Refusals()
@@ -125,10 +126,10 @@ final class Writer {
         try sharing?.append(set)
     }
 
-    /// Runs the body in a transaction. If rows were written early, the body runs in their transaction. If the body throws or
+    /// Runs the body in a transaction. If rows were written early, uses the transaction of those rows. If the body throws or
     /// the commit fails, everything in the transaction is rolled back, early rows included.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        // Take the turn before BEGIN: pages that spill from the cache go to the WAL at once, and may restart it.
+        // Take the turn before BEGIN: pages that spill from the cache go to the WAL at once, and may restart the WAL.
         if openEarlyWrite == nil { try sharing?.turn.take(patience: patience) }
         defer { sharing?.turn.release() }
         if openEarlyWrite == nil { try begin() }
@@ -141,7 +142,7 @@ final class Writer {
             result = try body()
             let bound = try moveBound()
             try sharing?.finish()
-            // A transaction with early rows has been open for a while, so check the lock again.
+            // A transaction with early rows has been open for a while. Check the lock again.
             if openEarlyWrite != nil { try watch.checkLock() }
             try watch.checkFiles()
             try commitOrRecord()
@@ -157,7 +158,7 @@ final class Writer {
         return result
     }
 
-    /// Begins a transaction, and checks for writes of other members and programs.
+    /// Begins a transaction, and checks whether other members or programs have written.
     func begin() throws(DataSourceError) {
         statementsRun = 0
         rowsWritten = 0
@@ -173,10 +174,10 @@ final class Writer {
         }
     }
 
-    /// Runs the body under a savepoint. If the body throws an error that concerns one save, only the body's changes are rolled
-    /// back.
+    /// Runs the body under a savepoint. If the body throws an error that concerns only one save, rolls back only the body's
+    /// changes.
     ///
-    /// - Returns: The error of the save, if there was one.
+    /// - Returns: The error of the save; nil if the body succeeded.
     private func savepoint(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) -> DataSourceError? {
         let first = schema.firstFreeStatement + 3
         try execute(first, "SAVEPOINT one_save")
@@ -195,19 +196,20 @@ final class Writer {
         }
     }
 
-    /// Stores a bound above all keys of the transaction, so that no key is given again after a restart.
+    /// Stores a bound above all keys of the transaction, so that these keys are not used again after a restart.
     private func moveBound() throws(DataSourceError) -> Int64 {
         let bound = counters.firstFreeKey
-        // In a shared store, keys are reserved before they are given.
+        // In a shared store, keys are reserved before rows use them.
         guard sharing == nil, highestKey >= bound else { return bound }
         let next = highestKey > Int64.max - Writer.keyReserve ? Int64.max : highestKey + Writer.keyReserve
         try execute(schema.firstFreeStatement + 2, StoreMetadata.setFirstFreeKeySQL, next)
         return next
     }
 
-    /// Runs a statement without rows, with at most one parameter. The connection keeps the statement under the number.
+    /// Runs a statement with at most one parameter and no result rows. The connection keeps the prepared statement under the
+    /// number.
     ///
-    /// - Parameter hasRow: Whether the statement returns one row, which is ignored.
+    /// - Parameter hasRow: Whether the statement returns one row. The row is ignored.
     func execute(
         _ number: Int, _ sql: String, _ value: Int64? = nil, hasRow: Bool = false
     ) throws(DataSourceError) {
@@ -227,11 +229,11 @@ final class Writer {
     }
 }
 
-/// The commit of a transaction, and the handling of its failure.
+/// The commit of a transaction, and the handling of a failed commit.
 ///
-/// A commit whose sync fails may be on the disk nevertheless. SQLite rolls it back in memory, but its pages stay in the
-/// write-ahead log, with the commit mark after them. A process that opens the store after a crash would find them there. So the
-/// pages are overwritten before the failure is reported.
+/// If the sync of a commit fails, the commit may still be on the disk. SQLite rolls back the commit in memory, but the pages
+/// stay in the write-ahead log, followed by the commit mark. After a crash, the next process that opens the store would find
+/// these pages. The writer therefore overwrites the pages before it reports the failure.
 extension Writer {
     func commitTransaction() throws(DataSourceError) {
         let statement = try connection.statement(schema.firstFreeStatement + 1, "COMMIT")
@@ -248,15 +250,14 @@ extension Writer {
         throw error
     }
 
-    /// Whether a commit that failed with that code may be complete in the log. After a failed write of pages it is incomplete,
-    /// because the commit mark is written last.
+    /// Whether a commit that failed with this code may be complete in the log. After a failed write of pages, the commit is
+    /// incomplete, because SQLite writes the commit mark last.
     private static func mayBeOnDisk(_ code: Int32) -> Bool {
         let failedToWrite = SQLITE_IOERR | (3 << 8)
         return code != failedToWrite && code & 0xFF != SQLITE_BUSY && code & 0xFF != SQLITE_FULL
     }
 
-    /// Writes a small transaction at the position of the failed commit in the log, and waits until the transaction is on the
-    /// disk.
+    /// Overwrites the failed commit in the log with a small transaction, and waits until the transaction is on the disk.
     private func overwriteFailedCommit() throws(DataSourceError) {
         let level = try connection.values("PRAGMA synchronous").first?.first
         try connection.set(pragma: "synchronous", to: 2)
@@ -278,22 +279,22 @@ extension DataSourceError {
 }
 
 extension Writer {
-    /// Writes rows early: for a save that is still being made, in a transaction that stays open.
+    /// Writes rows early, before their save is complete. The transaction stays open.
     ///
-    /// - Returns: Whether further rows of the save may follow.
+    /// - Returns: Whether more rows of the save may be written early.
     func write(_ new: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         guard !isOutcomeUnknown, let table = schema.tables[new.entity] else { return false }
-        // Do not write early while other members are present: the open transaction would block their writes until the save is
-        // made, however long its hooks run or this process is suspended.
+        // Do not write early while other members are present. The open transaction would block their writes until the save is
+        // made, even while the save's hooks run or this process is suspended.
         if sharing?.notifier.isAnyPresent == true {
             abandonEarlyWrite()
             return false
         }
         do throws(DataSourceError) {
             if openEarlyWrite == nil, earlyWrite.begin() {
-                // Set this before the transaction begins, so that a failed BEGIN also ends the early write.
+                // Set the property before BEGIN, so that a failed BEGIN also ends the early write.
                 openEarlyWrite = EarlyRows(earlyWrite)
-                // Do not wait for another program that writes: the early write is optional.
+                // Do not wait for another program that is writing: the early write is optional.
                 connection.setPatience(.zero)
                 defer { connection.setPatience(patience) }
                 try sharing?.turn.take(patience: .zero)
@@ -304,13 +305,13 @@ extension Writer {
             openEarlyWrite?.add(new)
             return true
         } catch {
-            // If the cause of the error persists, the commit of the save will throw it.
+            // If the cause of the error persists, the commit of the save throws the error.
             abandonEarlyWrite()
             return false
         }
     }
 
-    /// Rolls back the rows that were written early, if there are any.
+    /// Rolls back the rows that were written early, if any.
     func abandonEarlyWrite() {
         guard openEarlyWrite != nil else { return }
         endEarlyWrite()
@@ -319,13 +320,13 @@ extension Writer {
         sharing?.turn.release()
     }
 
-    /// Ends the early write at the end of its transaction.
+    /// Ends the early write. Called at the end of the transaction.
     func endEarlyWrite() {
         openEarlyWrite?.earlyWrite.close()
         openEarlyWrite = nil
     }
 
-    /// Deletes the early rows that the save does not have, or has with other values.
+    /// Deletes each early row that is missing from the save, or has other values in the save.
     ///
     /// - Returns: The changes of the save that are not written yet.
     func rest(of set: ChangeSet) throws(DataSourceError) -> [EntityChanges] {
