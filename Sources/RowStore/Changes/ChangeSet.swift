@@ -1,26 +1,27 @@
-/// The changes of one save: rows before and after, by entity.
+/// The changes of one save: the rows before and after the save, by entity.
 ///
-/// Rows are immutable and shared, so keeping and copying a change set costs nothing.
+/// Rows are immutable and shared, so a copy of a change set costs almost nothing.
 public struct ChangeSet: Sendable {
-    /// At most one element for each entity, in the order of the model.
+    /// The changes by entity, in the order of the model. Each entity occurs at most once.
     public var entities: [EntityChanges]
-    /// The save's number in its container: 1 for the first save, and so on; 0 for a change set without a number.
+    /// The save's number in its container. The first save has the number 1. A change set without a number has 0.
     public var number: Int64 = 0
-    /// Saves with the same origin may depend on each other. Data sources that share a uniqueness constraint have the same
-    /// origin. A store that refuses a save also refuses every later save with that origin, with `saveRolledBack`.
+    /// The origin of the save. Saves with the same origin may depend on each other. Data sources that share a uniqueness
+    /// constraint have the same origin. A store that refuses a save also refuses every later save with the same origin, with
+    /// `saveRolledBack`.
     public var origin = 0
-    /// Whether the change set undoes refused saves. No store writes such a change set.
+    /// Whether the change set undoes refused saves. Such a change set is never written.
     package var isRollback = false
     /// The leases under which the save was made; empty in a store that is not shared. If one of the leases is no longer valid,
     /// a shared store refuses the save with `leaseLost`.
     public var leases: [LeaseEpoch] = []
-    /// The other member of a shared store that made the save; nil for a save of this container.
+    /// The member of a shared store that made the save; nil for a save of this container.
     public var member: StoreMember?
 
-    /// The early write of the save's new rows; nil if there is none.
+    /// The early write of the save's new rows; nil if no rows were written early.
     package var earlyWrite: EarlyWrite?
 
-    /// Makes a change set, as the feed of a shared store does.
+    /// Makes a change set, for example for the feed of a shared store.
     ///
     /// ```swift
     /// var contacts = EntityChanges(entity: layout.index)
@@ -33,7 +34,7 @@ public struct ChangeSet: Sendable {
 
     package var isEmpty: Bool { entities.isEmpty }
 
-    /// Adds the changes of rows that are not in the change set yet, so that each row occurs at most once.
+    /// Adds the changes of rows that are not in the change set yet. Each row then occurs at most once.
     package mutating func add(_ changes: EntityChanges) {
         let index = entities.firstIndex { $0.entity >= changes.entity } ?? entities.endIndex
         guard index < entities.endIndex, entities[index].entity == changes.entity else {
@@ -52,7 +53,7 @@ public struct ChangeSet: Sendable {
             && entities.allSatisfy { Set($0.keys).count == $0.rowCount }
     }
 
-    /// The highest key among the inserted rows; 0 without inserted rows.
+    /// The highest key of an inserted row; 0 if there are no inserted rows.
     package var highestInsertedKey: Int64 {
         entities.reduce(0) { highest, changes in
             changes.inserted.reduce(highest) { max($0, $1.key) }
@@ -72,27 +73,28 @@ public struct ChangeSet: Sendable {
         }
     }
 
-    /// The bytes of a row's entries in the change set and in the index of pending rows, without its values.
+    /// The memory of a row's entries in the change set and in the index of pending rows, in bytes. The row's values do not
+    /// count.
     private static let bytesPerRow = 96
 }
 
-/// The changes of one save in the rows of one entity. A key is in at most one of the three lists.
+/// The changes of one save in the rows of one entity. Each key is in at most one of the three lists.
 ///
-/// Rows may exchange unique values, so remove all old rows before you add the new ones.
+/// Rows may exchange unique values, so remove all old rows before you add the new rows.
 public struct EntityChanges: Sendable {
     /// The entity's index in ``ModelLayout/entities``. The entity is never abstract.
     public let entity: Int
-    /// New rows. No earlier row had one of their keys.
+    /// New rows, with keys that no earlier row had.
     public var inserted: [StoredRow] = []
     /// Rows with changed values.
     public var updated: [UpdatedRow] = []
-    /// The columns that every updated row changes, all to the same values; nil if the updates differ. A store can write such
-    /// rows with one statement.
+    /// The columns that all updates change to the same values; nil if the updates differ. A store can write such updates with
+    /// one statement.
     package var sharedColumns: ColumnSet?
     /// Deleted rows, with their last values. A store ignores a deleted row that does not exist.
     public var deleted: [StoredRow] = []
 
-    /// Makes the changes of one entity, without rows.
+    /// Makes the changes of one entity, with no rows.
     ///
     /// ```swift
     /// var changes = EntityChanges(entity: layout.index)
@@ -104,7 +106,7 @@ public struct EntityChanges: Sendable {
         self.entity = entity
     }
 
-    /// Whether no row changes.
+    /// Whether there are no changes.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
     package var rowCount: Int { inserted.count + updated.count + deleted.count }
     fileprivate var keys: [Int64] { inserted.map(\.key) + updated.map(\.key) + deleted.map(\.key) }
@@ -112,11 +114,11 @@ public struct EntityChanges: Sendable {
 
 /// A row with its key.
 public struct StoredRow: Sendable {
-    /// The key. It is unique among all entities, and never used again.
+    /// The key. It is unique in the whole store, and never used again.
     public let key: Int64
     /// The values.
     public package(set) var row: RowSnapshot
-    /// The joined columns of the query that found the row; nil without joined columns.
+    /// The joined columns of the query that found the row; nil if the query has no joined columns.
     package var joined: RowSnapshot?
 
     /// Makes a row with its key.
@@ -130,7 +132,7 @@ public struct StoredRow: Sendable {
     }
 }
 
-/// A row that a save changed, with its old and new values.
+/// A row that a save has changed, with its old and new values.
 public struct UpdatedRow: Sendable {
     /// The key.
     public let key: Int64
@@ -138,7 +140,7 @@ public struct UpdatedRow: Sendable {
     public let row: RowSnapshot
     /// The old values.
     public let previous: RowSnapshot
-    /// The columns whose values differ, at least one. A shared store writes only these columns.
+    /// The columns whose values differ; at least one. A shared store writes only these columns.
     public let columns: ColumnSet
 
     /// Makes an update, for the feed of a shared store.
@@ -158,7 +160,7 @@ public struct UpdatedRow: Sendable {
 
 /// A container that has a shared store open.
 public struct StoreMember: Sendable, Hashable {
-    /// The member's number. A later member has a greater number.
+    /// The member's number. Members that join later have greater numbers.
     public let number: Int64
     /// The ID of the member's process on its machine.
     public let processID: Int32
@@ -178,15 +180,15 @@ public struct StoreMember: Sendable, Hashable {
 }
 
 extension StoreMember: CustomStringConvertible {
-    /// `process 4711 (importer)`
+    /// The member as words, for example `process 4711 (importer)`.
     public var description: String { "process \(processID) (\(name))" }
 }
 
-/// The epoch of a lease when a save was made.
+/// The epoch that a lease had when a save was made.
 public struct LeaseEpoch: Sendable, Hashable {
     /// The entity's index in ``ModelLayout/entities``.
     public let entity: Int
-    /// The ``LeaseTable/Lease/epoch`` when the save was made.
+    /// The value of ``LeaseTable/Lease/epoch`` when the save was made.
     public let epoch: Int64
 
     /// Makes the epoch of an entity's lease.

@@ -9,7 +9,7 @@ package struct NewRows: Sendable {
     }
 }
 
-/// The queue of a large save's new rows, which the store may write before the save ends.
+/// The queue for new rows of a large save. The store may write these rows early, before the save is complete.
 package final class EarlyWrite: Sendable {
     private struct State {
         var waiting: [NewRows] = []
@@ -20,7 +20,7 @@ package final class EarlyWrite: Sendable {
         var isOver = false
         var isWatched = false
         var progress = 0
-        /// How many rows the store wrote early, and how many of those rows it deleted again.
+        /// The number of rows that the store wrote early, and how many of these rows it deleted again.
         var written = 0
         var rewritten = 0
     }
@@ -32,12 +32,13 @@ package final class EarlyWrite: Sendable {
     /// Whether the early write has ended, so that no more rows are accepted.
     package var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Whether more than an eighth of the early rows were deleted again, so that the early write was not worth its cost.
+    /// Whether more than an eighth of the early rows were deleted again, so that the early write did not save time.
     package var wasInVain: Bool { state.withLock { $0.rewritten * 8 > $0.written } }
 
-    /// Adds rows, unless the early write has ended.
+    /// Adds rows. Does nothing if the early write has ended.
     ///
-    /// - Returns: Whether the caller must start to take rows with ``next(of:)``, because nobody else does.
+    /// - Returns: Whether the caller must call ``next(of:)`` to take rows. False if another caller is already taking rows, or
+    ///   if the early write has ended.
     package func add(_ rows: NewRows) -> Bool {
         state.withLock { state in
             if state.isOver { return false }
@@ -47,11 +48,11 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// The next rows to write, all of one entity; nil if no entity has enough rows. After nil, the next ``add(_:)`` returns
-    /// true.
+    /// Returns the next rows to write, all of the same entity. Returns nil if no entity has enough rows. After nil, the next
+    /// ``add(_:)`` returns true.
     ///
-    /// - Parameter sizes: The smallest and largest number of rows. Rows of one call of ``add(_:)`` stay together, even if they
-    ///   exceed the largest number.
+    /// - Parameter sizes: The minimum and maximum number of rows. Rows of one call of ``add(_:)`` are never split, even if they
+    ///   exceed the maximum.
     package func next(of sizes: ClosedRange<Int>) -> NewRows? {
         state.withLock { state in
             var counts: [Int: Int] = [:]
@@ -61,7 +62,7 @@ package final class EarlyWrite: Sendable {
                 state.isWriting = false
                 return nil
             }
-            // The rows of an entity keep their order.
+            // The rows of an entity must keep their order.
             var (rows, rest, isFull): ([StoredRow], [NewRows], Bool) = ([], [], false)
             for part in state.waiting {
                 let isNext = part.entity == entity && !isFull
@@ -74,7 +75,7 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// Marks the transaction as open. Returns false if it was opened before, or if the early write has ended.
+    /// Marks the transaction as open. Returns false if a transaction was opened before, or if the early write has ended.
     package func begin() -> Bool {
         state.withLock { state in
             if state.isOver || state.hasBegun { return false }
@@ -86,13 +87,13 @@ package final class EarlyWrite: Sendable {
     /// Whether the transaction may still be open.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Ends the early write after its transaction has ended.
+    /// Ends the early write. Called after its transaction has ended.
     package func close() {
         end()
         state.withLock { $0.isOpen = false }
     }
 
-    /// Ends the early write and drops the rows in the queue. The rows that the store has written stay for the commit.
+    /// Ends the early write and drops the rows in the queue. Rows that the store has already written are kept for the commit.
     package func end() {
         state.withLock { state in
             state.isOver = true
@@ -100,12 +101,12 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// Records how many rows were written early, and how many of those rows were deleted again.
+    /// Records how many rows were written early, and how many of these rows were deleted again.
     package func record(written: Int, rewritten: Int) {
         state.withLock { ($0.written, $0.rewritten) = (written, rewritten) }
     }
 
-    /// Claims the watch over the progress. Returns true to the first caller only.
+    /// Claims the right to watch the progress. Returns true only to the first caller.
     package func watch() -> Bool {
         state.withLock { state in
             defer { state.isWatched = true }
@@ -113,21 +114,21 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// How often rows were taken from the queue.
+    /// The number of times that rows were taken from the queue.
     package var progress: Int { state.withLock { $0.progress } }
 }
 
 /// The rows that a store has written early for one save.
 package struct EarlyRows {
     package let earlyWrite: EarlyWrite
-    /// By entity, in the order of writing.
+    /// The rows by entity, in the order in which they were written.
     private var rows: [Int: [StoredRow]] = [:]
 
-    /// The work that remains when the save ends.
+    /// The work that remains at the commit of the save.
     package struct Remainder {
         /// The changes that are not written yet.
         package var changes: [EntityChanges] = []
-        /// Early rows that the save does not insert, or inserts with other values. The store deletes them first.
+        /// The early rows that the save does not insert, or inserts with other values. The store deletes these rows first.
         package var wrong: [NewRows] = []
     }
 
@@ -142,7 +143,7 @@ package struct EarlyRows {
     /// Whether the rows belong to the only save of the group.
     package func isOf(_ group: [ChangeSet]) -> Bool { group.count == 1 && group[0].earlyWrite === earlyWrite }
 
-    /// The remaining work for the save. The early write records how many rows were of use.
+    /// Returns the remaining work for the save. Records in the early write how many of its rows were useful.
     package func remainder(of set: ChangeSet) -> Remainder {
         var (earlyRows, remainder) = (rows, Remainder())
         for var changes in set.entities {
@@ -161,10 +162,10 @@ package struct EarlyRows {
 extension EntityChanges {
     /// Removes the inserted rows that were written early with the same values.
     ///
-    /// If both lists are in the order of their keys, one pass finds all equal rows. In another order the result is still right,
-    /// but rows are deleted and written again.
+    /// If both lists are sorted by key, one pass finds all equal rows. In any other order, the result is still correct, but
+    /// some rows are deleted and written again.
     ///
-    /// - Returns: The early rows that have other values now, or are no longer inserted.
+    /// - Returns: The early rows that now have other values, or are no longer inserted.
     fileprivate mutating func removeInserted(equalTo earlyRows: [StoredRow]) -> [StoredRow] {
         var wrong: [StoredRow] = []
         var rest: [StoredRow] = []

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An error, with a code to compare and a message that says what to do.
+/// An error with a code to compare, and a message that says what to do.
 ///
 /// ```swift
 /// do {
@@ -10,7 +10,7 @@ public import Foundation
 /// }
 /// ```
 public struct DataSourceError: Error, Sendable {
-    /// The kind of an error. New kinds may be added in any release: keep a default branch.
+    /// The kind of an error. New kinds may be added in any release, so keep a default branch in each switch.
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
@@ -30,18 +30,18 @@ public struct DataSourceError: Error, Sendable {
 
     /// The kind of the error.
     public var code: Code
-    /// What happened and what to do. The message contains no values of attributes.
+    /// What happened, and what to do. The message contains no values of attributes.
     public var message: String
-    /// The entity involved, if there is one.
+    /// The name of the entity that the error concerns, if any.
     public var entityName: String?
-    /// The attribute involved, if there is one.
+    /// The name of the attribute that the error concerns, if any.
     public var attributeName: String?
-    /// How many new objects of the entity the save inserted before the object that caused the error. If each value makes one
-    /// object, the number is the index of the value. Nil if no new object caused the error.
+    /// The number of new objects of the entity that the save inserted before the object that caused the error. If each value
+    /// makes one object, this number is the index of the value. Nil if the error was not caused by a new object.
     public var objectIndex: Int?
-    /// The error of the operating system or the store, if there is one.
+    /// The message of the operating system or the store, if there is one.
     public var cause: String?
-    /// The individual errors, if this error combines several; otherwise empty.
+    /// The individual errors, if this error combines several errors; otherwise empty.
     public var failures: [DataSourceError]
 
     /// Makes an error.
@@ -85,7 +85,7 @@ extension DataSourceError.Code {
     public static let unknownAttribute = Self(rawValue: "unknownAttribute")
     /// The entity is abstract and cannot have objects.
     public static let abstractEntity = Self(rawValue: "abstractEntity")
-    /// A call that takes values got a class of managed objects.
+    /// A call that takes values got objects of a managed class instead.
     public static let classAsValue = Self(rawValue: "classAsValue")
     /// The container or the context was closed or reset.
     public static let storeClosed = Self(rawValue: "storeClosed")
@@ -95,43 +95,43 @@ extension DataSourceError.Code {
 
     // Saving.
 
-    /// An attribute breaks a rule of the model; ``DataSourceError/failures`` lists the errors if there are several.
+    /// An attribute violates a rule of the model. If there are several errors, ``DataSourceError/failures`` lists them.
     public static let validationFailed = Self(rawValue: "validationFailed")
-    /// The draft and other saves made conflicting changes; ``DataSourceError/failures`` has one error for each conflict if
-    /// there are several.
+    /// The draft and another save have made conflicting changes. If there are several conflicts, ``DataSourceError/failures``
+    /// has an error for each.
     public static let draftConflict = Self(rawValue: "draftConflict")
     /// The draft was discarded.
     public static let draftDiscarded = Self(rawValue: "draftDiscarded")
-    /// Two objects would have the same unique key.
+    /// Two objects would have the same unique values.
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
-    /// A relationship with the delete rule Deny still links a deleted object to other objects.
+    /// A relationship with the delete rule Deny still links the deleted object to other objects.
     public static let deletionDenied = Self(rawValue: "deletionDenied")
-    /// A string or data is longer than the store can hold.
+    /// A string or blob is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
     /// No key is left for a new object.
     public static let keysExhausted = Self(rawValue: "keysExhausted")
-    /// A sync got an empty list, but there are objects in scope.
+    /// A sync got an empty list, although there are objects in its scope.
     public static let emptySync = Self(rawValue: "emptySync")
-    /// A sync would delete more of the objects in scope than allowed.
+    /// A sync would delete more objects in its scope than allowed.
     public static let tooManyDeletions = Self(rawValue: "tooManyDeletions")
 
-    /// A hook of `sync` returned an object of another entity than the one being synced.
+    /// A hook of `sync` returned an object of another entity than the synced entity.
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
-    /// The store was reset during the call; none of its changes are in the new store.
+    /// The store was reset during the call. The new store has none of the call's changes.
     public static let storeReset = Self(rawValue: "storeReset")
     /// The save was discarded by `discardPending()`, or depends on a discarded save.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
-    /// An earlier save of the same data source could not be written, and this save may depend on it.
+    /// An earlier save that this save may depend on could not be written. Both saves belong to the same data source.
     public static let saveRolledBack = Self(rawValue: "saveRolledBack")
 
-    /// The app's closure threw an error in a write that no call waits for. The cause is that error.
+    /// The app's closure threw an error in a write that no call waits for. `cause` describes the error.
     public static let writeFailed = Self(rawValue: "writeFailed")
 
     // Queries.
 
-    /// A request is invalid: it has a negative limit, for example.
+    /// A request is invalid. For example, it has a negative limit.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// A predicate or another part of a query is invalid, for example a comparison of values that cannot be compared.
+    /// A predicate or another part of a query is invalid. For example, it compares values that cannot be compared.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
     /// A predicate format has a syntax error, or its arguments do not match the format.
     public static let unreadablePredicate = Self(rawValue: "unreadablePredicate")
@@ -145,47 +145,46 @@ extension DataSourceError.Code {
 
     // Transfer.
 
-    /// A graph cannot be exported or imported: it is not JSON, a value does not have its attribute's type, a key is missing or
-    /// duplicate, or a link leads nowhere. The message names the position.
+    /// A graph cannot be exported or imported. Possible reasons are that the data is not JSON, a value does not have its
+    /// attribute's type, a key is missing or duplicate, or a link leads nowhere. The message names the position.
     public static let invalidGraph = Self(rawValue: "invalidGraph")
 
     // The store.
 
-    /// Another process, or another container in this one, has the store open.
+    /// Another process, or another container of this process, has the store open.
     public static let storeInUse = Self(rawValue: "storeInUse")
     /// The store stayed locked for too long.
     public static let storeBusy = Self(rawValue: "storeBusy")
-    /// Another process has the lease of a data source that the change affects, and did not hand over the lease in time. The
+    /// Another process has the lease of a data source that the change concerns, and did not release the lease in time. The
     /// message names the process.
     public static let leaseUnavailable = Self(rawValue: "leaseUnavailable")
     /// A batch runs for a long time while another process waits for the lease of the batch. The message names the data source.
     public static let batchHoldsLease = Self(rawValue: "batchHoldsLease")
-    /// This process was stopped for so long that another process took over its lease. The store refuses the unwritten saves and
-    /// running batches of this process.
+    /// This process was suspended for so long that another process took over its lease. The store refuses all unwritten saves
+    /// and running batches of this process.
     public static let leaseLost = Self(rawValue: "leaseLost")
-    /// The server of the store cannot be reached, or so many saves wait for the server that the container accepts no more at
-    /// present.
+    /// The store's server cannot be reached, or too many saves are waiting for the server.
     public static let storeUnavailable = Self(rawValue: "storeUnavailable")
     /// It is unknown whether a save is in the store. After a disk failure, the store accepts no more saves until it is opened
-    /// again. After a lost connection to a server, the next save finds out.
+    /// again. After a lost connection to a server, the next save determines the outcome of the earlier save.
     public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
-    /// There is no room left on the disk.
+    /// The disk has no free space.
     public static let diskFull = Self(rawValue: "diskFull")
-    /// The store's files were moved, replaced or deleted while it was open.
+    /// The store's files were moved, replaced or deleted while the store was open.
     public static let storeMoved = Self(rawValue: "storeMoved")
     /// The write-ahead log cannot be copied into the store, so the log grows.
     public static let checkpointFailed = Self(rawValue: "checkpointFailed")
-    /// A long read keeps old data from being removed, so the write-ahead log or the tables of a server grow.
+    /// A long read keeps old data from being removed. The write-ahead log, or the tables of a server, therefore grow.
     public static let readerBlocksCheckpoint = Self(rawValue: "readerBlocksCheckpoint")
-    /// An I/O error: the store cannot be read or written.
+    /// An I/O error. The store cannot be read or written.
     public static let storeUnreadable = Self(rawValue: "storeUnreadable")
     /// The user lacks the permission to read or write the store.
     public static let permissionDenied = Self(rawValue: "permissionDenied")
     /// The store is open for reading only.
     public static let storeReadOnly = Self(rawValue: "storeReadOnly")
-    /// A stored value does not have its attribute's type, so the attribute reads as another value.
+    /// A stored value does not have its attribute's type. Reading the attribute returns another value.
     public static let damagedValue = Self(rawValue: "damagedValue")
-    /// The path is not a file: it is a directory or a device, or its folder is missing.
+    /// The path does not lead to a file. It leads to a directory or a device, or its folder is missing.
     public static let notAFile = Self(rawValue: "notAFile")
     /// A file with that name already exists. A backup or a restored store needs another path.
     public static let fileExists = Self(rawValue: "fileExists")
@@ -197,11 +196,11 @@ extension DataSourceError.Code {
     public static let storeCorrupt = Self(rawValue: "storeCorrupt")
     /// A newer release of this library wrote the store.
     public static let newerFormat = Self(rawValue: "newerFormat")
-    /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``, or the store is on a
-    /// server.
+    /// The store was made for another model or database key, and must not be reset. For example, the reset policy is
+    /// ``ResetPolicy/fail``, the store is opened for reading only, or the store is on a server.
     public static let modelChanged = Self(rawValue: "modelChanged")
-    /// The store cannot be opened by a call that blocks its thread: the store is on a server, or the thread is the main thread
-    /// and the store needs a migration or is a custom store.
+    /// The store cannot be opened by a call that blocks its thread. Either the store is on a server, or the thread is the main
+    /// thread, and the store needs a migration or is a custom store.
     public static let openingWouldBlock = Self(rawValue: "openingWouldBlock")
     /// The model breaks a rule, or cannot be read.
     public static let unreadableModel = Self(rawValue: "unreadableModel")
@@ -213,7 +212,7 @@ extension DataSourceError {
 }
 
 extension DataSourceError: LocalizedError {
-    /// What happened and what to do: the ``message``.
+    /// The ``message``, which says what happened and what to do.
     public var errorDescription: String? { message }
 
     /// The message of the operating system or the store.
@@ -221,14 +220,14 @@ extension DataSourceError: LocalizedError {
 }
 
 extension DataSourceError {
-    /// - Parameter notMigratable: The reason, in whole sentences.
+    /// - Parameter reason: The reason, in complete sentences.
     package init(notMigratable reason: String) {
         self.init(.notMigratable, reason)
     }
 }
 
 extension DataSourceError.Code {
-    /// The rows cannot be carried over, so opening applies the reset policy. No caller sees this error.
+    /// The rows cannot be migrated, so opening applies the reset policy. No caller sees this error.
     package static let notMigratable = Self(rawValue: "notMigratable")
 }
 

@@ -1,7 +1,7 @@
-/// All rows of a store, in memory. A custom store uses the rows to answer queries and to decide which saves to refuse.
+/// All rows of a store, in memory. A custom store uses this class to answer queries, and to decide which saves to refuse.
 ///
-/// The store loads its rows when it is opened, and forwards commits and reads. This class takes care of uniqueness, refusals,
-/// keys and queries:
+/// The store loads its rows when it is opened, and then forwards commits and reads to this class. The class takes care of
+/// uniqueness, refusals, keys and queries:
 ///
 /// ```swift
 /// let rows = InMemoryRows(
@@ -10,11 +10,11 @@
 ///     [StoredRow(key: 1, row: try layout.row(values))], entity: layout.index)
 /// ```
 ///
-/// **Isolation**: none. Any thread may read; one thread at a time may write. A read works on one state; a commit during the
-/// read copies the tables that the commit changes.
+/// **Isolation**: none. Any thread may read. Only one thread at a time may write. A read works on a single state. A commit
+/// during a read copies the tables that the commit changes.
 ///
-/// **Complexity**: a commit takes time proportional to the rows that it changes. A query reads every row of its entity, or
-/// the rows with the keys that its predicate lists; look-ups by key and by uniqueness constraint are O(1).
+/// **Complexity**: a commit takes time proportional to the number of changed rows. A query reads every row of its entity, or
+/// only the rows with the keys that its predicate lists. Look-ups by key and by uniqueness constraint are O(1).
 public final class InMemoryRows: Sendable {
     /// The model.
     public let layout: ModelLayout
@@ -29,20 +29,20 @@ public final class InMemoryRows: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - layout: The model: ``StoreOptions/layout``.
-    ///   - firstFreeKey: A key greater than every key that a row ever had: ``StoreMetadata/firstFreeKey``.
+    ///   - layout: The model, from ``StoreOptions/layout``.
+    ///   - firstFreeKey: A key greater than every key that a row has ever had, from ``StoreMetadata/firstFreeKey``.
     public init(_ layout: ModelLayout, firstFreeKey: Int64 = 1) {
         self.layout = layout
         state = Guarded(MemoryState(layout, firstFreeKey: max(1, firstFreeKey)))
     }
 
-    /// The number of keys that ``firstFreeKey`` leaves free beyond the highest key, when it grows.
+    /// The number of keys that are reserved beyond the highest key in use, when ``firstFreeKey`` grows.
     static let keyReserve: Int64 = 1024
 
-    /// A key greater than every key that a row ever had. It grows in steps, so a store seldom has to write it.
+    /// A key greater than every key that a row has ever had. The value grows in steps, so that a store seldom has to write it.
     public var firstFreeKey: Int64 { state.withLock { $0?.firstFreeKey ?? 1 } }
 
-    /// Adds stored rows. Call it before commits and reads.
+    /// Adds stored rows. Call this method before commits and reads.
     ///
     /// ```swift
     /// try rows.load(
@@ -50,15 +50,15 @@ public final class InMemoryRows: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - rows: Rows of one entity, as ``EntityLayout/row(_:)-([RowValue])`` makes them.
+    ///   - rows: Rows of one entity. ``EntityLayout/row(_:)-([RowValue])`` makes such rows.
     ///   - entity: The entity's index in ``ModelLayout/entities``.
-    /// - Throws: `uniquenessViolated` if two rows have the same key or unique values, `abstractEntity`, `storeCorrupt`,
-    ///   `storeClosed`. If the call throws, the store cannot be opened.
+    /// - Throws: `uniquenessViolated` if two rows have the same key or the same unique values; `abstractEntity`;
+    ///   `storeCorrupt`; `storeClosed`. After an error, the store cannot be opened.
     public func load(_ rows: [StoredRow], entity: Int) throws(DataSourceError) {
         try withState { (state) throws(DataSourceError) in try state.load(rows, entity) }
     }
 
-    /// The number of objects, without links.
+    /// Returns the number of objects. Links do not count.
     ///
     /// ```swift
     /// let count = rows.objectCount(of: ["ContactEntity"])
@@ -77,8 +77,8 @@ public final class InMemoryRows: Sendable {
         }
     }
 
-    /// Commits a group, as ``PersistentStore/commit(_:)`` must: decides which change sets to refuse, has the others written,
-    /// and applies them to the rows in memory.
+    /// Commits a group, as ``PersistentStore/commit(_:)`` requires. Decides which change sets to refuse, calls `write` with the
+    /// accepted change sets, and applies them to the rows in memory.
     ///
     /// ```swift
     /// let outcome = try rows.commit(group) {
@@ -91,9 +91,9 @@ public final class InMemoryRows: Sendable {
     ///
     /// - Parameters:
     ///   - group: The group.
-    ///   - write: Writes the accepted change sets, all or none, in their order, together with the new ``firstFreeKey``. It is
-    ///     called once, without a lock, and not at all if every change set is refused. If it throws, the rows stay unchanged.
-    ///     Nil, the default, writes nothing.
+    ///   - write: Writes the accepted change sets in their order, together with the new ``firstFreeKey``. Must write everything
+    ///     or nothing. Called once, without a lock; not called if every change set is refused. If the closure throws, the rows
+    ///     in memory stay unchanged. Nil, the default, writes nothing.
     /// - Returns: The refused change sets, with their errors.
     /// - Throws: `storeClosed`, and the errors of `write`.
     public func commit(
@@ -111,7 +111,7 @@ public final class InMemoryRows: Sendable {
         return outcome
     }
 
-    /// Calls the body with a reader, as ``PersistentStore/read(_:_:)`` must.
+    /// Calls the body with a reader, as ``PersistentStore/read(_:_:)`` requires.
     ///
     /// ```swift
     /// let row = try rows.read(.snapshot) { (reader) throws(DataSourceError) in
@@ -130,7 +130,7 @@ public final class InMemoryRows: Sendable {
         return try body(MemoryReader(store: self, snapshot: isolation == .snapshot ? state : nil))
     }
 
-    /// Removes all rows. Later keys are greater than all earlier ones.
+    /// Removes all rows. Keys of later rows are greater than all earlier keys.
     ///
     /// ```swift
     /// func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
@@ -139,7 +139,7 @@ public final class InMemoryRows: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter didEmpty: Called once the rows are gone, while reads still wait.
+    /// - Parameter didEmpty: Called after the rows are removed, while reads still wait.
     /// - Returns: The number of removed objects.
     /// - Throws: `storeClosed`.
     @discardableResult
@@ -152,8 +152,8 @@ public final class InMemoryRows: Sendable {
         return count
     }
 
-    /// The changes that remove the objects of some entities and all links to those objects, for
-    /// ``StartupPlan/droppedEntities``. The rows stay until you commit the changes.
+    /// Returns the changes that remove the objects of some entities, and all links to those objects. Use the changes to drop
+    /// the entities in ``StartupPlan/droppedEntities``. The rows are kept until you commit the changes.
     ///
     /// ```swift
     /// let dropped = try rows.changes(droppingEntities: plan.droppedEntities)
@@ -168,7 +168,7 @@ public final class InMemoryRows: Sendable {
         try current().changes(layout, droppingEntities: names)
     }
 
-    /// Forgets all rows. Later commits and reads throw `storeClosed`.
+    /// Releases all rows. Later commits and reads throw `storeClosed`.
     ///
     /// ```swift
     /// func close() { rows.close() }
@@ -197,7 +197,7 @@ public final class InMemoryRows: Sendable {
 }
 
 extension MemoryState {
-    /// Mutates the state in place, because unwrapping it into a variable would copy it.
+    /// Runs the body on the state in place. Unwrapping the optional into a variable would copy the state.
     fileprivate mutating func mutate<R>(
         _ body: (inout MemoryState) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {

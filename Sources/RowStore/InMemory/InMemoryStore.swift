@@ -1,6 +1,6 @@
-/// A store without files: for previews, tests, and data that must leave no trace.
+/// A store without files, for previews, tests, and data that must leave no trace.
 ///
-/// It gives the same answers as the SQLite store.
+/// Queries have the same results as in an SQLite store.
 package final class InMemoryStore: PersistentStore {
     private let rows: InMemoryRows
 
@@ -27,7 +27,7 @@ package final class InMemoryStore: PersistentStore {
     package func close() { rows.close() }
 }
 
-/// Reads one snapshot, or the newest state at each call.
+/// Reads from one snapshot, or from the newest state in each call.
 struct MemoryReader: StoreReader {
     let store: InMemoryRows
     let snapshot: MemoryState?
@@ -73,7 +73,7 @@ extension MemoryReader: AggregatingReader {
             guard try query.predicate.evaluate(row, key: key, table.layout, query.budget) else { continue }
             for index in results.indices { results[index].add(StoredRow(key: key, row: row)) }
         }
-        // The caller knows the attributes and can name the damaged value.
+        // The caller can name the damaged value, because the caller knows the attributes.
         if results.contains(where: \.isDamaged) { return nil }
         return try results.map { (aggregation) throws(DataSourceError) in try aggregation.result() }
     }

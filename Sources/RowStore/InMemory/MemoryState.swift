@@ -2,7 +2,7 @@ internal import ManagedModel
 
 /// The rows of all entities in memory.
 struct MemoryState: Sendable {
-    /// By entity index; nil for an abstract entity.
+    /// The tables, by entity index; nil for an abstract entity.
     private(set) var tables: [MemoryTable?]
     private(set) var firstFreeKey: Int64
 
@@ -11,21 +11,22 @@ struct MemoryState: Sendable {
         tables = layout.entities.map { $0.isAbstract ? nil : MemoryTable($0) }
     }
 
-    /// A row before its change, to undo the changes of a refused change set.
+    /// The earlier state of a row, to undo a change of the row. The row is nil if it did not exist.
     private struct Undo {
         let entity: Int
         let key: Int64
         let row: RowSnapshot?
     }
 
-    /// Applies every change set that is not refused. A refused change set changes nothing.
+    /// Applies all change sets that are not refused. A refused change set changes nothing.
     mutating func commit(_ group: [ChangeSet]) -> CommitOutcome {
         let (outcome, highest, _) = apply(group)
         firstFreeKey = bound(above: highest)
         return outcome
     }
 
-    /// The result of ``commit(_:)``, without its changes, and the bound for later keys. Takes time proportional to the changes.
+    /// Returns the outcome of ``commit(_:)`` and the new first free key, but keeps all rows unchanged. Takes time proportional
+    /// to the number of changed rows.
     mutating func rehearse(_ group: [ChangeSet]) -> (outcome: CommitOutcome, firstFreeKey: Int64) {
         let (outcome, highest, undos) = apply(group)
         undo(undos[...])
@@ -69,7 +70,8 @@ struct MemoryState: Sendable {
         return (CommitOutcome(refused: refusals.errors), highest, undos)
     }
 
-    /// Removes all old rows before it adds new ones, so that rows may exchange unique values.
+    /// Applies the changes of one entity. Removes all old rows before it inserts new ones, so that rows can exchange unique
+    /// values.
     private mutating func apply(
         _ changes: EntityChanges, _ undos: inout [Undo]
     ) throws(DataSourceError) {
@@ -101,14 +103,15 @@ struct MemoryState: Sendable {
     private mutating func undo(_ undos: ArraySlice<Undo>) {
         for undo in undos.reversed() {
             tables[undo.entity]?.remove(undo.key)
-            // Each step restores an earlier state, so no unique value can collide.
+            // Each step restores an earlier state, so unique values cannot collide.
             if let row = undo.row { try? tables[undo.entity]?.insert(undo.key, row) }
         }
     }
 }
 
 extension MemoryState {
-    /// The changes that delete the rows of some entities and all links to those rows, in link tables and in columns.
+    /// Returns the changes that delete the rows of some entities, and all links to those rows. Such links are in link tables
+    /// and in columns.
     func changes(_ layout: ModelLayout, droppingEntities names: Set<String>) -> ChangeSet {
         let dropped = Set(names.compactMap { layout.entity(named: $0)?.index })
         var set = ChangeSet(entities: [])
@@ -130,7 +133,7 @@ extension MemoryState {
     }
 }
 
-/// The columns of one link in a row, and the entities to which the link can lead.
+/// The columns of a link in a row, and the entities that the link can lead to.
 private struct LinkToRow {
     let columns: LinkColumn
     let family: [Int]
@@ -164,7 +167,7 @@ extension EntityLayout {
 }
 
 extension RowSnapshot {
-    /// The update that sets the columns of the links to null.
+    /// Returns the update that sets the columns of the links to null.
     fileprivate func withoutLinks(_ links: [LinkColumn], key: Int64) -> UpdatedRow {
         var row = self
         var columns = ColumnSet()
@@ -178,11 +181,11 @@ extension RowSnapshot {
     }
 }
 
-/// The rows of one entity, and the key of the row for each group of unique values.
+/// The rows of one entity. For each combination of unique values, the table also has the key of the row.
 struct MemoryTable: Sendable {
     let layout: EntityLayout
     private(set) var rows: [Int64: RowSnapshot] = [:]
-    /// The key of the row with each group of unique values, by constraint.
+    /// The key of the row for each combination of unique values. The outer index is the constraint.
     private(set) var keys: [[[RowValue]: Int64]]
     private let transientColumns: [Int]
 
@@ -192,13 +195,14 @@ struct MemoryTable: Sendable {
         transientColumns = layout.columns.indices.filter { !layout.columns[$0].isStored }
     }
 
-    /// The matching rows, in order if the query is ordered.
+    /// Returns the matching rows, sorted if the query is ordered.
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         try query.matches(
             candidates(query.predicate).lazy.map { StoredRow(key: $0.key, row: $0.value) }, layout)
     }
 
-    /// The rows that may match: the rows with the keys that the predicate looks for, or all rows.
+    /// Returns the rows that may match. If the predicate lists keys, these are the rows with the listed keys, otherwise all
+    /// rows.
     func candidates(_ predicate: RowPredicate) -> [Int64: RowSnapshot] {
         guard let keys = predicate.wantedKeys, keys.count < rows.count else { return rows }
         var found: [Int64: RowSnapshot] = [:]
@@ -215,7 +219,7 @@ struct MemoryTable: Sendable {
 
     /// Adds a row.
     ///
-    /// - Throws: `uniquenessViolated` if the key or a unique value is taken; the table stays unchanged.
+    /// - Throws: `uniquenessViolated` if the key or a unique value is taken. The table then stays unchanged.
     mutating func insert(_ key: Int64, _ row: RowSnapshot) throws(DataSourceError) {
         guard rows[key] == nil else { throw DataSourceError(uniqueness: nil, layout) }
         let row = stored(row)
@@ -231,13 +235,13 @@ struct MemoryTable: Sendable {
         rows[key] = row
     }
 
-    /// The values of a constraint's columns; nil if one of the values is null, because null never collides.
+    /// Returns the values of a constraint's columns. Returns nil if one of the values is null, because null never collides.
     private func uniqueValues(_ row: RowSnapshot, _ columns: [Int]) -> [RowValue]? {
         if columns.contains(where: row.isNull) { return nil }
         return columns.map { row.value($0, layout.columns[$0].storage) }
     }
 
-    /// The row with nulls instead of transient values.
+    /// Returns the row with nulls instead of transient values.
     private func stored(_ row: RowSnapshot) -> RowSnapshot {
         precondition(
             row.columnCount == layout.columns.count, "A row of \(row.columnCount) columns was saved as \(layout.name).")

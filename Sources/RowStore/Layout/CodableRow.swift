@@ -1,12 +1,12 @@
 internal import Foundation
 internal import ManagedModel
 
-/// A row that any encoder can write and that people can read and edit: values by column name, without nulls and transient
-/// attributes.
+/// A row that any encoder can write, and that people can read and edit. It contains the values by column name, without nulls
+/// and transient attributes.
 ///
-/// Booleans are booleans, dates are ISO 8601 strings such as `2026-01-31T12:00:00.25Z`, and blobs are Base64 strings. Numbers
-/// that JSON cannot represent, such as infinity, are strings, too. If a date string would not be exact, the date is a number: the seconds
-/// since 2001.
+/// Booleans are encoded as booleans. Dates are ISO 8601 strings, such as `2026-01-31T12:00:00.25Z`. If the string would not be
+/// exact, a date is a number instead: the seconds since 2001. Blobs are Base64 strings. Numbers that JSON cannot represent,
+/// such as infinity, are strings.
 ///
 /// ```swift
 /// let data = try JSONEncoder().encode(CodableRow(row, layout))
@@ -23,7 +23,7 @@ public struct CodableRow: Codable, Sendable {
     ///
     /// - Parameters:
     ///   - row: The row.
-    ///   - layout: The layout of the row's entity. A row of another entity is a programmer error and traps.
+    ///   - layout: The layout of the row's entity. Passing a row of another entity is a programmer error and traps.
     public init(_ row: RowSnapshot, _ layout: EntityLayout) {
         for (column, value) in zip(layout.columns, layout.values(of: row)) where column.isStored {
             values[column.name] = column.codable(value)
@@ -156,9 +156,10 @@ extension ColumnLayout {
     }
 }
 
-/// A value that grows is written at the end of the buffer, and the space of the old value stays unused.
+/// Removal of unused space. When a value grows, its new bytes are written at the end of the buffer, and the space of its old
+/// bytes stays unused.
 extension RowSnapshot {
-    /// Removes unused space if there is more unused than used space.
+    /// Removes the unused space if there is more unused space than used space.
     package mutating func compact(_ layout: EntityLayout) {
         guard wordCount > RowSnapshot.headWords(columnCount) + 64 else { return }
         let live = liveByteCount(layout) / 8
@@ -173,7 +174,7 @@ extension RowSnapshot {
         self = compact
     }
 
-    /// The size of the row without unused space, in bytes.
+    /// Returns the size of the row without its unused space, in bytes.
     package func liveByteCount(_ layout: EntityLayout) -> Int {
         var words = RowSnapshot.headWords(columnCount)
         for (column, columnLayout) in layout.columns.enumerated() where !isNull(column) {
@@ -186,13 +187,13 @@ extension RowSnapshot {
     }
 }
 
-/// Receives reports of stored values that do not have their attribute's type, so that the attributes read as other values.
+/// Receives reports of stored values that do not have their attribute's type. Reading such an attribute returns another value.
 package final class DamagedValues: Sendable {
     package typealias Handler = @Sendable (EntityLayout, _ column: Int) -> Void
 
     private let handler = Guarded<Handler?>(nil)
 
-    /// Sets the handler, which may get the same value repeatedly.
+    /// Sets the handler. It may be called several times for the same value.
     package func connect(_ handler: @escaping Handler) {
         self.handler.withLock { $0 = handler }
     }

@@ -1,61 +1,65 @@
 public import ManagedModel
 
-/// The layout of one entity's rows: the columns, and how each is stored.
+/// The layout of one entity's rows: the columns, and how each column is stored.
 ///
-/// Columns of a parent come first and in the same order, so an index has the same meaning in every sub-entity. The column of an
-/// attribute has its name. A to-one relationship `group` has a column `group` with the key of the other row and, if necessary,
-/// `group.entity` with the index of the other row's entity, and `group.position`.
+/// The inherited columns come first, in the same order as in the parent. An index therefore means the same column in every
+/// sub-entity. The column of an attribute has the name of the attribute. A to-one relationship `group` has a column `group`
+/// with the key of the other row. If necessary, it also has the columns `group.entity`, with the index of the other row's
+/// entity, and `group.position`.
 public final class EntityLayout: Sendable {
     /// The entity's index in ``ModelLayout/entities``.
     public let index: Int
-    /// The entity's name; for the links of a many-to-many relationship `_Contact_groups`.
+    /// The entity's name. The links of a many-to-many relationship have a name such as `_Contact_groups`.
     public let name: String
-    /// Whether the entity is abstract, and so has no rows.
+    /// Whether the entity is abstract. An abstract entity has no rows.
     public let isAbstract: Bool
     /// The columns, in the order of the row's values.
     public let columns: [ColumnLayout]
-    /// The order of each column's values. Kept separately because it is used very often.
+    /// The order of each column's values. A separate array, because the orders are used very often.
     package let orders: ContiguousArray<ColumnOrder>
-    /// How each column is stored. Kept separately because every access of an attribute compares the storage.
+    /// The storage of each column. A separate array, because every access to an attribute checks the storage.
     package let storages: ContiguousArray<ColumnStorage>
-    /// The indexes of the columns that the store keeps: all columns except transient ones.
+    /// The indexes of the columns that the store keeps. These are all columns except the transient ones.
     package let storedColumns: [Int]
-    /// The indexes of the columns whose large values may stay in the store when a row is read.
+    /// The indexes of the columns whose large values can stay in the store when a row is read.
     package let deferredColumns: [Int]
-    /// Groups of columns that must be unique together among the rows of the entity, inherited ones first. Rows with a null in
-    /// one of these columns never collide.
+    /// Groups of columns whose values together must be unique in the entity, with the inherited groups first. A row with a null
+    /// in one of the columns never collides.
     public let constraints: [[Int]]
-    /// The indexes of the concrete entities of this entity's family: the entity unless it is abstract, and its sub-entities.
+    /// The indexes of the concrete entities in this entity's family, which contains the entity and its sub-entities.
     package let concreteFamily: [Int]
-    /// The index of the entity that first declared each constraint: its whole family must have unique values.
+    /// For each constraint, the index of the entity that first declared it. The values must be unique in the whole family of
+    /// that entity.
     package let constraintOwners: [Int]
 
-    /// The columns of uniqueness constraints.
+    /// All columns that are part of a uniqueness constraint.
     package let uniqueColumns: ColumnSet
 
-    /// The first columns of indexes and uniqueness constraints. A store finds their values without reading every row.
+    /// The first columns of indexes and uniqueness constraints. A store finds values in these columns without reading every
+    /// row.
     package let indexedColumns: ColumnSet
 
-    /// The entity's relationships: inherited relationships first, each entity's in the order of the model.
+    /// The entity's relationships. Inherited relationships come first. The relationships that one entity declares have the
+    /// order of the model.
     package let relationships: [RelationshipLayout]
 
-    /// The paths of derived attributes that are calculated when they are read, by column, as in a query: `["articles",
-    /// "@count"]`. Their columns are null in every row.
+    /// The paths of the derived attributes that are calculated when they are read, by column. A path has the same form as in a
+    /// query, such as `["articles", "@count"]`. The columns of these attributes are null in every row.
     package let calculatedPaths: [Int: [String]]
 
-    /// The relationship whose links these rows are; nil for the rows of an entity.
+    /// The relationship whose links are stored in these rows; nil for the rows of an entity.
     package let links: RelationshipName?
 
-    /// The columns with keys of other rows: the columns of to-one relationships, or both ends of a link.
+    /// The columns with keys of other rows. These are the columns of to-one relationships, or both ends of a link.
     package let linkColumns: [Int]
 
-    /// The index of the first column that each entity of the lineage declares, from the root to this one.
+    /// For each entity from the root entity to this one, the index of the first column that the entity declares.
     package let firstColumns: ContiguousArray<Int>
 
     let damage: DamagedValues
     private let indexesByName: [String: Int]
     private let relationshipsByName: [String: Int]
-    /// The index of the constraint that has only this column; -1 if there is none.
+    /// For each column, the index of the constraint with only this column; -1 if there is no such constraint.
     private let constraintsByColumn: [Int]
 
     init(
@@ -94,7 +98,7 @@ public final class EntityLayout: Sendable {
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
-    /// Traps if the row has another number of columns than the entity, which a row of a custom store may have.
+    /// Traps if the number of the row's columns differs from the entity's. A custom store can return such a row.
     @inline(__always)
     package func check(_ row: RowSnapshot) {
         precondition(
@@ -103,7 +107,7 @@ public final class EntityLayout: Sendable {
         )
     }
 
-    /// The index of a column in ``columns``; nil if there is none with the name.
+    /// Returns the index of a column in ``columns``; nil if no column has the name.
     ///
     /// ```swift
     /// let nameColumn = layout.column(named: "name")
@@ -116,24 +120,24 @@ public final class EntityLayout: Sendable {
         relationshipsByName[name]
     }
 
-    /// The index of the constraint that has exactly this column, or nil.
+    /// Returns the index of the constraint with exactly this column; nil if there is none.
     package func constraint(onColumn column: Int) -> Int? {
         let constraint = constraintsByColumn[column]
         return constraint < 0 ? nil : constraint
     }
 }
 
-/// One column of a row: its name, its storage, and its attribute.
+/// One column of a row, with its name, its storage and its attribute.
 public struct ColumnLayout: Sendable {
-    /// The name of the property or, for a part of a link, a name such as `group.position`.
+    /// The name of the property. For a part of a link, a name such as `group.position`.
     public let name: String
     /// How the values are stored.
     public let storage: ColumnStorage
-    /// Whether a store keeps the values. If not, the attribute is transient and reads as null.
+    /// Whether a store keeps the values. If false, the attribute is transient and reads as null.
     public let isStored: Bool
     /// The attribute; nil for the columns of a relationship.
     public let attribute: AttributeDescription?
-    /// Whether the values are decimal numbers, which are stored as strings and ordered by value.
+    /// Whether the values are decimal numbers. They are stored as strings and ordered by value.
     package let isDecimal: Bool
 
     /// The derivation of the attribute; nil if the attribute is not derived.
@@ -149,7 +153,7 @@ public struct ColumnLayout: Sendable {
         isDecimal = column.attribute?.type == .decimal
     }
 
-    /// A column of a link.
+    /// Makes a column of a link.
     init(linkColumn name: String) {
         self.name = name
         storage = .integer
@@ -162,7 +166,7 @@ public struct ColumnLayout: Sendable {
 /// The order of a column's values.
 package struct ColumnOrder: Sendable {
     package let storage: ColumnStorage
-    /// Whether the values are decimal numbers, which are stored as strings and ordered by value.
+    /// Whether the values are decimal numbers. They are stored as strings and ordered by value.
     package let isDecimal: Bool
 
     init(_ column: ColumnLayout) {
@@ -181,13 +185,13 @@ package struct ColumnOrder: Sendable {
 }
 
 extension EntityLayout {
-    /// Whether the row has deferred values: large values that stay in the store.
+    /// Returns whether the row has deferred values, which are large values that stay in the store.
     @inline(__always)
     package func hasDeferredValues(_ row: RowSnapshot) -> Bool {
         !deferredColumns.isEmpty && deferredColumns.contains { row.isDeferred($0) }
     }
 
-    /// The row with nulls instead of deferred values.
+    /// Returns the row with nulls instead of deferred values.
     package func withoutDeferredValues(_ row: RowSnapshot) -> RowSnapshot {
         var row = row
         for column in deferredColumns where row.isDeferred(column) { row.setNull(column) }
@@ -196,16 +200,16 @@ extension EntityLayout {
 }
 
 extension ColumnLayout {
-    /// Whether the store may defer a large value of the column, so that rows are read without the value.
+    /// Whether the store may defer large values of the column, so that rows are read without them.
     package var mayBeDeferred: Bool {
         guard isStored, let attribute, attribute.allowsExternalBinaryDataStorage else { return false }
         return attribute.type == .binary || attribute.type == .transformable
     }
 }
 
-/// Converting rows to values and back.
+/// Conversion between rows and values.
 extension EntityLayout {
-    /// The values of a row, in the order of ``columns``.
+    /// Returns the values of a row, in the order of ``columns``.
     ///
     /// ```swift
     /// for (column, value) in zip(layout.columns, layout.values(of: row))
@@ -214,21 +218,21 @@ extension EntityLayout {
     /// }
     /// ```
     ///
-    /// - Parameter row: A row of this entity. A row of another entity is a programmer error and traps.
+    /// - Parameter row: A row of this entity. Passing a row of another entity is a programmer error and traps.
     public func values(of row: RowSnapshot) -> [RowValue] {
         precondition(row.columnCount == columns.count, "A row of \(row.columnCount) columns is not a row of \(name).")
         return columns.indices.map { row.value($0, columns[$0].storage) }
     }
 
-    /// Makes a row. A store finds damaged values with it.
+    /// Makes a row from values. Finds damaged values in a store.
     ///
     /// ```swift
     /// let row = try layout.row([.text("guan-yu"), .text("Guan Yu"), .integer(35)])
     /// ```
     ///
-    /// - Parameter values: One value for each of ``columns``, in their order.
-    /// - Throws: `storeCorrupt` if there are more or fewer values, or if a value does not fit its column's
-    ///   ``ColumnLayout/storage``; `valueTooLarge`.
+    /// - Parameter values: One value for each of ``columns``, in the same order.
+    /// - Throws: `storeCorrupt` if the number of values is wrong, or if a value does not fit the ``ColumnLayout/storage`` of
+    ///   its column; `valueTooLarge`.
     public func row(_ values: [RowValue]) throws(DataSourceError) -> RowSnapshot {
         guard values.count == columns.count else {
             throw DataSourceError(
@@ -258,7 +262,7 @@ extension EntityLayout {
 }
 
 extension RowValue {
-    /// The length of a string or blob in bytes; 0 for a value that always fits.
+    /// The length of a string or blob, in bytes; 0 for all other values, which always fit.
     fileprivate var byteCount: Int {
         switch self {
         case .null, .integer, .real: 0
@@ -269,7 +273,7 @@ extension RowValue {
 }
 
 extension DataSourceError {
-    /// The error for two rows of an entity with the same unique values.
+    /// Makes the error for two rows of an entity with the same unique values.
     ///
     /// - Parameter constraint: The columns of the constraint; nil if the rows have the same key.
     package init(uniqueness constraint: [Int]?, _ layout: EntityLayout) {

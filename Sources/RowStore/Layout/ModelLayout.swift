@@ -1,13 +1,13 @@
 public import ManagedModel
 
-/// The layouts of all entities of a model, in the order of their names.
+/// The layouts of all entities in a model, in the order of their names.
 ///
-/// The index of a layout identifies its entity. The layouts of the links of many-to-many relationships follow. Links are rows
-/// like those of entities, but no objects.
+/// The index of a layout identifies its entity. The layouts of entities are followed by the layouts of many-to-many links.
+/// Links are stored in rows, like objects, but are not objects.
 public final class ModelLayout: Sendable {
     /// The model.
     public let model: ManagedObjectModel
-    /// The layouts of all entities, including abstract ones, followed by the layouts of links.
+    /// The layouts of all entities, including abstract entities, followed by the layouts of links.
     public let entities: [EntityLayout]
     /// Receives reports of stored values that do not have their attribute's type.
     package let damage = DamagedValues()
@@ -20,12 +20,12 @@ public final class ModelLayout: Sendable {
     /// print(layout.entities.map(\.name))
     /// ```
     ///
-    /// - Parameter model: A model that passed `validate()`: its names are unique and its references are valid.
+    /// - Parameter model: A model that has passed `validate()`. Its names are unique and its references are valid.
     public convenience init(_ model: ManagedObjectModel) {
         self.init(model, format: ManagedObjectModel.storeFormat)
     }
 
-    /// - Parameter format: The format of the store. In the first format, there are no rows for links.
+    /// - Parameter format: The format of the store. The first format has no rows for links.
     package init(_ model: ManagedObjectModel, format: Int64) {
         self.model = model
         let builder = LayoutBuilder(model, format, damage)
@@ -33,7 +33,7 @@ public final class ModelLayout: Sendable {
         entities = builder.entities()
     }
 
-    /// The layout of the entity with the name, or nil. Links have no names.
+    /// Returns the layout of the entity with the name; nil if there is none. Links cannot be found by name.
     ///
     /// ```swift
     /// let contacts = layout.entity(named: "ContactEntity")
@@ -91,7 +91,8 @@ private struct LayoutBuilder {
         let constraints = lineage.flatMap { ancestor in
             uniqueNames(ancestor).compactMap { names -> (owner: Int, columns: [Int])? in
                 let columns = names.compactMap { positions[$0] }
-                // A one-to-one relationship whose links are in other rows has no column here, and is unique anyway.
+                // If the links of a one-to-one relationship are in other rows, there is no column here, and the links are
+                // unique anyway.
                 guard !columns.isEmpty, columns.count == names.count else { return nil }
                 return (numbers[ancestor.name] ?? number, columns)
             }
@@ -108,7 +109,8 @@ private struct LayoutBuilder {
             firstColumns: [0] + lineage.dropLast().map { self.columns[$0.name]?.count ?? 0 }, damage: damage)
     }
 
-    /// The columns that must be unique together: from the model, and the column of each one-to-one relationship.
+    /// Returns the groups of columns that must be unique together. They come from the model's constraints, and from one-to-one
+    /// relationships.
     private func uniqueNames(_ entity: EntityDescription) -> [[String]] {
         if format == ManagedObjectModel.firstStoreFormat { return entity.uniquenessConstraints }
         let single = entity.relationships.filter { relationship in
@@ -144,7 +146,7 @@ private struct LayoutBuilder {
         }
     }
 
-    /// The columns of a to-one relationship, with the same indexes in every sub-entity.
+    /// Returns the columns of a to-one relationship. Their indexes are the same in every sub-entity.
     private func linkColumn(_ name: RelationshipName) -> LinkColumn? {
         guard let names = columns[name.entity]?.map(\.name), let key = names.lastIndex(of: name.name) else {
             return nil
@@ -156,8 +158,8 @@ private struct LayoutBuilder {
 }
 
 extension ColumnDescription {
-    /// Whether the column has an index of its own: because of the attribute's flag, or to find the sources of a to-one
-    /// relationship.
+    /// Whether the column has an index of its own. It has one if the attribute has the flag, or if the index is needed to find
+    /// the objects that link to an object.
     package var isIndexed: Bool {
         switch role {
         case .attribute(let attribute): attribute.isIndexed

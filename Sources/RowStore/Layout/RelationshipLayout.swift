@@ -2,29 +2,29 @@ package import ManagedModel
 
 /// One relationship of an entity, and the storage of its links.
 ///
-/// A class, because each step along a relationship passes the layout on, and copying its parts would take longer.
+/// This type is a class, because each step along a relationship passes the layout on. Copying a struct would take longer.
 package final class RelationshipLayout: Sendable {
-    /// The location of the links, with the indexes of their columns.
+    /// The location of the links, with the indexes of the columns.
     package enum Storage: Sendable {
-        /// In the row of the source.
+        /// The links are in the rows of the source objects.
         case column(LinkColumn)
-        /// In the rows of the destinations.
+        /// The links are in the rows of the destination objects.
         case inverseColumn(LinkColumn)
-        /// In separate rows, one for each link.
+        /// The links are in separate rows, one row for each link.
         case pairs(PairColumns)
-        /// Nowhere: a transient to-many relationship.
+        /// The links are not stored, because the relationship is transient and to-many.
         case none
     }
 
-    /// The relationship, by the entity that declares it.
+    /// The name of the relationship, with the entity that declares it.
     package let path: RelationshipName
     package let description: RelationshipDescription
     /// The index of the destination entity.
     package let destination: Int
-    /// The indexes of the entities that a destination can have.
+    /// The indexes of the entities that a destination object can have.
     package let destinationFamily: [Int]
     package let storage: Storage
-    /// The inverse, by the entity that declares it.
+    /// The name of the inverse, with the entity that declares it; nil if there is no inverse.
     package let inverse: RelationshipName?
 
     init(
@@ -45,19 +45,19 @@ package final class RelationshipLayout: Sendable {
     package var isSymmetric: Bool { inverse == path }
 }
 
-/// The columns of a row that lead to another row.
+/// The columns of a row that link to another row.
 package struct LinkColumn: Sendable, Hashable {
     /// The column with the other row's key.
     package let key: Int
-    /// The column with the index of the other row's entity; nil if there is only one possible entity.
+    /// The column with the index of the other row's entity; nil if only one entity is possible.
     package let entity: Int?
-    /// The column with the row's position among the rows that lead to the same row; nil if they are not ordered.
+    /// The column with the row's position among all rows that link to the same row; nil if these rows are not ordered.
     package let position: Int?
 }
 
 extension EntityLayout {
     /// The position columns of ordered relationships, by the column with the owner's key. An index over both columns finds the
-    /// last position, and the objects in order, without reading all objects of the owner.
+    /// last position without reading all objects of the owner. The index also finds the objects in order.
     package var positionColumns: [Int: Int] {
         var positions: [Int: Int] = [:]
         if links == nil {
@@ -74,17 +74,18 @@ extension EntityLayout {
     }
 }
 
-/// The columns of a row that is a link, seen from one of its ends.
+/// The columns of a row that is a link, as seen from one of its ends.
 package struct PairColumns: Sendable, Hashable {
-    /// The index of the links' layout.
+    /// The index of the layout of the links.
     package let layout: Int
     package let own: LinkColumn
-    /// Its position column has the position of the other end's object among the objects of this end.
+    /// The columns of the other end. The position column has the other object's position among the objects that are linked to
+    /// the object at this end.
     package let other: LinkColumn
 }
 
 extension EntityLayout {
-    /// The layout of the links of a many-to-many relationship.
+    /// Makes the layout for the links of a many-to-many relationship.
     convenience init(
         linksOf name: RelationshipName, _ model: ManagedObjectModel, _ relationship: RelationshipDescription,
         index: Int,
@@ -104,7 +105,7 @@ extension EntityLayout {
             concreteFamily: [index], relationships: [], links: name, indexedColumns: [0, 1], damage: damage)
     }
 
-    /// The columns of a link, seen from its source or from its destination.
+    /// Returns the columns of a link, as seen from the source, or from the destination if reversed.
     package func pairColumns(isReversed: Bool) -> PairColumns {
         let source = LinkColumn(
             key: 0, entity: column(named: LinkNames.sourceEntity), position: column(named: LinkNames.sourcePosition))
@@ -116,7 +117,7 @@ extension EntityLayout {
     }
 }
 
-/// The column names of a link.
+/// The names of the columns of a link.
 package enum LinkNames {
     package static let source = "_source"
     package static let destination = "_destination"

@@ -1,23 +1,23 @@
 internal import ManagedModel
 
-/// Gives each element of a model a unique name in a database.
+/// Makes a unique database name for each element of a model.
 ///
-/// The names depend only on the order of the requests, so a store finds its tables again.
+/// The names depend only on the order of the calls. A store therefore finds its tables again.
 package struct SQLNames<Key: Hashable> {
     private var taken: Set<Key>
     private let key: (String) -> Key
     private let fitting: (String) -> String
 
     /// - Parameters:
-    ///   - key: Maps a name to a value that is equal for names that the database considers the same.
-    ///   - fitting: Maps a name to a name that the database accepts.
+    ///   - key: Returns a value for a name. The values must be equal for names that the database treats as the same.
+    ///   - fitting: Returns a name that the database accepts.
     package init(reserved: [String], key: @escaping (String) -> Key, fitting: @escaping (String) -> String) {
         taken = Set(reserved.map(key))
         self.key = key
         self.fitting = fitting
     }
 
-    /// The name as the database accepts it, with as many underscores as are needed to make it unique.
+    /// Returns a name that the database accepts. Appends underscores until the name is unique.
     package mutating func claim(_ name: String) throws(DataSourceError) -> String {
         guard !name.isEmpty, !name.utf8.contains(0) else {
             throw DataSourceError(
@@ -32,9 +32,9 @@ package struct SQLNames<Key: Hashable> {
         }
     }
 
-    /// The names of the stored columns of an entity, by column index.
+    /// Returns the names of an entity's stored columns, by column index.
     ///
-    /// - Parameter limit: The largest number of columns of a table, including the key.
+    /// - Parameter limit: The maximum number of columns in a table, including the key.
     package mutating func claimColumns(of entity: EntityLayout, limit: Int) throws(DataSourceError) -> [Int: String] {
         guard entity.storedColumns.count < limit else {
             throw DataSourceError(
@@ -43,7 +43,7 @@ package struct SQLNames<Key: Hashable> {
                     + "Divide the entity.", entityName: entity.name)
         }
         var names: [Int: String] = [:]
-        // In the order of the names, because the order in the model may change without a reset.
+        // Sort the columns by name, because their order in the model may change without a reset.
         let sorted = entity.storedColumns.sorted {
             entity.columns[$0].name.utf8.lexicographicallyPrecedes(entity.columns[$1].name.utf8)
         }
@@ -53,7 +53,7 @@ package struct SQLNames<Key: Hashable> {
 }
 
 extension String {
-    /// The name as an SQL identifier. Names are always quoted, because they may be keywords or contain spaces or quotes.
+    /// The name as an SQL identifier. All names are quoted, because they may be keywords, or contain spaces or quotes.
     package var quoted: String {
         utf8.contains(UInt8(ascii: "\""))
             ? "\"" + parts(separatedBy: "\"").joined(separator: "\"\"") + "\"" : "\"\(self)\""
@@ -64,7 +64,7 @@ extension String {
     }
 }
 
-/// A statement with the values of its parameters, in order.
+/// A statement with the values of its parameters, in the order of the parameters.
 package struct SQLStatement: Sendable {
     package let sql: String
     package let values: [RowValue]

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A value that only one thread at a time can reach.
+/// A value that only one thread at a time can use.
 ///
-/// It works like `Synchronization.Mutex` with another lock. The slow path of that type's lock is in a library that the thread
-/// sanitizer cannot see, so the sanitizer reports false races; it knows the lock here. The value must have a size: for a value
-/// without a size, such as `Void`, the sanitizer uses another address and reports false races.
+/// This type works like `Synchronization.Mutex`, but has another lock. The slow path of a `Mutex` is in a library that the
+/// thread sanitizer cannot see, so the sanitizer reports false races. The sanitizer knows the lock of this type. The size of
+/// the value must not be zero: for a value such as `Void`, the sanitizer uses another address and reports false races.
 package final class Guarded<Value>: @unchecked Sendable {
     // Guarded by: lock.
     private var value: Value
@@ -14,14 +14,14 @@ package final class Guarded<Value>: @unchecked Sendable {
         self.value = value
     }
 
-    /// Calls the body with the value, while other threads wait. The body must not call ``withLock(_:)`` of the same value.
+    /// Calls the body with the value, while other threads wait. The body must not call ``withLock(_:)`` of the same object.
     package func withLock<R, E: Error>(_ body: (inout sending Value) throws(E) -> sending R) throws(E) -> sending R {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)
     }
 
-    /// Like ``withLock(_:)``, but returns nil at once if another thread has the lock.
+    /// Works like ``withLock(_:)``, but returns nil immediately if another thread has the lock.
     package func withLockIfAvailable<R, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R? {

@@ -1,24 +1,24 @@
 internal import Dispatch
 internal import Foundation
 
-/// The longest time that main waits for a server without an answer.
+/// The limit for how long main waits for a server that does not answer.
 ///
-/// In one call, main may wait for a connection, for an answer, and for locks of threads that wait for the same server. All
-/// these waits together end when the call's limit has passed since the server's last answer.
+/// In one call, main may wait for a connection, for an answer, and for locks of other threads that wait for the server. All
+/// these waits end when the limit has passed since the server's last answer.
 package enum MainWait {
     private struct State {
         var limit = Duration.zero
-        /// Nil while main is not in a limited call.
+        /// The time at which the waits end; nil while main is not in a limited call.
         var end: ContinuousClock.Instant?
     }
 
     private static let state = Guarded(State())
 
-    /// The time until which the caller may wait; nil if the caller is not main, or main is not in a limited call.
+    /// The time until which the caller may wait. Nil if the caller is not main, or if main is not in a limited call.
     package static var end: ContinuousClock.Instant? { MainQueue.isCurrent ? state.withLock { $0.end } : nil }
 
-    /// Runs a call that may wait for a server. On main, the waits end at the limit. In nested calls, the limit of the outer
-    /// call counts.
+    /// Runs a call that may wait for a server. If the caller is main, the waits end at the limit. Nested calls use the limit of
+    /// the outer call.
     package static func limited<R>(
         to limit: Duration, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -28,13 +28,13 @@ package enum MainWait {
         return try body()
     }
 
-    /// Starts the limit again, because the server has answered.
+    /// Restarts the time limit, because the server has answered.
     package static func restart() {
         guard MainQueue.isCurrent else { return }
         state.withLock { if $0.end != nil { $0.end = .now + $0.limit } }
     }
 
-    /// The error of a call whose limit has passed.
+    /// The error of a call that has reached its limit.
     package static var exceeded: DataSourceError {
         DataSourceError(
             .storeUnavailable,
@@ -44,7 +44,7 @@ package enum MainWait {
 }
 
 extension Guarded {
-    /// Like ``withLock(_:)``, but in a limited call, main waits for the lock only until the limit.
+    /// Works like ``withLock(_:)``. In a limited call, main waits for the lock only until the limit.
     ///
     /// - Throws: `storeUnavailable` if another thread still has the lock at the limit.
     package func withLockInTime<R>(
@@ -59,7 +59,7 @@ extension Guarded {
     }
 }
 
-/// Tells whether code runs on the main queue or the main thread.
+/// Determines whether code runs on the main queue or the main thread.
 package enum MainQueue {
     private static let key = {
         let key = DispatchSpecificKey<Void>()
@@ -69,11 +69,11 @@ package enum MainQueue {
 
     /// Whether the calling code runs on the main queue or on the main thread.
     ///
-    /// Both must be checked: once a program on Linux has handed its main thread to the dispatcher, any thread may serve the
-    /// main queue.
+    /// Both must be checked. On Linux, a program may have passed its main thread to the dispatcher. Any thread may then serve
+    /// the main queue.
     package static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil || isMainThread }
 
-    /// The key under which each thread caches whether it is the main thread: 1 if it is, 2 if not. On Linux,
+    /// The key under which each thread caches whether it is the main thread: 1 if it is, 2 if it is not. On Linux,
     /// `Thread.isMainThread` costs two system calls.
     private static let answer = {
         var key = pthread_key_t()

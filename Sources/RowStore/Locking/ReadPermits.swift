@@ -1,12 +1,12 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Permits to read a store: a limited number at a time, and a separate permit for main, so that main never waits for other
-/// readers.
+/// Permits to read a store. The number of concurrent reads is limited. Main has a permit of its own, so that main never waits
+/// for other readers.
 package final class ReadPermits: Sendable {
     package enum Use: Sendable {
         case main
-        /// A read by main during another read by main. It needs no second permit, because it ends before the outer read.
+        /// A read by main inside another read by main. It needs no second permit, because it ends before the outer read.
         case nested
         case other
     }
@@ -14,12 +14,12 @@ package final class ReadPermits: Sendable {
     private let limit: Int
     private let others: DispatchSemaphore
     private let main = DispatchSemaphore(value: 1)
-    /// One pause at a time: two threads that wait for all permits could each keep some of them forever.
+    /// Allows only one pause at a time: two pausing threads could each take some of the permits, and wait forever for the rest.
     private let exclusive = DispatchSemaphore(value: 1)
-    /// Only main sets the flag, so on main the flag is true only while main reads the store.
+    /// Whether main is reading. Only main sets this flag, so main can rely on it.
     private let isMainReading = Atomic(false)
 
-    /// - Parameter limit: The largest number of reads at a time, not counting main's read. Further reads wait.
+    /// - Parameter limit: The maximum number of concurrent reads, without main's read. Further reads wait.
     package init(limit: Int) {
         self.limit = limit
         others = DispatchSemaphore(value: limit)
@@ -33,7 +33,7 @@ package final class ReadPermits: Sendable {
 
     /// Waits until the caller may read.
     ///
-    /// - Returns: Whether the caller may read. False only on main, if the limit of ``MainWait`` has passed.
+    /// - Returns: Whether the caller may read. False only for main, if the limit of ``MainWait`` has passed.
     @discardableResult
     package func wait(_ use: Use) -> Bool {
         if use == .main, let end = MainWait.end {
@@ -59,9 +59,9 @@ package final class ReadPermits: Sendable {
         }
     }
 
-    /// Waits until no read runs, and keeps new reads waiting while the body runs.
+    /// Waits until no read is running. While the body runs, new reads wait.
     ///
-    /// Main can still read while the call waits for other readers, however long.
+    /// While the call waits for other readers, main can still read.
     package func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         exclusive.wait()
         for _ in 0..<limit { others.wait() }
@@ -74,7 +74,7 @@ package final class ReadPermits: Sendable {
         return try body()
     }
 
-    /// If no read runs now, runs the body and keeps new reads waiting.
+    /// If no read is running, runs the body. While the body runs, new reads wait.
     ///
     /// - Returns: Whether the body has run.
     package func pauseIfIdle(_ body: () -> Void) -> Bool {

@@ -1,27 +1,27 @@
-/// The contents that were found at the store's location, read without an error.
+/// What was found at the store's location, if it could be read without an error.
 package enum FoundStore: Sendable {
-    /// No file, or a file without tables.
+    /// There is no file, or a file without tables.
     case nothing
-    /// Tables, but not this library's metadata.
+    /// There are tables, but no metadata of this library.
     case foreignTables
-    /// The rows of the metadata table.
+    /// There is a metadata table with these rows.
     case metadata([String: RowValue])
 }
 
-/// How to open the store that was found. Only readable metadata that differs leads to a reset.
+/// How to open the store that was found. A reset needs metadata that can be read and that differs.
 package enum StartupDecision: Sendable, Equatable {
     case create
     case proceed(StoreMetadata)
-    /// Drop everything. The fallback is the reason if the policy was to keep unchanged rows.
+    /// Drop all rows. The fallback is the reason why all rows are dropped, although the policy was to keep unchanged rows.
     case reset(StoreStartup.Reason, fallback: String? = nil)
-    /// Drop the rows of these entities and keep the others.
+    /// Drop the rows of these entities, and keep all other rows.
     case resetEntities(Set<String>, StoreStartup.Reason, StoreMetadata)
-    /// Carry the rows over. If that is not possible, decide again without migration.
+    /// Migrate the rows. If a migration is impossible, decide again without migration.
     case migrate(StoreStartup.Reason, StoreMetadata)
 
     /// - Parameters:
-    ///   - obstacle: Why the rows cannot be carried over, if that was tried.
-    ///   - restart: The policies that start over, for the message.
+    ///   - obstacle: The reason why a migration has failed; nil if none was tried.
+    ///   - restart: The policies that start with an empty store, as words for the error message.
     /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is `.fail`, `modelChanged`.
     package init(
         _ found: FoundStore, _ wanted: StoreIdentity, _ policy: ResetPolicy, obstacle: String? = nil,
@@ -76,7 +76,7 @@ package enum StartupDecision: Sendable, Equatable {
 }
 
 extension StartupDecision {
-    /// The decision for opening a store read-only.
+    /// Decides how to open a store for reading only.
     ///
     /// - Throws: `modelChanged` if the store needs a reset or migration; `foreignDatabase`, `newerFormat`, `storeCorrupt`.
     package init(reading found: FoundStore, _ wanted: StoreIdentity) throws(DataSourceError) {
@@ -88,7 +88,7 @@ extension StartupDecision {
         }
     }
 
-    /// The differences that led to the decision; nil if there are none.
+    /// The differences that led to the decision; nil if there are no differences.
     package var reason: StoreStartup.Reason? {
         switch self {
         case .create, .proceed: nil
@@ -98,9 +98,10 @@ extension StartupDecision {
 }
 
 extension MigrationForecast {
-    /// The result of a migration, without changing the store; nil if there is no store, or if its model did not change.
+    /// Predicts the result of a migration without changing the store. Returns nil if there is no store, or if its model is
+    /// unchanged.
     ///
-    /// - Parameter migrate: Checks the store's contents and changes nothing.
+    /// - Parameter migrate: Checks whether the store's contents can be migrated. Makes no changes.
     package init?(
         _ found: FoundStore, _ wanted: StoreIdentity,
         _ migrate: (StoreMetadata) throws(DataSourceError) -> MigrationReport
@@ -119,12 +120,13 @@ extension MigrationForecast {
 }
 
 extension StoreStartup.Reason {
-    /// The reason to reset the store; nil if it has the wanted identity.
+    /// Finds the reason to reset the store. Returns nil if the store has the wanted identity.
     fileprivate init?(_ found: StoreIdentity, _ wanted: StoreIdentity) {
         let names = Set(found.entityHashes.keys).union(wanted.entityHashes.keys)
         let isModelChanged = found.modelHash != wanted.modelHash
         let changed = names.filter { found.entityHashes[$0] != wanted.entityHashes[$0] }.sorted()
-        // Ignore the keys of added and removed entities: an added entity has no old rows, and a removed entity keeps none.
+        // Ignore the keys of added and removed entities: an added entity has no old rows, and the rows of a removed entity are
+        // dropped anyway.
         let keyed = found.entityHashes.keys.compactMap { oldName -> String? in
             guard let name = wanted.newName(of: oldName), wanted.entityHashes[name] != nil,
                 found.entityKeys[oldName] != wanted.entityKeys[name]
@@ -136,7 +138,7 @@ extension StoreStartup.Reason {
             changedEntities: isModelChanged ? changed : [], entitiesWithChangedKey: keyed)
     }
 
-    /// The differences, as a sentence for an error's cause. Of many entities, only some are named.
+    /// The differences, as words for the cause of an error. If many entities differ, only some are named.
     package var summary: String {
         var parts: [String] = []
         if isModelChanged {
@@ -155,7 +157,8 @@ extension StoreStartup.Reason {
         return named.joined(separator: ", ") + " and \(names.count - named.count) others"
     }
 
-    /// The error if the policy is to keep the store. Only policies that are not in use are named, and only where they help.
+    /// Makes the error for a policy that keeps the store. The message only names policies that would help and are not in use
+    /// yet.
     fileprivate func refusal(_ policy: ResetPolicy, obstacle: String?, restart: String) -> DataSourceError {
         var made: [String] = []
         if isModelChanged { made.append("model") }
@@ -172,19 +175,19 @@ extension StoreStartup.Reason {
     }
 }
 
-/// What happens to the existing rows when a store is opened: the result of ``StoreOptions/plan(for:)``.
+/// What happens to the existing rows when a store is opened. ``StoreOptions/plan(for:)`` returns this value.
 ///
-/// Carry the plan out as a whole or not at all: if the process is killed, the store must have either the old metadata with the
-/// old rows, or the new metadata with the rows that stay.
+/// Carry out the plan completely or not at all. If the process is killed, the store must have either the old metadata and the
+/// old rows, or the new metadata and the kept rows.
 public struct StartupPlan: Sendable {
-    /// Why the store is made, kept or reset.
+    /// The reason why the store is made, kept or reset.
     public let reason: StoreStartup.Reason
     /// The store's new metadata.
     public let metadata: StoreMetadata
-    /// Whether the existing rows stay, except those of ``droppedEntities``. If false, the store becomes empty.
+    /// Whether the existing rows are kept, except the rows of ``droppedEntities``. If false, all rows are dropped.
     public let keepsRows: Bool
-    /// The names of the entities whose rows are dropped while the other rows stay. If there are any, the model is unchanged.
-    /// ``InMemoryRows/changes(droppingEntities:)`` returns the changes.
+    /// The names of the entities whose rows are dropped, while all other rows are kept. If the set is not empty, the model is
+    /// unchanged. ``InMemoryRows/changes(droppingEntities:)`` returns the changes.
     public let droppedEntities: Set<String>
     private let fallback: String?
 
@@ -199,7 +202,7 @@ public struct StartupPlan: Sendable {
         self.fallback = fallback
     }
 
-    /// The startup for the container to report, after the plan was carried out.
+    /// Returns the startup that the container reports after the plan was carried out.
     ///
     /// ```swift
     /// let startup = plan.startup(

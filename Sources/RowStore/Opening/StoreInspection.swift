@@ -2,12 +2,12 @@ package import Foundation
 package import ManagedModel
 internal import ModelMigration
 
-/// A store as seen by a program that does not open it. All parts are from the same state.
+/// A store as seen by a program that does not open the store. All parts come from the same state of the store.
 package struct StoreInspection: Sendable {
     package let metadata: StoreMetadata
     /// The number of objects of each concrete entity, in the order of their names; nil if the model is unknown.
     package let counts: [(entity: String, count: Int)]?
-    /// Nil for a store that was never shared, because such a store keeps no feed.
+    /// The feed; nil for a store that was never shared, because such a store has no feed.
     package let feed: Feed?
 
     package init(metadata: StoreMetadata, counts: [(entity: String, count: Int)]?, feed: Feed?) {
@@ -20,12 +20,12 @@ package struct StoreInspection: Sendable {
     package struct Feed: Sendable {
         /// The position of the newest save.
         package let position: Int64
-        /// The lowest position whose save is still in the feed.
+        /// The lowest position of a save that is still in the feed.
         package let lowest: Int64
-        /// The members that have or had the store open, as far as the store remembers.
+        /// The members that are listed in the store. Some of them may have closed the store.
         package let members: [(member: StoreMember, isAlive: Bool)]
         package let desk: LeaseDesk
-        /// The time of the clock for leases, in milliseconds.
+        /// The current time of the clock for leases, in milliseconds.
         package let now: Int64
         /// The newest saves, in the order of their positions.
         package let saves: [RecordedSave]
@@ -47,9 +47,9 @@ package struct StoreInspection: Sendable {
 /// A save in the feed of a shared store.
 package struct RecordedSave: Sendable {
     package enum Content: Sendable {
-        /// The encoding of ``ChangeEncoding``.
+        /// The changes, as encoded by ``ChangeEncoding``.
         case words(ContiguousArray<UInt64>)
-        /// Rows of these entities have changed; the changes are not in the feed.
+        /// The names of the entities whose rows have changed. The changes themselves are not in the feed.
         case unknown([String])
     }
 
@@ -59,9 +59,12 @@ package struct RecordedSave: Sendable {
     package let time: Date
     package let content: Content
 
-    /// - Parameter row: The save's position, its member's number, its time in seconds since 1970, the names of entities (one on
-    ///   each line) if the changes are not in the feed, and the bytes of the encoded changes (``ChangeEncoding``).
-    /// - Returns: Nil if no member can have written the row.
+    /// Decodes a row of the feed.
+    ///
+    /// - Parameter row: Five values: the save's position; its member's number; its time, in seconds since 1970; the names of
+    ///   the changed entities, one per line, if the changes are not in the feed; and the bytes of the changes, as encoded by
+    ///   ``ChangeEncoding``.
+    /// - Returns: Nil if the row has contents that no member can have written.
     package init?(_ row: [RowValue]) {
         guard case .integer(let position) = row[0], case .integer(let member) = row[1] else { return nil }
         switch row[2] {
@@ -81,13 +84,13 @@ package struct RecordedSave: Sendable {
     }
 }
 
-/// The saves after an inspection.
+/// The saves that were made after an inspection.
 package struct NotedSaves: Sendable {
-    /// The store's own ID, which a reset changes.
+    /// The ID of the store. A reset makes a new ID.
     package let storeID: String
     /// The position of the newest save.
     package let position: Int64
-    /// In the order of their positions.
+    /// The saves, in the order of their positions.
     package let saves: [RecordedSave]
     package let members: [StoreMember]
 
@@ -99,40 +102,40 @@ package struct NotedSaves: Sendable {
     }
 }
 
-/// Inspects a store that other programs may have open, and changes nothing.
+/// Inspects a store that other programs may have open. Makes no changes.
 package protocol StoreInspector {
-    /// How often it makes sense to look for new saves.
+    /// The recommended time between two looks for new saves.
     var interval: Duration { get }
-    /// Models to try if the store has no copy of its model.
+    /// The models to try if the store has no copy of its model.
     var models: [ManagedObjectModel] { get }
 
-    /// Runs the body with one state of the store. If the state changes meanwhile, the body may be called again.
+    /// Runs the body with a single state of the store. If the state changes meanwhile, the body may be called again.
     func look<R>(
         _ body: (any InspectedState) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R
 }
 
-/// One state of a store.
+/// A single state of a store.
 package protocol InspectedState {
     func metadata() throws(DataSourceError) -> StoreMetadata
 
-    /// The number of objects of each concrete entity.
+    /// Returns the number of objects of each concrete entity.
     func counts(_ model: ManagedObjectModel, format: Int64) throws(DataSourceError) -> [(entity: String, count: Int)]
 
-    /// The position of the newest save, and the lowest position that is still in the feed. Nil for a store that was never
-    /// shared.
+    /// Returns the position of the newest save, and the lowest position that is still in the feed. Returns nil for a store that
+    /// was never shared.
     func positions() throws(DataSourceError) -> (newest: Int64, lowest: Int64)?
 
-    /// Call this, ``members()`` and ``saves(after:limit:)`` only for a store that was shared.
+    /// Returns the leases. Call this method, ``members()`` and ``saves(after:limit:)`` only for a store that was shared.
     func leases() throws(DataSourceError) -> LeaseFacts
 
     func members() throws(DataSourceError) -> [StoreMember]
 
-    /// In the order of their positions.
+    /// Returns the saves after a position, in the order of their positions.
     func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [RecordedSave]
 }
 
-/// The largest number of saves to read at a time. Each may have 4 MB.
+/// The maximum number of saves to read at once. A single save may have 4 MB.
 private let pageSize = 16
 
 extension StoreInspector {
@@ -140,7 +143,9 @@ extension StoreInspector {
         try look { state throws(DataSourceError) in try state.metadata() }
     }
 
-    /// - Parameter tail: The largest number of newest saves to return.
+    /// Inspects the store.
+    ///
+    /// - Parameter tail: The maximum number of saves to return. They are the newest saves.
     package func inspection(tail: Int) throws(DataSourceError) -> StoreInspection {
         try look { state throws(DataSourceError) in
             let metadata = try state.metadata()
@@ -158,7 +163,7 @@ extension StoreInspector {
         }
     }
 
-    /// The first few saves after a position. Nil if the store has no feed.
+    /// Returns the first few saves after a position; nil if the store has no feed.
     package func saves(after position: Int64) throws(DataSourceError) -> NotedSaves? {
         try look { state throws(DataSourceError) in
             guard let newest = try state.positions()?.newest else { return nil }
@@ -173,7 +178,7 @@ extension StoreInspector {
 package struct StoreOccupants: Sendable {
     /// Whether any process has the store open.
     package let isOpen: Bool
-    /// The members that share the store. A process that has a store alone is not a member.
+    /// The members that share the store. If a process has the store alone, it is not a member.
     package let members: [StoreMember]
 
     package init(isOpen: Bool, members: [StoreMember]) {
@@ -183,7 +188,8 @@ package struct StoreOccupants: Sendable {
 }
 
 extension StoreMetadata {
-    /// The model that the store was made for: the copy in the store, or one of the other models with the store's hash.
+    /// Returns the model that the store was made for: the copy in the store, or the one of the other models that has the
+    /// store's hash. Returns nil if neither is found.
     package func model(among others: [ManagedObjectModel] = []) -> ManagedObjectModel? {
         let own = modelText.flatMap { ManagedObjectModel(storedText: $0) }
         return ([own].compactMap(\.self) + others).first { $0.hash.description == identity.modelHash }
@@ -191,7 +197,10 @@ extension StoreMetadata {
 }
 
 extension FoundStore {
-    /// - Throws: `notADatabase` if the file is empty, `foreignDatabase`, or the error that prevents reading the metadata.
+    /// Returns the store's metadata.
+    ///
+    /// - Throws: `notADatabase` if the file is empty; `foreignDatabase` if another program made the database; or the error from
+    ///   reading the metadata.
     package func metadata() throws(DataSourceError) -> StoreMetadata {
         switch self {
         case .metadata(let rows): return try StoreMetadata(rows: rows)

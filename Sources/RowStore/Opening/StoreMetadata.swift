@@ -2,19 +2,20 @@ internal import Foundation
 package import ManagedModel
 package import ModelMigration
 
-/// The description of a store that it keeps beside its rows: the model and keys that it was made for, and a bound for new keys.
+/// The description of a store: the model and the keys that it was made for, and a bound for new keys. The store keeps this
+/// description beside its rows.
 ///
-/// ``StartupPlan/metadata`` makes it. Store it with the rows, as a `Codable` value, and pass it to ``StoreOptions/plan(for:)``
-/// when the store is opened again.
+/// ``StartupPlan/metadata`` has the value to store. Store it with the rows, as a `Codable` value, and pass it to
+/// ``StoreOptions/plan(for:)`` when the store is opened again.
 public struct StoreMetadata: Sendable, Equatable {
     package var identity: StoreIdentity
-    /// A unique ID of the store.
+    /// The unique ID of the store.
     package var storeID: String
-    /// A key greater than every key that a row ever had.
+    /// A key greater than every key that a row has ever had.
     public var firstFreeKey: Int64
-    /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a store of an older release.
+    /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a store that an older release made.
     package var modelText: String?
-    /// The format of the tables: always ``ManagedObjectModel/storeFormat`` when written.
+    /// The format of the tables. New metadata always has the format ``ManagedObjectModel/storeFormat``.
     package private(set) var format = ManagedObjectModel.storeFormat
 
     package init(identity: StoreIdentity, storeID: String, firstFreeKey: Int64, modelText: String? = nil) {
@@ -24,13 +25,13 @@ public struct StoreMetadata: Sendable, Equatable {
         self.modelText = modelText
     }
 
-    /// The metadata that was found; nil if there is none, or if it cannot be read.
+    /// Returns the metadata that was found; nil if there is none, or if it cannot be read.
     package static func metadata(in found: FoundStore) -> StoreMetadata? {
         guard case .metadata(let rows) = found else { return nil }
         return try? StoreMetadata(rows: rows)
     }
 
-    /// The metadata of a new, empty store.
+    /// Makes the metadata for a new, empty store.
     package init(new identity: StoreIdentity, firstFreeKey: Int64 = 1, modelText: String? = nil) {
         self.init(
             identity: identity, storeID: UUID().uuidString, firstFreeKey: firstFreeKey, modelText: modelText)
@@ -53,9 +54,9 @@ public struct StoreMetadata: Sendable, Equatable {
         return rows
     }
 
-    /// Reads ``rows`` back.
+    /// Decodes the metadata from ``rows``.
     ///
-    /// - Throws: `newerFormat`, or `storeCorrupt` if a row is missing. Unreadable metadata does not lead to a reset.
+    /// - Throws: `newerFormat`; `storeCorrupt` if a row is missing. Unreadable metadata never leads to a reset.
     package init(rows: [String: RowValue]) throws(DataSourceError) {
         if case .integer(let format) = rows["format"], format > ManagedObjectModel.storeFormat {
             throw DataSourceError(
@@ -103,7 +104,7 @@ extension StoreMetadata: Codable {
     /// let found = try JSONDecoder().decode(StoreMetadata.self, from: data)
     /// ```
     ///
-    /// - Throws: `newerFormat`, or `storeCorrupt` if a value is missing; the errors of the decoder.
+    /// - Throws: `newerFormat`; `storeCorrupt` if a value is missing; the errors of the decoder.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Name.self)
         var rows: [String: RowValue] = [:]
@@ -137,10 +138,10 @@ extension StoreMetadata: Codable {
 }
 
 extension StoreMetadata {
-    /// The model that the store was made for.
+    /// Returns the model that the store was made for.
     ///
-    /// - Throws: `notMigratable` if the store has no copy of the model; `storeCorrupt` if the copy is damaged, which does not
-    ///   lead to a reset.
+    /// - Throws: `notMigratable` if the store has no copy of the model; `storeCorrupt` if the copy is damaged. A damaged copy
+    ///   never leads to a reset.
     package func model() throws(DataSourceError) -> ManagedObjectModel {
         guard let modelText else {
             throw DataSourceError(
@@ -157,21 +158,21 @@ extension StoreMetadata {
     }
 }
 
-/// The model and the keys that a store was made for. If they change, the store is reset.
+/// The model and the keys that a store was made for. If one of them changes, the store is reset.
 package struct StoreIdentity: Sendable, Hashable {
     /// The hash of the whole model.
     package var modelHash: String
-    /// The hash of each entity, by its name. It shows which entities changed.
+    /// The hash of each entity, by the entity's name. Shows which entities have changed.
     package var entityHashes: [String: String]
-    /// The app's label for the contents. It is no secret, so it is stored in clear text. Nil if the app gives no label; the
-    /// store's label then stays.
+    /// The app's label for the contents of the store, stored in clear text because it is not a secret. Nil if the app gives no
+    /// label. The label in the store is then kept.
     package var databaseKey: String?
-    /// The key of the data source that owns an entity, by the entity's name. An empty key is the same as none.
+    /// The key of the data source that owns an entity, by the entity's name. An empty key counts as no key.
     package var entityKeys: [String: String]
-    /// The earlier names of the entities, from the model. They are not stored.
+    /// The earlier names of the entities, from the model. They are not stored in the store.
     private let entityNames: EntityNames
-    /// The new names of the found store's entities, by their old names; nil if the model is unchanged or cannot be read, so
-    /// that all names are unchanged.
+    /// The new names of the found store's entities, by their old names. Nil means that all names are unchanged: the model is
+    /// unchanged, or cannot be read.
     private(set) var newNames: [String: String]?
 
     /// - Parameter entityNames: The earlier names of the entities, from the model.
@@ -186,15 +187,15 @@ package struct StoreIdentity: Sendable, Hashable {
         self.entityKeys = entityKeys.filter { !$0.value.isEmpty }
     }
 
-    /// The identity with the found store's keys wherever the app gives none. If an entity was renamed, its key follows it, as
-    /// rows do in a migration.
+    /// Returns this identity, completed with the found store's keys where the app gives no key. If an entity was renamed, its
+    /// key applies to the new name, like its rows in a migration.
     package func completed(by found: StoreMetadata?) -> StoreIdentity {
         guard let found else { return self }
         var identity = self
         identity.databaseKey = databaseKey ?? found.identity.databaseKey
         if found.identity.modelHash != modelHash {
             let names = entityHashes.keys.sorted()
-            // If the model cannot be read, the names count as unchanged. Code that needs the model throws the error.
+            // If the model cannot be read, treat the names as unchanged. Code that needs the model throws the error later.
             do throws(DataSourceError) {
                 identity.newNames = entityNames.matches(from: try found.model(), to: names)
             } catch {}
@@ -206,11 +207,12 @@ package struct StoreIdentity: Sendable, Hashable {
         return identity
     }
 
-    /// The new name of an entity of the found store; nil if it was removed, even if another entity now has the name.
+    /// Returns the new name of an entity in the found store. Returns nil if the entity was removed, even if another entity now
+    /// has its name.
     package func newName(of oldName: String) -> String? { newNames.map { $0[oldName] } ?? oldName }
 
-    /// The entities of this store whose rows must be dropped, because the entity that now has the name, or the renamed entity,
-    /// has another key.
+    /// Returns the entities of this store whose rows must be dropped because of another key. The other key may belong to the
+    /// entity that now has the same name, or to the renamed entity.
     package func entitiesOfOtherKeys(in wanted: StoreIdentity) -> [String] {
         entityHashes.keys.filter { name in
             [name, wanted.newName(of: name)].contains { now in

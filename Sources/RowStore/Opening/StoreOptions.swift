@@ -1,15 +1,15 @@
 internal import ManagedModel
 
-/// The options with which a container opens a store: the argument of `StoreLocation.custom(_:open:)`.
+/// The options with which a container opens a store. They are the argument of the closure in `StoreLocation.custom(_:open:)`.
 public struct StoreOptions: Sendable {
     /// The model, with the columns of every entity.
     public let layout: ModelLayout
-    /// When a commit counts as done: `Configuration.synchronous`.
+    /// When a commit counts as done. The value of `Configuration.synchronous`.
     public let synchronous: SynchronousLevel
-    /// The permissions of files that the store makes: `Configuration.fileMode`.
+    /// The permissions of files that the store makes. The value of `Configuration.fileMode`.
     public let fileMode: Int
-    /// Whether the store must not be made or changed: `Configuration.isReadOnly`. The store's ``PersistentStore/isReadOnly``
-    /// must have the same value.
+    /// Whether the store must not be made or changed. The value of `Configuration.isReadOnly`. The store's
+    /// ``PersistentStore/isReadOnly`` must have the same value.
     public let isReadOnly: Bool
     let identity: StoreIdentity
     let resetPolicy: ResetPolicy
@@ -26,23 +26,23 @@ public struct StoreOptions: Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// Decides what happens to the existing rows, by the rules for all stores. If the model's hash or a key differs from the
-    /// store's metadata, the reset policy decides.
+    /// Decides what happens to the existing rows, with the same rules as for all stores. If the model's hash or a key differs
+    /// from the store's metadata, the reset policy decides.
     ///
     /// ```swift
     /// let plan = try options.plan(for: found)
     /// if !plan.keepsRows { try removeEverything() }
     /// ```
     ///
-    /// Backups and migration are not supported. With ``ResetPolicy/standard``, a changed model throws, so no row is lost.
-    /// ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities`` drop all rows if the model changed, and
-    /// ``StoreStartup/fallback`` has the reason. A changed key resets the store as usual.
+    /// Backups and migration are not supported. With ``ResetPolicy/standard``, the call throws if the model changed, so that no
+    /// row is lost. With ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities``, all rows are dropped if the model
+    /// changed, and ``StoreStartup/fallback`` has the reason. A changed key resets the store as usual.
     ///
-    /// - Parameter metadata: The store's metadata, read without an error; nil if there is no store. If the metadata cannot be
-    ///   read, do not call this function, but throw the error: unreadable metadata is no reason for a reset.
-    /// - Throws: `modelChanged` if the policy is ``ResetPolicy/fail`` or would keep the old rows as a backup, or if the store
-    ///   is opened read-only; `invalidRequest` for ``ResetPolicy/backup(keep:)``; `notAFile` if there is no store to read. If
-    ///   the call throws, the store must stay unchanged.
+    /// - Parameter metadata: The store's metadata, read without an error; nil if there is no store. If reading the metadata
+    ///   throws an error, throw that error instead of calling this method: unreadable metadata is no reason for a reset.
+    /// - Throws: `modelChanged` if the policy is ``ResetPolicy/fail``, if it would keep the old rows as a backup, or if the
+    ///   store is opened for reading only; `invalidRequest` for ``ResetPolicy/backup(keep:)``; `notAFile` if a store that is
+    ///   opened for reading only does not exist. If the call throws, the store must stay unchanged.
     public func plan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
         if case .backup = resetPolicy.withoutMigration.kind {
             throw DataSourceError(
@@ -94,10 +94,11 @@ public struct StoreOptions: Sendable {
 
 /// Facts about a store that would be opened without a reset or migration.
 package struct StoreOutlook: Sendable, Equatable {
-    /// The format of the store if an earlier release wrote it. Opening the store upgrades its tables.
+    /// The format of a store that an earlier release wrote; nil for the current format. Opening such a store upgrades its
+    /// tables.
     package let olderFormat: Int64?
-    /// The number of links to objects that no longer exist, as after the delete rule No Action, by relationship, such as
-    /// `Letter.topic`. They are not counted in a store of an older format.
+    /// The number of links to objects that no longer exist, by relationship, such as `Letter.topic`. The delete rule No Action
+    /// leaves such links. They are not counted in a store of an older format.
     package let danglingLinks: [String: Int]
 
     package init(olderFormat: Int64? = nil, danglingLinks: [String: Int] = [:]) {

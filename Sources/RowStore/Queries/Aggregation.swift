@@ -6,7 +6,7 @@ package struct Aggregation: Sendable {
         case count, sum, min, max, average
     }
 
-    /// Nil if rows are counted.
+    /// The column with the values; nil to count rows.
     package let column: Int?
     package let operation: Operation
     package let kind: ValueKind
@@ -15,9 +15,9 @@ package struct Aggregation: Sendable {
     private var whole: Int128 = 0
     private var real = ExactSum()
     private var decimal: DecimalSum
-    /// Whether a decimal number was invalid.
+    /// Whether a stored decimal number is invalid.
     package private(set) var isDamaged = false
-    /// The row with the smallest or largest value so far.
+    /// The row with the minimum or maximum so far.
     private var extreme: RowSnapshot?
 
     package init(_ operation: Operation, column: Int?, _ kind: ValueKind) {
@@ -56,9 +56,9 @@ package struct Aggregation: Sendable {
         }
     }
 
-    /// Removes a row that was added. Minima and maxima do not support this.
+    /// Removes a row that was added. Not supported for minima and maxima.
     ///
-    /// - Returns: Whether the row's value could be subtracted. An infinity or an invalid decimal stays in the result.
+    /// - Returns: Whether the row's value could be subtracted. An infinity or an invalid decimal number cannot be subtracted.
     package mutating func remove(_ stored: StoredRow) -> Bool {
         guard let number = column else {
             count -= 1
@@ -79,10 +79,10 @@ package struct Aggregation: Sendable {
         return true
     }
 
-    /// The result. The sum of no values is zero; the other aggregates of no values are null.
+    /// Returns the result. The sum of no values is zero. All other aggregates of no values are null.
     ///
-    /// - Throws: `numberOverflow` for a sum of integers beyond 64 bits, a sum of decimals with too many digits, or a sum of
-    ///   infinities of both signs.
+    /// - Throws: `numberOverflow` if a sum of integers exceeds 64 bits, if a sum of decimals has too many digits, or if a sum
+    ///   contains infinities of opposite signs.
     package func result() throws(DataSourceError) -> RowValue {
         switch operation {
         case .count: return .integer(count)

@@ -1,27 +1,28 @@
 internal import ManagedModel
 
-/// A column that a query adds to its rows: a value of the rows to which a relationship leads.
+/// A column that a query adds to its rows. Its value comes from the rows that a relationship leads to.
 ///
-/// A query can compare, sort by and return joined columns like other columns.
+/// A query can compare, sort by and return joined columns, like other columns.
 package struct JoinedColumn: Sendable, Hashable {
     package indirect enum Source: Sendable, Hashable {
-        /// A column of the outer row, from which the relationship leads. Only a joined column of related rows has this source.
+        /// A column of the outer row, which is the row that the relationship starts from. Only joined columns of related rows
+        /// have this source.
         case outer(column: Int)
         /// The key of the outer row.
         case outerKey
-        /// A column of the destination of a to-one relationship; null without a destination.
+        /// A column of the destination of a to-one relationship; null if there is no destination.
         case value(RelatedRows, column: Int)
-        /// The key of the destination of a to-one relationship; null without a destination.
+        /// The key of the destination of a to-one relationship; null if there is no destination.
         case key(RelatedRows)
-        /// Whether there is a related row: 1 or 0.
+        /// Whether there is a related row: 1 if there is, 0 if not.
         case exists(RelatedRows)
-        /// An aggregate of a column of all related rows, or their number without a column.
+        /// An aggregate of a column of all related rows. Without a column, the number of related rows.
         case aggregate(RelatedRows, FetchFunction, column: Int?)
     }
 
     package let source: Source
     package let kind: ValueKind
-    /// The kind of number that an aggregate is calculated with.
+    /// The kind of number that is used to calculate an aggregate.
     package let calculation: ValueKind
 
     package init(_ source: Source, _ kind: ValueKind, calculation: ValueKind? = nil) {
@@ -30,7 +31,7 @@ package struct JoinedColumn: Sendable, Hashable {
         self.calculation = calculation ?? kind
     }
 
-    /// The related rows of the column; nil for a column of the outer row.
+    /// The related rows that the column uses; nil for a column of the outer row.
     package var related: RelatedRows? {
         switch source {
         case .outer, .outerKey: nil
@@ -40,15 +41,16 @@ package struct JoinedColumn: Sendable, Hashable {
 
     // MARK: Numbers
 
-    /// Joined columns have higher numbers than an entity's own columns. The number includes the storage.
+    /// The first number of a joined column. Joined columns have higher numbers than an entity's own columns. The number of a
+    /// joined column also encodes its storage.
     private static let firstNumber = 1 << 20
 
     package static func isJoined(_ column: Int) -> Bool { column >= firstNumber }
 
-    /// The index of a joined column among the joined columns of its query.
+    /// Returns the index of a joined column among the joined columns of its query.
     package static func index(_ column: Int) -> Int { (column - firstNumber) >> 3 }
 
-    /// The number of the joined column at an index.
+    /// Returns the number of this joined column, if it has the given index in its query.
     package func number(at index: Int) -> Int {
         JoinedColumn.firstNumber + (index << 3 | (kind == .decimal ? 4 : 0) | Int(kind.storage.rawValue))
     }
@@ -59,20 +61,20 @@ package struct JoinedColumn: Sendable, Hashable {
     }
 }
 
-/// All or some of the rows to which a relationship leads.
+/// All or some of the rows that a relationship leads to.
 package struct RelatedRows: Sendable, Hashable {
-    /// How a relationship leads from a row to the related rows.
+    /// How a relationship leads from a row to its related rows.
     package enum Link: Sendable, Hashable {
-        /// A column of the source has the key of the destination.
+        /// A column of the source row has the key of the destination row.
         case destination(column: Int)
-        /// A column of each destination has the key of the source.
+        /// A column of each destination row has the key of the source row.
         case source(column: Int)
-        /// Separate rows have both keys.
+        /// Each link is a separate row that has both keys.
         case pairs(layout: Int, own: Int, other: Int)
     }
 
     package let link: Link
-    /// The entity whose columns the predicate uses.
+    /// The entity whose columns are used in the predicate.
     package let destination: Int
     /// The entities of the related rows.
     package let family: [Int]
@@ -94,7 +96,7 @@ package struct RelatedRows: Sendable, Hashable {
         self.joined = joined
     }
 
-    /// - Returns: Nil for a transient to-many relationship.
+    /// - Returns: Nil for a transient to-many relationship, because it has no stored links.
     package init?(_ relationship: RelationshipLayout) {
         let link: Link
         switch relationship.storage {
@@ -107,7 +109,7 @@ package struct RelatedRows: Sendable, Hashable {
         isToOne = !relationship.description.isToMany
     }
 
-    /// Whether the related rows depend on columns of the outer row, and not only on its links.
+    /// Whether the related rows depend on other columns of the outer row than the columns of the link.
     package var isCorrelated: Bool {
         joined.contains { $0.related == nil }
     }
@@ -121,14 +123,14 @@ package struct RelatedRows: Sendable, Hashable {
 }
 
 extension EntityLayout {
-    /// The order of the values of a column or joined column.
+    /// Returns the order of the values in a column or joined column.
     package func order(of column: Int) -> ColumnOrder {
         JoinedColumn.isJoined(column) ? JoinedColumn.order(column) : orders[column]
     }
 }
 
 extension StoredRow {
-    /// The row with the column's values, and the index of the column there.
+    /// Returns the snapshot that has the column's value, and the index of the column in that snapshot.
     @inline(__always)
     package func cell(_ column: Int) -> (row: RowSnapshot, column: Int) {
         JoinedColumn.isJoined(column) ? joinedCell(column) : (row, column)
@@ -139,7 +141,7 @@ extension StoredRow {
         return (joined ?? RowSnapshot(columnCount: index + 1), index)
     }
 
-    /// Whether both versions of the row have the same values in all columns.
+    /// Returns whether both versions of the row have the same values in all columns.
     package func isIdentical(to other: StoredRow) -> Bool {
         guard row.hasSameWords(as: other.row) else { return false }
         guard let joined, let others = other.joined else { return joined == nil && other.joined == nil }

@@ -1,10 +1,11 @@
-/// An expression that is calculated from a row. Its kinds of values are resolved, so evaluation makes no decisions about them.
+/// An expression that is calculated from a row. The kinds of its values are resolved in advance, so that the evaluation does
+/// not need to determine them.
 package indirect enum RowExpression: Sendable, Hashable {
     case column(Int)
     /// The key of the row.
     case key
     case constant(RowValue)
-    /// Both sides are converted to the kind: integer, real or decimal.
+    /// Arithmetic on two values. Both sides are converted to the kind, which is integer, real or decimal.
     case arithmetic(RowExpression, ArithmeticOperator, RowExpression, ValueKind)
     case negated(RowExpression, ValueKind)
     case function(FetchFunction, [RowExpression], ValueKind)
@@ -14,7 +15,7 @@ package indirect enum RowExpression: Sendable, Hashable {
 }
 
 extension RowExpression {
-    /// The value for one row.
+    /// Calculates the value for one row.
     ///
     /// - Throws: The errors of predicates in the expression.
     package func evaluate(
@@ -45,7 +46,7 @@ extension RowExpression {
         }
     }
 
-    /// The constant value, if the expression consists of constants; otherwise the expression itself.
+    /// Returns the constant value if the expression consists only of constants; otherwise the expression itself.
     package func folded(_ layout: EntityLayout) throws(DataSourceError) -> RowExpression {
         let isConstant =
             switch self {
@@ -64,7 +65,7 @@ extension RowExpression {
         if case .constant = self { true } else { false }
     }
 
-    /// Passes the bytes of a string to the body; a column's bytes are not copied. Nil for null.
+    /// Passes the bytes of a string to the body. The bytes of a column are not copied. Returns nil for null.
     func withText<R>(
         of row: StoredRow, layout: EntityLayout, budget: QueryBudget,
         _ body: (UnsafeRawBufferPointer) -> R
@@ -107,10 +108,11 @@ extension FetchFunction {
         return .text(change(text))
     }
 
-    /// The aggregate of numbers of the kind, without nulls. It does not depend on their order.
+    /// Returns the aggregate of numbers that have this kind. Ignores nulls. The result does not depend on the order of the
+    /// numbers.
     ///
-    /// A sum is exact, and null if its type cannot represent it. A mean is calculated from the exact sum, so the mean of
-    /// integers always exists.
+    /// A sum is exact. If the type of the sum cannot represent it, the result is null. A mean is calculated from the exact sum,
+    /// so the mean of integers always exists.
     package func combine(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         let values = values.filter { $0 != .null }
         let order: ValueOrder = kind == .decimal ? .decimal : .natural

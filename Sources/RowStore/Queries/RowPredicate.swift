@@ -2,13 +2,13 @@ internal import ManagedModel
 
 /// A predicate for rows. Every store gives the same result, whether the predicate is evaluated in memory or by a database.
 ///
-/// There are two truth values: a comparison with null is false, except for `equal` and `notEqual`, which treat null as a value.
-/// A value whose kind differs from the column's is never equal and has no order.
+/// There are only two results, true and false. A comparison with null is false, except that `equal` and `notEqual` treat null
+/// as a value. A value whose kind differs from the column's is never equal and has no order.
 package indirect enum RowPredicate: Sendable, Hashable {
     case constant(Bool)
     /// Compares the column with the value.
     case compare(column: Int, ComparisonOperator, RowValue)
-    /// Whether the column has one of the values. Null matches only if it is one of the values.
+    /// Whether the column has one of the values. Null matches only if the list contains null.
     case isIn(column: Int, [RowValue])
     /// Compares the row's own key with the number.
     case compareKey(ComparisonOperator, Int64)
@@ -16,18 +16,18 @@ package indirect enum RowPredicate: Sendable, Hashable {
     case relate(RowExpression, ComparisonOperator, RowExpression, ValueOrder)
     /// Whether a value is in the list. Null matches only if the list contains null.
     case isMember(RowExpression, ValueList)
-    /// Whether a string matches. Null does not match.
+    /// Whether a string matches. Null never matches.
     case text(RowExpression, StringMatcher)
-    /// Like `text`, with a right side that is calculated for each row.
+    /// Like `text`, but the right side is calculated for each row.
     case textOf(RowExpression, StringOperator, RowExpression, StringOptions)
-    /// Whether the row comes after the cursor's row in the order.
+    /// Whether the row comes after the cursor's row in the given order.
     case follows(RowCursor, [SortKey])
     case not(RowPredicate)
     case and([RowPredicate])
     case or([RowPredicate])
 }
 
-/// Many values for look-ups; the order decides which values are equal.
+/// A list of many values with fast look-ups. The order determines which values are equal.
 package final class ValueList: Sendable, Hashable {
     /// The original values.
     package let elements: [RowValue]
@@ -52,21 +52,21 @@ package final class ValueList: Sendable, Hashable {
 }
 
 extension RowPredicate {
-    /// The result for one row. The predicate must not use the row's key.
+    /// Evaluates the predicate for one row. The predicate must not use the row's key.
     package func evaluate(
         _ row: RowSnapshot, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
         try evaluate(StoredRow(key: 0, row: row), layout, budget)
     }
 
-    /// The result for a row with a key.
+    /// Evaluates the predicate for a row with a key.
     package func evaluate(
         _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
         try evaluate(StoredRow(key: key, row: row), layout, budget)
     }
 
-    /// The result for a stored row.
+    /// Evaluates the predicate for a stored row.
     ///
     /// - Throws: `invalidPredicate` if a pattern needs more work than the query's budget allows.
     package func evaluate(
@@ -105,7 +105,7 @@ extension RowPredicate {
 }
 
 extension ComparisonOperator {
-    /// Whether the operator holds for values in the order: negative, 0 or positive.
+    /// Returns whether the operator holds. The order of the two values is given as a negative number, 0 or a positive number.
     package func holds(_ order: Int) -> Bool {
         switch self {
         case .equal: order == 0
@@ -117,7 +117,7 @@ extension ComparisonOperator {
         }
     }
 
-    /// Uses Swift's own operators: two strings can be unequal although neither is less than the other.
+    /// Uses Swift's own operators, because two strings can be unequal even if neither is less than the other.
     fileprivate func holds(_ lhs: String, _ rhs: String) -> Bool {
         switch self {
         case .equal: lhs == rhs
@@ -131,7 +131,7 @@ extension ComparisonOperator {
 }
 
 extension ValueOrder {
-    /// Whether two values have the relation. Null equals null; values without an order are unequal.
+    /// Returns whether the operator holds for two values. Null equals null. Values without an order are unequal.
     package func relate(_ lhs: RowValue, _ relation: ComparisonOperator, _ rhs: RowValue) -> Bool {
         if lhs == .null || rhs == .null {
             return relation == .equal ? lhs == rhs : relation == .notEqual ? lhs != rhs : false
@@ -161,7 +161,7 @@ extension StoredRow {
 }
 
 extension RowSnapshot {
-    /// The order of a column's value and a value of its storage. Neither may be null.
+    /// Compares a column's value with a value of the same storage. Neither value may be null.
     fileprivate func order(to value: RowValue, column: Int, _ kind: ColumnOrder) -> Int {
         switch value {
         case .null: return 1
@@ -182,7 +182,7 @@ extension RowSnapshot {
 package enum ComparisonOperator: String, Sendable, Hashable, Codable {
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
-    /// The operator that is true for non-null values exactly when this operator is false.
+    /// The opposite operator. For values that are not null, it is true exactly when this operator is false.
     package var negated: ComparisonOperator {
         switch self {
         case .equal: .notEqual
@@ -194,7 +194,7 @@ package enum ComparisonOperator: String, Sendable, Hashable, Codable {
         }
     }
 
-    /// The operator for exchanged sides.
+    /// The operator to use if the two sides are exchanged.
     package var mirrored: ComparisonOperator {
         switch self {
         case .equal, .notEqual: self
@@ -253,7 +253,7 @@ extension RowExpression {
 }
 
 extension RowPredicate {
-    /// The only keys that matching rows can have; nil if any key is possible.
+    /// The keys that matching rows can have; nil if every key is possible.
     package var wantedKeys: Set<Int64>? {
         switch self {
         case .compareKey(.equal, let key): [key]
@@ -265,9 +265,10 @@ extension RowPredicate {
     }
 }
 
-/// The predicate for the rows after a cursor, as comparisons of columns.
+/// The rows after a cursor, as a predicate of column comparisons.
 extension RowCursor {
-    /// A comparison that holds for all rows after the cursor and can use an index; nil if there is none.
+    /// Returns a comparison that is true for all rows after the cursor, and that can use an index. Returns nil if there is
+    /// none.
     package func bound(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         guard let key = sort.first, let value = values.first, value != .null, key.order == .bytes else { return nil }
         if key.isAscending { return .compare(column: key.column, .greaterOrEqual, value) }
@@ -276,8 +277,8 @@ extension RowCursor {
         return layout.isNeverNull(key.column) ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
     }
 
-    /// The whole predicate as comparisons of columns: greater by the first key, or equal by the first key and greater by the
-    /// next. Nil if a database compares the keys in another order.
+    /// Returns the complete predicate as comparisons of columns. A row matches if its first key is greater, or if its first key
+    /// is equal and its next key is greater, and so on. Returns nil if a database compares the keys in another order.
     package func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         var later = RowPredicate.compareKey(.greater, key)
         for (key, value) in zip(sort, values).reversed() {
@@ -296,7 +297,7 @@ extension RowCursor {
 }
 
 extension EntityLayout {
-    /// Whether every stored row has a value in the column.
+    /// Returns whether every stored row has a value in the column.
     package func isNeverNull(_ column: Int) -> Bool {
         !JoinedColumn.isJoined(column)
             && columns[column].attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false

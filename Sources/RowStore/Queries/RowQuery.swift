@@ -2,29 +2,29 @@ internal import ManagedModel
 
 /// A query for the rows of one entity.
 ///
-/// The predicate is not public. A store answers a query with ``InMemoryRows``, or with ``rows(in:listing:)`` from lists of all
-/// rows of the query's entities.
+/// The predicate is not public. A store can answer a query with ``InMemoryRows``. It can also list all rows of the query's
+/// entities, and call ``rows(in:listing:)``.
 public struct RowQuery: Sendable, Hashable {
     /// The entity's index in ``ModelLayout/entities``. An abstract entity has no rows.
     public package(set) var entity: Int
     package var predicate: RowPredicate
-    /// Rows that are equal by these keys are in the order of their row keys, that is, of their creation.
+    /// The sort keys. Rows with equal sort keys have the order of their row keys, which is the order of their creation.
     package var sort: [SortKey]
-    /// Whether the order matters. If not, the rows come in the order in which the store finds them.
+    /// Whether the order of the rows matters. If false, the rows come in the order in which the store finds them.
     package var isOrdered = true
-    /// The largest number of rows; nil for all rows.
+    /// The maximum number of rows; nil for all rows.
     package var limit: Int?
     package var offset: Int
-    /// The requested columns; nil for all columns. In rows from a store all other columns are null, except sort columns.
+    /// The requested columns; nil for all columns. In rows from a store, all other columns are null, except sort columns.
     package var columns: [Int]?
-    /// Whether large values of attributes with the model's flag may be deferred, so that the rows have only their sizes. A
-    /// store may still return whole rows.
+    /// Whether large values may be deferred, if the attribute has the model's flag. Rows then have only the sizes of these
+    /// values. A store may still return complete rows.
     package var defersValues = false
-    /// The joined columns of the rows. Predicate, order and requested columns can also use joined columns.
+    /// The joined columns of the rows. The predicate, the order and the requested columns can also use joined columns.
     package var joined: [JoinedColumn] = []
-    /// Whether the rows have all joined columns, or only the requested ones and sort columns.
+    /// Whether the rows have all joined columns. If false, they have only the requested joined columns and the sort columns.
     package var returnsJoined = false
-    /// The work that the query may do, in all its statements and predicates together.
+    /// The work that all statements and predicates of the query may do together.
     package var budget: QueryBudget
 
     package init(
@@ -42,7 +42,7 @@ public struct RowQuery: Sendable, Hashable {
     }
 }
 
-/// One sort column. Null comes first in ascending order.
+/// A column to sort by. Null comes first in ascending order.
 package struct SortKey: Sendable, Hashable {
     package let column: Int
     package let isAscending: Bool
@@ -56,7 +56,8 @@ package struct SortKey: Sendable, Hashable {
 }
 
 extension RowSnapshot {
-    /// The order of two rows by one column: null first, numbers and decimals by value, strings and blobs byte by byte.
+    /// Compares two rows by one column. Null comes first. Numbers and decimals are compared by value, strings and blobs by
+    /// their bytes.
     package func order(_ other: RowSnapshot, column: Int, _ kind: ColumnOrder) -> Int {
         guard kind.isDecimal, !isNull(column), !other.isNull(column) else {
             return order(other, column: column, storage: kind.storage)
@@ -66,7 +67,7 @@ extension RowSnapshot {
 }
 
 extension StoredRow {
-    /// The order of two rows by a sort key, as if the key were ascending.
+    /// Compares two rows by a sort key, as if the key were ascending.
     private func order(_ other: StoredRow, by key: SortKey, _ layout: EntityLayout) -> Int {
         let kind = layout.order(of: key.column)
         let ((one, column), (other, _)) = (cell(key.column), other.cell(key.column))
@@ -76,7 +77,7 @@ extension StoredRow {
         return one.withBytes(column) { one in other.withBytes(column) { key.order.compare(one, $0) } }
     }
 
-    /// The order of two rows by the sort keys: negative, 0 or positive.
+    /// Compares two rows by the sort keys. Returns a negative number, 0 or a positive number.
     package func order(_ other: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Int {
         for key in sort {
             let order = order(other, by: key, layout)
@@ -85,7 +86,7 @@ extension StoredRow {
         return 0
     }
 
-    /// Whether this row comes before the other row by the sort keys, then by row key.
+    /// Returns whether this row comes before the other row, by the sort keys and then by the row key.
     package func precedes(_ other: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
         let order = order(other, by: sort, layout)
         return order == 0 ? key < other.key : order < 0
@@ -95,7 +96,7 @@ extension StoredRow {
 /// The position of a row in the order of a query. The row may no longer exist.
 package struct RowCursor: Sendable, Hashable {
     package let key: Int64
-    /// The row's values in the sort columns, in their order.
+    /// The row's values in the sort columns, in the order of the sort keys.
     package let values: [RowValue]
 
     package init(key: Int64, values: [RowValue]) {
@@ -108,7 +109,7 @@ package struct RowCursor: Sendable, Hashable {
         values = sort.map { stored.value($0.column, layout.order(of: $0.column).storage) }
     }
 
-    /// Whether the cursor comes before a row.
+    /// Returns whether the cursor comes before a row.
     package func precedes(_ stored: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
         var boundary = StoredRow(key: key, row: RowSnapshot(columnCount: stored.row.columnCount))
         boundary.joined = stored.joined.map { RowSnapshot(columnCount: $0.columnCount) }
@@ -123,7 +124,7 @@ package struct RowCursor: Sendable, Hashable {
     }
 }
 
-/// Evaluates a predicate that a store's own language cannot express, and counts the rows for limit and offset.
+/// Evaluates a predicate that cannot be expressed in the query language of the store. Also applies limit and offset.
 package struct RowFilter {
     let predicate: RowPredicate
     let budget: QueryBudget
@@ -151,12 +152,12 @@ package struct RowFilter {
 
 /// How a store finds the rows of a query.
 public struct QueryExplanation: Sendable, Hashable {
-    /// The query in the store's own language, without its values; empty if the store has no query language.
+    /// The query in the query language of the store, without its values; empty if the store has no query language.
     public var statement: String
-    /// The steps of the store, in its own words.
+    /// The steps, in the words of the store.
     public var steps: [String]
 
-    /// The step of a store in memory, which has no indexes.
+    /// The only step of a store in memory, which has no indexes.
     package static let inMemory = "SCAN rows in memory"
 
     /// Makes an explanation.
@@ -170,16 +171,16 @@ public struct QueryExplanation: Sendable, Hashable {
     }
 }
 
-/// Variants of a query, and merging its result with newer rows.
+/// Variants of a query, and the merging of its result with newer rows.
 extension RowQuery {
-    /// The same query for another entity of the family.
+    /// Returns this query for another entity of the family.
     package func of(entity: Int) -> RowQuery {
         var query = self
         query.entity = entity
         return query
     }
 
-    /// The same query for the rows after a cursor.
+    /// Returns this query for the rows after a cursor.
     package func following(_ cursor: RowCursor) -> RowQuery {
         var query = self
         let following = RowPredicate.follows(cursor, sort)
@@ -187,7 +188,7 @@ extension RowQuery {
         return query
     }
 
-    /// The same query for all matching rows with all their own columns, in any order and without joined columns.
+    /// This query for all matching rows, in any order. The rows have all their own columns, but no joined columns.
     package var flat: RowQuery {
         var query = self
         query.joined = []
@@ -199,7 +200,7 @@ extension RowQuery {
         return query.unlimited
     }
 
-    /// The same query without limit and offset.
+    /// This query without limit and offset.
     package var unlimited: RowQuery {
         var query = self
         query.limit = nil
@@ -207,7 +208,7 @@ extension RowQuery {
         return query
     }
 
-    /// The query for all rows up to the end of the window, and `spare` more rows.
+    /// Returns the query for all rows up to the end of the window, plus `spare` more rows.
     package func widened(by spare: Int) -> RowQuery {
         var query = self
         query.limit = limit.map { $0 + offset + spare }
@@ -215,13 +216,13 @@ extension RowQuery {
         return query
     }
 
-    /// The rows within limit and offset, of all matching rows.
+    /// Returns the rows within limit and offset. Takes all matching rows.
     package func window<Element>(_ rows: [Element]) -> [Element] {
         if limit == nil && offset == 0 { return rows }
         return Array(rows.dropFirst(offset).prefix(limit ?? Int.max))
     }
 
-    /// Merges other matching rows, in any order, into the rows of the store.
+    /// Merges other matching rows into the rows of the store. The other rows may have any order.
     package func merge(_ more: [StoredRow], into rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
         if more.isEmpty { return rows }
         guard isOrdered else { return rows + more }

@@ -1,9 +1,9 @@
 public import ManagedModel
 
-/// A set of columns, by their indexes in ``EntityLayout/columns``.
+/// A set of columns. A column is identified by its index in ``EntityLayout/columns``.
 public struct ColumnSet: Sendable, Hashable {
     private var low: UInt64 = 0
-    /// The columns from 64 on, 64 in each word; empty for most entities.
+    /// The bits of the columns from index 64 on, with 64 columns in each word; empty for most entities.
     private var high: [UInt64] = []
 
     /// Makes an empty set.
@@ -17,7 +17,7 @@ public struct ColumnSet: Sendable, Hashable {
     /// Whether the set has no columns.
     public var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 
-    /// Whether the set has the column.
+    /// Returns whether the set has the column.
     ///
     /// ```swift
     /// if update.columns.contains(nameColumn) { print("The name changed.") }
@@ -28,7 +28,7 @@ public struct ColumnSet: Sendable, Hashable {
         return word < high.count && high[word] & (1 << UInt64(column % 64)) != 0
     }
 
-    /// Whether the closure returns true for each word of 64 columns that is not zero.
+    /// Returns whether the closure returns true for each word of 64 columns that is not zero.
     func allWords(_ predicate: (_ word: Int, _ bits: UInt64) -> Bool) -> Bool {
         (low == 0 || predicate(0, low)) && high.indices.allSatisfy { high[$0] == 0 || predicate($0 + 1, high[$0]) }
     }
@@ -61,7 +61,7 @@ public struct ColumnSet: Sendable, Hashable {
     }
 }
 
-/// The four ways in which a value is stored, in memory and in the store.
+/// The four ways to store a value, both in memory and in the store.
 public enum ColumnStorage: UInt8, Sendable {
     /// ``RowValue/integer(_:)``: integers, Booleans, and keys of other rows.
     case integer

@@ -1,22 +1,24 @@
 package import ManagedModel
 
-/// Dates as strings of ISO 8601: `2026-11-26T12:00:00Z`, in the Gregorian calendar at all times.
+/// Converts dates to and from ISO 8601 strings, such as `2026-11-26T12:00:00Z`. All dates use the Gregorian calendar.
 ///
-/// Foundation is not used, because it has the Julian calendar before 15 October 1582, and takes 30 February for a day in March.
+/// This type does not use Foundation. Foundation uses the Julian calendar before 15 October 1582, and reads 30 February as a
+/// day in March.
 package enum DateText {
     // MARK: Writing
 
-    /// A date to the second, for people. A year beyond four digits has a sign.
+    /// Returns a date as a string for people, with a precision of a second. A year with more than four digits has a sign.
     package static func display(_ seconds: Double) -> String {
         guard seconds.magnitude < 1e15 else { return "\(seconds)" }
         return whole(Int64(seconds.rounded(.down))) + "Z"
     }
 
-    /// A string that is read as exactly the same date; nil if there is none.
+    /// Returns a string that is read as exactly the same date; nil if there is no such string.
     ///
     /// - Parameters:
     ///   - seconds: The seconds since 2001.
-    ///   - digits: The digits of a fraction of a second, none if it is 0; nil for as many as needed, and at least one.
+    ///   - digits: The number of digits for the fraction of a second, which is left out if it is 0. Nil for as many digits as
+    ///     needed, at least one.
     package static func exact(_ seconds: Double, digits: Int? = nil) -> String? {
         let second = seconds.rounded(.down)
         guard (firstSecond...lastSecond).contains(second) else { return nil }
@@ -32,7 +34,7 @@ package enum DateText {
         return "." + padded(Int64((fraction * scale).rounded()), Int64(digits))[...]
     }
 
-    /// A date without its zone.
+    /// Returns a date without its time zone.
     private static func whole(_ seconds: Int64) -> String {
         let second = seconds.floorModulo(86400)
         let (year, month, day) = civil((seconds - second) / 86400 + referenceDay)
@@ -48,7 +50,9 @@ package enum DateText {
 
     // MARK: Reading
 
-    /// The seconds since 2001; nil for a string of another form, and for a day or a time that does not exist.
+    /// Reads a string as a date.
+    ///
+    /// - Returns: The seconds since 2001; nil for a string in another format, or if the day or time does not exist.
     package static func seconds(_ text: String) -> Double? {
         var rest = text.utf8[...]
         func number(_ digits: Int, _ range: ClosedRange<Int64>) -> Int64? {
@@ -93,7 +97,7 @@ package enum DateText {
 
     /// 1 January 2001, in days since 1 March of the year 0.
     private static let referenceDay: Int64 = 730_791
-    /// The first and the last second of the years 0 to 9999.
+    /// The first second and the last second of the years 0 to 9999.
     private static let firstSecond = -63_145_526_400.0
     private static let lastSecond = 252_423_993_599.0
 
@@ -105,7 +109,7 @@ package enum DateText {
         }
     }
 
-    /// The days since 1 March of the year 0. A leap day is the last day of a year that begins in March.
+    /// Returns the days since 1 March of the year 0. Here a year begins in March, so that a leap day is its last day.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = year.floorDivided(400)
@@ -135,7 +139,7 @@ extension Int64 {
 }
 
 extension AttributeType {
-    /// The form that a value has in JSON, for messages.
+    /// The JSON form of a value, as words for messages.
     package var codedForm: String {
         switch self {
         case .boolean: "true or false"
@@ -157,6 +161,6 @@ extension AttributeType {
 }
 
 extension String {
-    /// The string, or its beginning if a message cannot hold all of it.
+    /// The string, or the beginning of a string that is too long for a message.
     package var shortened: String { count <= 80 ? self : prefix(79) + "…" }
 }

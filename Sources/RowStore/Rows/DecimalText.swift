@@ -1,14 +1,15 @@
 package import Foundation
 
-/// A decimal number as a string: `-12.50`, `1E+2`. The string is not converted, so no digit is lost.
+/// A decimal number in a string, such as `-12.50` or `1E+2`. The string is not converted, so no digit is lost.
 struct DecimalText {
     let isNegative: Bool
-    /// The digits from the first nonzero digit on, with the decimal point if it comes later; empty for zero.
+    /// The digits, beginning with the first digit that is not zero; empty for zero. They include a decimal point that follows
+    /// that digit.
     let digits: UnsafeRawBufferPointer
-    /// The value is 0.digits times ten to this power.
+    /// The exponent. The number is 0.digits times ten to this power.
     let magnitude: Int
 
-    /// Nil for a string that is not a number.
+    /// Returns nil if the string is not a number.
     init?(_ text: UnsafeRawBufferPointer) {
         var position = 0
         isNegative = text.first == 0x2D
@@ -52,13 +53,13 @@ struct DecimalText {
         var value = 0
         for digit in digits {
             guard (0x30...0x39).contains(digit) else { return nil }
-            // Larger exponents count as equal. No app has such numbers.
+            // Treat all larger exponents as equal. No app has such numbers.
             value = min(value * 10 + Int(digit - 0x30), 1 << 40)
         }
         return isNegative ? -value : value
     }
 
-    /// -1, 0 or 1.
+    /// The sign of the number: -1, 0 or 1.
     private var sign: Int { digits.isEmpty ? 0 : isNegative ? -1 : 1 }
 
     func order(_ other: DecimalText) -> Int {
@@ -78,7 +79,7 @@ struct DecimalText {
     }
 }
 
-/// The order of two decimal numbers by value. Strings that are not numbers come first, in the order of their bytes.
+/// Compares two decimal numbers by value. Strings that are not numbers come first, in the order of their bytes.
 ///
 /// - Returns: Negative, 0 or positive.
 package func orderDecimals(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
@@ -91,13 +92,13 @@ package func orderDecimals(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBuffer
 }
 
 extension Decimal {
-    /// The same string for equal numbers; the string itself if it is not a number in the range of decimals.
+    /// Returns the same string for equal numbers. A string that is not a number in the range of decimals is returned unchanged.
     package static func canonical(_ text: String) -> String {
         guard let number = Decimal(rowText: text) else { return text }
         return number.description
     }
 
-    /// The number in the string of a decimal column; nil if the string is not a number.
+    /// Reads the number from the string of a decimal column. Returns nil if the string is not a number.
     package init?(rowText text: String) {
         guard let number = Decimal(string: text, locale: posix), !number.isNaN else { return nil }
         self = number

@@ -1,17 +1,17 @@
-/// Memory for the words of one row, or of several rows that were read together.
+/// Memory for the words of a single row, or of several rows that were read together.
 ///
-/// A row changes its buffer only if no other row uses the buffer. So a shared buffer never changes.
+/// A row changes its buffer only if no other row uses the buffer. A shared buffer is therefore never changed.
 @usableFromInline
 final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt64> {
     @usableFromInline
     struct Header {
-        /// The number of words for which there is memory.
+        /// The number of words for which the buffer has memory.
         @usableFromInline let capacity: UInt32
-        /// Whether several rows may have their words in the buffer.
+        /// Whether the buffer is a page, which can contain the words of several rows.
         @usableFromInline let isPage: Bool
     }
 
-    /// A buffer whose words are not initialized.
+    /// Makes a buffer whose words are not initialized.
     static func make(_ capacity: Int, isPage: Bool = false) -> RowBuffer {
         let buffer = RowBuffer.create(minimumCapacity: capacity) { _ in
             Header(capacity: UInt32(capacity), isPage: isPage)
@@ -20,30 +20,30 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt64> {
     }
 }
 
-/// Memory for the rows of one fetch. Many rows share one allocation, a page.
+/// Memory for the rows of one fetch. Many rows share one allocation, which is called a page.
 ///
-/// A row keeps its whole page alive, 2 KB at most. An edit gives the row a buffer of its own.
+/// Each row keeps its whole page in memory, which is at most 2 KB. A row that is edited gets a buffer of its own.
 package struct RowPages: ~Copyable {
     private var page: RowBuffer?
-    /// The page and its words, unmanaged: so only `page` and the rows count as references.
+    /// The page and its words, unmanaged, so that only `page` and the rows count as references.
     private var unmanagedPage: (buffer: Unmanaged<RowBuffer>, words: UnsafeMutablePointer<UInt64>)?
     private var capacity = 0
     private var used = 0
-    /// The size of the next page in words. The first row gets its own buffer, because most look-ups find only one row.
+    /// The size of the next page, in words. The first row gets a buffer of its own, because most look-ups find only one row.
     private var nextCapacity = 0
 
     private static let largestPage = 256
 
     private let isShared: Bool
 
-    /// - Parameter isShared: Whether rows share pages. Pass false if few of the rows are kept, because each kept row would keep
-    ///   a whole page.
+    /// - Parameter isShared: Whether rows share pages. Pass false if only few of the rows are kept: each of them would keep a
+    ///   whole page in memory.
     package init(isShared: Bool = true) { self.isShared = isShared }
 
     /// Makes a row.
     ///
     /// - Parameters:
-    ///   - count: The number of words.
+    ///   - count: The number of words of the row.
     ///   - body: Writes all words. The first word is the number of columns.
     @inline(__always)
     package mutating func row(_ count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void) -> RowSnapshot {

@@ -6,24 +6,27 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The values of one row, in one buffer that all tiers share.
+/// The values of one row. The container and the store use the same buffer.
 ///
-/// A snapshot is a value: a change of one copy does not affect the other copies. A store reads a snapshot with
-/// ``EntityLayout/values(of:)`` and makes one with ``EntityLayout/row(_:)-([RowValue])``.
+/// A snapshot is a value: a change of one copy does not affect other copies. A store reads a snapshot with
+/// ``EntityLayout/values(of:)``, and makes a snapshot with ``EntityLayout/row(_:)-([RowValue])``.
 public struct RowSnapshot: @unchecked Sendable {
     // A buffer that two rows share is never changed.
-    // The lower half of the first word is the number of columns, the upper half is the number of words. Then comes one bit for
-    // each column (set: not null), padded to whole words; then one word for each column; then the bytes of strings and blobs,
-    // each padded to whole words. The word of an integer or real has its bits. The word of a string or blob has the position of
-    // its bytes (in words, upper half) and their number (lower half).
+    //
+    // The layout of a row's words:
+    // - The first word. Its lower half is the number of columns, and its upper half is the number of words.
+    // - One bit for each column, padded to whole words. A set bit means that the column is not null.
+    // - One word for each column. For an integer or real, the word has its bits. For a string or blob, the upper half is the
+    //   position of the bytes in words, and the lower half is the number of bytes.
+    // - The bytes of each string and blob, each padded to whole words.
     @usableFromInline var buffer: RowBuffer
     /// The index of the row's first word in the buffer.
     @usableFromInline var start: UInt32
 
-    /// A row of nulls.
+    /// Makes a row in which all columns are null.
     ///
     /// - Parameters:
-    ///   - spareWords: Memory for the bytes of strings and blobs, in words.
+    ///   - spareWords: The memory to reserve for the bytes of strings and blobs, in words.
     package init(columnCount: Int, spareWords: Int = 0) {
         let head = RowSnapshot.headWords(columnCount)
         self.init(RowBuffer.make(head + spareWords), start: 0, count: head) { words in
@@ -32,15 +35,15 @@ public struct RowSnapshot: @unchecked Sendable {
         }
     }
 
-    /// A copy of a row in its own buffer.
+    /// Copies a row into a buffer of its own.
     ///
-    /// - Parameter spareWords: Memory for the bytes of more strings and blobs, in words.
+    /// - Parameter spareWords: The memory to reserve for the bytes of more strings and blobs, in words.
     package init(copying other: RowSnapshot, spareWords: Int) {
         self = other
         makeOwnBuffer(other.wordCount + spareWords)
     }
 
-    /// A row that another process has packed into words. The first word is the number of columns.
+    /// Makes a row from words that another process has packed. The first word is the number of columns.
     package init(packed words: UnsafeBufferPointer<UInt64>) {
         self.init(RowBuffer.make(words.count), start: 0, count: words.count) { own in
             if let start = words.baseAddress { own.initialize(from: start, count: words.count) }
@@ -54,7 +57,7 @@ public struct RowSnapshot: @unchecked Sendable {
         self.init(buffer, start: start)
     }
 
-    /// A row whose words are already written.
+    /// Makes a row from words that are already written.
     @inline(__always)
     init(_ buffer: RowBuffer, start: Int) {
         self.buffer = buffer
@@ -70,13 +73,13 @@ public struct RowSnapshot: @unchecked Sendable {
         words[0] = words[0] & 0xFFFF_FFFF | UInt64(count) << 32
     }
 
-    /// The number of words before the bytes of the first string.
+    /// Returns the number of words before the bytes of the first string or blob.
     @inlinable @inline(__always)
     package static func headWords(_ columnCount: Int) -> Int {
         firstSlot(columnCount) + columnCount
     }
 
-    /// The index of the word of column 0.
+    /// Returns the index of the word for column 0.
     @inlinable @inline(__always)
     package static func firstSlot(_ columnCount: Int) -> Int {
         1 + ((columnCount + 63) >> 6)
@@ -85,7 +88,7 @@ public struct RowSnapshot: @unchecked Sendable {
     @inlinable @inline(__always)
     package var columnCount: Int { Int(self[0] & 0xFFFF_FFFF) }
 
-    /// The number of words of the row.
+    /// The number of words in the row.
     @inlinable @inline(__always)
     package var wordCount: Int { Int(self[0] >> 32) }
 
@@ -94,7 +97,7 @@ public struct RowSnapshot: @unchecked Sendable {
         buffer.withUnsafeMutablePointerToElements { $0[Int(start) + index] }
     }
 
-    /// The words of the row. They are valid only during the call.
+    /// Passes the words of the row to the body. They are valid only during the call.
     @inlinable @inline(__always)
     package func withWords<R>(_ body: (UnsafeBufferPointer<UInt64>) throws -> R) rethrows -> R {
         try buffer.withUnsafeMutablePointerToElements { words in
@@ -102,7 +105,7 @@ public struct RowSnapshot: @unchecked Sendable {
         }
     }
 
-    /// The largest number of bytes of one string or blob.
+    /// The maximum number of bytes in a string or blob.
     package static let longestValue = Int(UInt32.max) - 8
 }
 
@@ -114,7 +117,7 @@ extension RowSnapshot {
         self[1 + (column >> 6)] & (1 << UInt64(column & 63)) == 0
     }
 
-    /// Whether all of the columns have values.
+    /// Returns whether all of the columns have values.
     package func hasValues(in columns: ColumnSet) -> Bool {
         columns.allWords { word, bits in self[1 + word] & bits == bits }
     }
@@ -124,26 +127,26 @@ extension RowSnapshot {
         self[RowSnapshot.firstSlot(columnCount) + column]
     }
 
-    /// The integer of a column; 0 for null.
+    /// Returns the integer in a column; 0 for null.
     @inlinable @inline(__always)
     package func integer(_ column: Int) -> Int64 {
         Int64(bitPattern: word(column))
     }
 
-    /// The real of a column; 0 for null.
+    /// Returns the real number in a column; 0 for null.
     @inlinable @inline(__always)
     package func real(_ column: Int) -> Double {
         Double(bitPattern: word(column))
     }
 
-    /// The bytes of a string or blob; empty for null. They are valid only during the call.
+    /// Passes the bytes of a string or blob to the body; no bytes for null. They are valid only during the call.
     @inlinable @inline(__always)
     package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         let slot = word(column)
         let start = Int(slot >> 32) * 8
         let count = Int(slot & 0xFFFF_FFFF)
         return try withWords { words in
-            // The word of a number is no valid position of bytes, and a deferred value has no bytes here.
+            // The word of a number is not a valid position, and the bytes of a deferred value are not in the row.
             precondition(
                 start + count <= words.count * 8,
                 "A deferred value was read from its row, or a value was read with another type than its stored type.")
@@ -151,36 +154,36 @@ extension RowSnapshot {
         }
     }
 
-    /// The string of a column; empty for null. Bytes that are not UTF-8 are replaced.
+    /// Returns the string in a column; an empty string for null. Bytes that are not valid UTF-8 are replaced.
     package func text(_ column: Int) -> String {
         withBytes(column) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The string; nil if its bytes are not UTF-8.
+    /// Returns the string in a column; nil if its bytes are not valid UTF-8.
     package func validText(_ column: Int) -> String? {
         withBytes(column) { bytes in
-            // This initializer is the fastest. It replaces invalid bytes, so a comparison finds them.
+            // This initializer is the fastest. It replaces invalid bytes, so the comparison detects them.
             var text = String(decoding: bytes, as: UTF8.self)
             return text.withUTF8 { equal(UnsafeRawBufferPointer($0), bytes) } ? text : nil
         }
     }
 
-    /// The decimal number; nil if the whole string is not a number.
+    /// Returns the decimal number in a column; nil if the string is not a number.
     package func decimal(_ column: Int) -> Decimal? {
         withBytes(column) { DecimalText($0) != nil } ? Decimal(rowText: text(column)) : nil
     }
 
-    /// Whether the row is in a page, so that it may keep other rows' memory alive.
+    /// Whether the row is in a page. If so, it may keep the memory of other rows alive.
     package var sharesMemory: Bool { buffer.header.isPage }
 
-    /// The memory of the row's words, in bytes.
+    /// The size of the row's words, in bytes.
     package var byteCount: Int { wordCount * 8 }
 }
 
 // MARK: - Writing
 
 extension RowSnapshot {
-    /// Moves the row to its own buffer, with memory for the number of words.
+    /// Moves the row to a buffer of its own, which has memory for the given number of words.
     @inline(never) @usableFromInline
     mutating func makeOwnBuffer(_ capacity: Int) {
         let own = RowBuffer.make(capacity)
@@ -221,13 +224,13 @@ extension RowSnapshot {
         setWord(UInt64(bitPattern: value), column)
     }
 
-    /// Stores negative zero as zero and NaN as null, as SQLite does.
+    /// Stores a real number. Stores negative zero as zero and NaN as null, like SQLite.
     package mutating func setReal(_ value: Double, _ column: Int) {
         if value.isNaN { return setNull(column) }
         setWord((value == 0 ? 0 : value).bitPattern, column)
     }
 
-    /// Stores the bytes of a string or blob over the old bytes if they fit, otherwise at the end.
+    /// Stores the bytes of a string or blob. Overwrites the old bytes if the new bytes fit, otherwise appends the new bytes.
     package mutating func setBytes(_ bytes: UnsafeRawBufferPointer, _ column: Int) {
         precondition(
             bytes.count <= RowSnapshot.longestValue,
@@ -246,7 +249,7 @@ extension RowSnapshot {
         setWord(UInt64(start) << 32 | UInt64(bytes.count), column)
     }
 
-    /// Appends zeroed words.
+    /// Appends words that are zero.
     private mutating func append(_ added: Int) {
         let (count, wanted) = (wordCount, wordCount + added)
         let isOwn = !buffer.header.isPage && isKnownUniquelyReferenced(&buffer)
@@ -263,29 +266,29 @@ extension RowSnapshot {
     }
 }
 
-/// Deferred values: large blobs that stayed in the store when the row was read. The row has only their sizes.
+/// Deferred values are large blobs that stayed in the store when the row was read. The row has only their sizes.
 ///
-/// Only rows that a read-only context fetches have deferred values (``RowQuery/defersValues``). Rows that are saved, compared
-/// or matched in memory have all their bytes.
+/// Only rows that a read-only context has fetched have deferred values; see ``RowQuery/defersValues``. Rows that are saved,
+/// compared, or matched in memory have all their bytes.
 extension RowSnapshot {
-    /// The largest size of a value that is never deferred, in bytes.
+    /// The maximum size of a value that is never deferred, in bytes.
     package static let longestInlineValue = 16 << 10
 
-    /// The position of a deferred value's bytes. No other value has this position.
+    /// The position that marks a deferred value. No other value has this position.
     @inlinable
     static var deferredPosition: UInt64 { 0xFFFF_FFFF }
 
-    /// The word of a column with a deferred value.
+    /// Returns the word for a column with a deferred value.
     package static func deferredWord(byteCount: Int) -> UInt64 {
-        // The size of a damaged value may be any number.
+        // If the value is damaged, its size can be any number.
         deferredPosition << 32 | UInt64(UInt32(truncatingIfNeeded: byteCount))
     }
 
-    /// Whether the value of a blob column is deferred.
+    /// Returns whether the value of a blob column is deferred.
     @inlinable @inline(__always)
     package func isDeferred(_ column: Int) -> Bool { word(column) >> 32 == RowSnapshot.deferredPosition }
 
-    /// The size of a column's blob in bytes, deferred or not; 0 for null.
+    /// Returns the size of a column's blob in bytes, even if the blob is deferred; 0 for null.
     package func blobByteCount(_ column: Int) -> Int { Int(word(column) & 0xFFFF_FFFF) }
 
     package mutating func setDeferred(byteCount: Int, _ column: Int) {
@@ -294,12 +297,12 @@ extension RowSnapshot {
 }
 
 extension RowSnapshot {
-    /// Whether both are unchanged copies of one row.
+    /// Returns whether both are unchanged copies of the same row.
     package func isIdentical(to other: RowSnapshot) -> Bool {
         buffer === other.buffer && start == other.start
     }
 
-    /// Whether both rows have the same words.
+    /// Returns whether both rows have the same words.
     package func hasSameWords(as other: RowSnapshot) -> Bool {
         if isIdentical(to: other) { return true }
         return withWords { one in
@@ -307,7 +310,7 @@ extension RowSnapshot {
         }
     }
 
-    /// Whether a column has the same value in both rows.
+    /// Returns whether a column has the same value in both rows.
     package func isEqual(to other: RowSnapshot, column: Int, storage: ColumnStorage) -> Bool {
         let null = isNull(column)
         guard null == other.isNull(column) else { return false }
@@ -319,13 +322,13 @@ extension RowSnapshot {
         }
     }
 
-    /// Whether a column has exactly these bytes.
+    /// Returns whether a column has exactly these bytes.
     @inlinable @inline(__always)
     package func holds(_ bytes: UnsafeRawBufferPointer, column: Int) -> Bool {
         !isNull(column) && withBytes(column) { equal($0, bytes) }
     }
 
-    /// The order of two rows by one column: null first, numbers by value, strings and blobs byte by byte.
+    /// Compares two rows by one column. Null comes first. Numbers are compared by value, strings and blobs by their bytes.
     ///
     /// - Returns: Negative, 0 or positive.
     package func order(_ other: RowSnapshot, column: Int, storage: ColumnStorage) -> Int {
@@ -354,7 +357,7 @@ func equal(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Bool
     lhs.count == rhs.count && compareBytes(lhs, rhs) == 0
 }
 
-/// The order of two byte strings, as `memcmp` and then by length.
+/// Compares two byte strings, first with `memcmp` and then by length.
 package func compareBytes(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
     if let left = lhs.baseAddress, let right = rhs.baseAddress {
         let order = memcmp(left, right, min(lhs.count, rhs.count))

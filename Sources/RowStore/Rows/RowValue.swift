@@ -3,10 +3,10 @@ package import ManagedModel
 
 /// A single value of a row.
 ///
-/// ``ColumnStorage/init(_:)`` determines the case for an attribute's values. Dates are seconds since 2001-01-01 UTC, UUIDs are
-/// blobs of 16 bytes, decimal numbers and URIs are strings, and links are the keys of other rows.
+/// ``ColumnStorage/init(_:)`` determines the case for an attribute's values. A date is the number of seconds since 2001-01-01
+/// UTC. A UUID is a blob of 16 bytes. Decimal numbers and URIs are strings. A link is the key of another row.
 public enum RowValue: Sendable, Hashable {
-    /// No value. It fits every column.
+    /// No value. Null fits every column.
     case null
     /// A whole number, a Boolean (0 or 1) or the key of another row.
     case integer(Int64)
@@ -19,7 +19,8 @@ public enum RowValue: Sendable, Hashable {
 }
 
 extension RowValue {
-    /// Compares strings by their bytes, as a store does, and not by canonical equivalence, as Swift does.
+    /// Compares two values. Compares strings by their bytes, like a store. Swift would compare strings by canonical
+    /// equivalence.
     ///
     /// ```swift
     /// let isEqual = RowValue.text("caf\u{E9}") == RowValue.text("cafe\u{301}")
@@ -36,7 +37,7 @@ extension RowValue {
         }
     }
 
-    /// Hashes the value; a string by its bytes.
+    /// Hashes the value. Hashes a string by its bytes.
     ///
     /// ```swift
     /// let uniqueValues: Set<RowValue> = [.text("guan-yu"), .integer(35)]
@@ -53,7 +54,7 @@ extension RowValue {
 }
 
 extension RowValue {
-    /// Whether a column with the storage can have the value. Null fits every column; NaN fits none.
+    /// Returns whether a column with the storage can have the value. Null fits every column. NaN fits no column.
     ///
     /// ```swift
     /// let isIntact = value.fits(column.storage)
@@ -69,7 +70,7 @@ extension RowValue {
 }
 
 extension RowSnapshot {
-    /// A copy of the column's value.
+    /// Returns a copy of the column's value.
     package func value(_ column: Int, _ storage: ColumnStorage) -> RowValue {
         if isNull(column) { return .null }
         return switch storage {
@@ -90,7 +91,7 @@ extension RowSnapshot {
         }
     }
 
-    /// Whether a column has the value. The column's bytes are not copied.
+    /// Returns whether a column has the value. Does not copy the column's bytes.
     package func holds(_ value: RowValue, column: Int) -> Bool {
         switch value {
         case .null: return isNull(column)
@@ -103,13 +104,13 @@ extension RowSnapshot {
 }
 
 extension RowValue {
-    /// The stored form of an attribute's default value; nil for none.
+    /// The stored form of an attribute's default value; nil if there is no default value.
     package init?(defaultOf attribute: AttributeDescription) {
         guard let value = attribute.defaultValue else { return nil }
         switch (ColumnStorage(attribute.type), value) {
         case (.integer, .boolean(let value)): self = .integer(value ? 1 : 0)
         case (.integer, .integer(let value)): self = .integer(value)
-        // Round a value of type Float, because a property of that type stores the rounded value.
+        // Round the default value of a Float attribute: a property of this type also stores the rounded value.
         case (.real, .double(let value)): self = .real(attribute.type == .float ? Double(Float(value)) : value)
         case (.real, .date(let value)): self = .real(value)
         case (.real, .integer(let value)): self = .real(Double(value))
@@ -122,12 +123,12 @@ extension RowValue {
     }
 }
 
-/// The kind of a value, which its storage alone does not determine.
+/// The kind of a value. Values of different kinds can have the same storage.
 package enum ValueKind: Sendable, Hashable {
     case boolean, integer, real
-    /// A string of digits, ordered by numeric value.
+    /// A decimal number, stored as a string and ordered by numeric value.
     case decimal
-    /// Seconds.
+    /// A date, stored as a number of seconds.
     case date
     case text, uri, uuid, data
     /// Bytes that can only be compared for equality.
@@ -160,13 +161,13 @@ package enum ValueKind: Sendable, Hashable {
         }
     }
 
-    /// Whether arithmetic applies to the kind.
+    /// Whether the values can be used in arithmetic.
     package var isNumber: Bool { self == .integer || self == .real || self == .decimal || self == .boolean }
 
     /// Whether the values have an order.
     package var isOrdered: Bool { self != .transformable && self != .objectID }
 
-    /// The name of the kind in a message.
+    /// The name of the kind, for messages.
     package var name: String {
         switch self {
         case .boolean: "a boolean"

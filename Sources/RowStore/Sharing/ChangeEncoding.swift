@@ -1,17 +1,17 @@
-/// Encodes the changes of a save as the words of one blob, and decodes them in another process.
+/// Encodes the changes of a save as one blob of 64-bit words, and decodes the blob in another process.
 ///
 /// Rows are copied unchanged. The blob begins with a signature of the columns, because another release of the app may have the
-/// same model with its attributes in another order. Changes that cannot be decoded count as unknown. Values of transient
-/// attributes are left out, because they do not belong in the file.
+/// same model with another order of attributes. Changes that cannot be decoded count as unknown. Values of transient attributes
+/// are left out, because they do not belong in the file.
 package struct ChangeEncoding: Sendable {
     private let layout: ModelLayout
     private let signature: UInt64
-    /// The stored columns of each entity; nil for an entity whose columns are all stored.
+    /// The stored columns of each entity; nil if all columns of the entity are stored.
     private let storedColumns: [[Int]?]
 
-    /// The largest number of rows of a save whose changes are encoded.
+    /// The maximum number of rows in a save whose changes are encoded.
     package static let rowLimit = 4096
-    /// The largest number of bytes of these rows.
+    /// The maximum size of these rows, in bytes.
     package static let byteLimit = 4 << 20
 
     package init(_ layout: ModelLayout) {
@@ -36,9 +36,9 @@ package struct ChangeEncoding: Sendable {
 
     // MARK: Writing
 
-    /// Nil if the rows are too many or have too many bytes, including the bytes of transient attributes.
+    /// Encodes the changes. Returns nil if there are too many rows or bytes. The bytes of transient attributes count, too.
     package func words(_ changes: ChangeSet) -> ContiguousArray<UInt64>? {
-        // Checked first, so that too many bytes are never copied.
+        // Check the limits first, so that large changes are never copied.
         guard changes.rowCount <= ChangeEncoding.rowLimit, wordCount(changes) * 8 <= ChangeEncoding.byteLimit else {
             return nil
         }
@@ -58,7 +58,7 @@ package struct ChangeEncoding: Sendable {
         return words
     }
 
-    /// The names of the entities that a save changes, for the feed if the rows are too many.
+    /// Returns the names of the entities that a save changes, for the feed. Used if the changes are too large to be encoded.
     package func names(_ changes: ChangeSet) -> String {
         changes.entities.map { layout.entities[$0.entity].name }.joined(separator: "\n")
     }
@@ -78,12 +78,12 @@ package struct ChangeEncoding: Sendable {
     private func append(_ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {
         let stored = storedColumns[entity].map { row.keeping($0, layout.entities[entity]) } ?? row
         words.append(UInt64(stored.wordCount))
-        // In a file, the first word is only the number of columns.
+        // In a blob, the first word is only the number of columns.
         words.append(UInt64(stored.columnCount))
         stored.withWords { words.append(contentsOf: $0.dropFirst()) }
     }
 
-    /// - Returns: Whether a stored value has changed.
+    /// - Returns: Whether a stored value has changed. If not, the row is not appended.
     private func append(_ row: UpdatedRow, _ entity: Int, _ words: inout ContiguousArray<UInt64>) -> Bool {
         let columns = layout.entities[entity].columns
         var mask = ContiguousArray<UInt64>(repeating: 0, count: (columns.count + 63) / 64)
@@ -100,7 +100,8 @@ package struct ChangeEncoding: Sendable {
 
     // MARK: Reading
 
-    /// The words of a blob. Its bytes can have any alignment, but words need aligned addresses.
+    /// Returns the words of a blob. Copies the bytes, because words need aligned addresses and the bytes of a blob may have any
+    /// alignment.
     package static func words(_ bytes: UnsafeRawBufferPointer) -> ContiguousArray<UInt64> {
         let count = bytes.count / 8
         return ContiguousArray(unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -110,7 +111,7 @@ package struct ChangeEncoding: Sendable {
         }
     }
 
-    /// Nil if the words belong to a model with other columns, or are damaged.
+    /// Decodes the changes. Returns nil if the words belong to a model with other columns, or if they are damaged.
     package func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
         guard words.first == signature else { return nil }
         var reader = WordReader(words: words, position: 1)
@@ -144,7 +145,7 @@ package struct ChangeEncoding: Sendable {
     }
 }
 
-/// Decodes the saves in the store's feed for the container.
+/// Decodes the saves in a store's feed for the container.
 package struct FeedDecoder {
     private let layout: ModelLayout
     private let encoding: ChangeEncoding
@@ -157,9 +158,9 @@ package struct FeedDecoder {
 
     /// - Parameters:
     ///   - member: The number of the member that made the save.
-    ///   - unknown: The names of the changed entities if the feed does not have the rows: ``ChangeEncoding/names(_:)``.
-    ///   - changes: The bytes of the rows.
-    ///   - all: Reads the members that the store knows.
+    ///   - unknown: The names of the changed entities, as from ``ChangeEncoding/names(_:)``; nil if the feed has the changes.
+    ///   - changes: The bytes of the encoded changes.
+    ///   - all: Reads the members that are listed in the store.
     package mutating func event(
         by member: Int64, unknown: String?, changes: UnsafeRawBufferPointer,
         _ all: () throws(DataSourceError) -> [StoreMember]
@@ -178,7 +179,7 @@ package struct FeedDecoder {
     }
 }
 
-/// Reads words in order, and stops at their end.
+/// Reads words in order, and stops at the last word.
 private struct WordReader {
     let words: UnsafeBufferPointer<UInt64>
     var position: Int
@@ -191,7 +192,7 @@ private struct WordReader {
         return words[position]
     }
 
-    /// A number of elements, each of at least one word.
+    /// Reads a number of elements. Each element has at least one word, so a number above the number of words is invalid.
     mutating func count(below limit: Int? = nil) -> Int? {
         guard let word = word(), word < UInt64(limit ?? words.count) else { return nil }
         return Int(word)
@@ -224,7 +225,7 @@ private struct WordReader {
 }
 
 extension RowSnapshot {
-    /// The row with nulls in all but the given columns.
+    /// Returns the row with nulls in all columns except the given columns.
     fileprivate func keeping(_ kept: [Int], _ layout: EntityLayout) -> RowSnapshot {
         var row = RowSnapshot(columnCount: columnCount)
         for column in kept where !isNull(column) {
@@ -238,7 +239,7 @@ extension RowSnapshot {
 }
 
 extension EntityLayout {
-    /// Whether words from a file are a valid row of the entity.
+    /// Returns whether words from a file are a valid row of the entity.
     fileprivate func isRow(_ words: UnsafeBufferPointer<UInt64>) -> Bool {
         let firstSlot = RowSnapshot.firstSlot(columns.count)
         guard words.first == UInt64(columns.count), words.count >= RowSnapshot.headWords(columns.count) else {
@@ -250,7 +251,7 @@ extension EntityLayout {
             case .text, .blob:
                 let word = words[firstSlot + column]
                 let (start, count) = (Int(word >> 32), Int(word & 0xFFFF_FFFF))
-                // Such bytes would overlap the head, and writing them would overwrite it.
+                // These bytes would overlap the head of the row, so that changing the bytes would overwrite the head.
                 if count > 0, start < RowSnapshot.headWords(columns.count) { return false }
                 return start * 8 + count <= words.count * 8
             }

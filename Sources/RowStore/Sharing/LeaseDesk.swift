@@ -1,15 +1,15 @@
-/// Decides which member gets which lease: a pure value without files or clocks.
+/// Decides which member gets which lease. This type is a pure value, without files and clocks.
 ///
-/// Tickets get leases in the order of their numbers. A ticket gets all its leases or none. A waiting ticket has no leases, but
-/// reserves its entities, so that no ticket waits forever.
+/// Tickets get leases in the order of their numbers. A ticket gets either all its leases or none. A waiting ticket has no
+/// leases, but reserves its entities, so that no ticket waits forever.
 package struct LeaseDesk: Sendable, Equatable {
     package struct Lease: Sendable, Equatable {
-        /// The number of the member that has the lease.
+        /// The number of the member that has the lease; nil if the lease is free.
         package var holder: Int64?
-        /// Identifies this holding of the lease: each later holder gets another epoch.
+        /// A number that identifies the period for which one holder has the lease. Each new holder gets another epoch.
         package var epoch: Int64
         package var source: String
-        /// When the holder got the lease, in milliseconds.
+        /// The time at which the holder got the lease, in milliseconds.
         package var since: Int64
 
         package init(holder: Int64?, epoch: Int64, source: String, since: Int64) {
@@ -25,9 +25,9 @@ package struct LeaseDesk: Sendable, Equatable {
         package let member: Int64
         package let entities: [String]
         package let source: String
-        /// When the ticket was drawn, in milliseconds.
+        /// The time at which the ticket was drawn, in milliseconds.
         package var since: Int64
-        /// The members that have confirmed that they know of the ticket.
+        /// The numbers of the members that have confirmed that they know of the ticket.
         package var answered: Set<Int64>
 
         package init(
@@ -42,12 +42,12 @@ package struct LeaseDesk: Sendable, Equatable {
         }
     }
 
-    /// By entity.
+    /// The leases, by the entity's name.
     package private(set) var leases: [String: Lease]
-    /// In the order of their numbers.
+    /// The waiting tickets, in the order of their numbers.
     package private(set) var tickets: [Ticket]
 
-    /// The number of the next ticket. No earlier ticket has had the number.
+    /// The number of the next ticket. No earlier ticket had this number.
     private let nextTicket: Int64
 
     package init(leases: [String: Lease] = [:], tickets: [Ticket] = [], nextTicket: Int64) {
@@ -58,7 +58,7 @@ package struct LeaseDesk: Sendable, Equatable {
 
     // MARK: Asking
 
-    /// Draws a ticket after all others. Draw at most one ticket for each stored state of the desk.
+    /// Draws a ticket, which is served after all other tickets. Draw at most one ticket for each stored state of the desk.
     ///
     /// - Returns: The number of the ticket.
     package mutating func draw(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64 {
@@ -84,12 +84,12 @@ package struct LeaseDesk: Sendable, Equatable {
 
     // MARK: Deciding
 
-    /// Gives leases to the tickets that can get all their leases.
+    /// Gives leases to each ticket that can get all its leases.
     ///
     /// - Parameters:
-    ///   - now: In milliseconds.
-    ///   - patience: The milliseconds after which a holder that has not answered counts as stopped.
-    ///   - isAlive: Whether the process of a member runs.
+    ///   - now: The current time, in milliseconds.
+    ///   - patience: The time after which a holder that has not answered counts as stopped, in milliseconds.
+    ///   - isAlive: Returns whether the member with the given number is alive.
     package mutating func settle(at now: Int64, patience: Int64, isAlive: (Int64) -> Bool) {
         tickets.removeAll { !isAlive($0.member) }
         for (entity, lease) in leases {
@@ -115,20 +115,20 @@ package struct LeaseDesk: Sendable, Equatable {
         tickets = waiting
     }
 
-    /// Every JSON reader represents integers up to this number exactly.
+    /// The highest integer that every JSON reader represents exactly.
     private static let highestEpoch: Int64 = (1 << 53) - 1
 
     private mutating func give(_ entity: String, _ ticket: Ticket, _ now: Int64) {
         let lease = leases[entity]
         if lease?.holder == ticket.member { return }
-        // A random epoch: after a server has lost its newest commits, a counter would give the same epoch again.
+        // Use a random epoch. If a server loses its newest commits, a counter could repeat an epoch.
         let epoch = Int64.random(in: 1...LeaseDesk.highestEpoch)
         leases[entity] = Lease(holder: ticket.member, epoch: epoch, source: ticket.source, since: now)
     }
 }
 
 extension LeaseDesk {
-    /// The leases and tickets for the tiers above.
+    /// Returns the leases and tickets in the form that the container uses.
     package func table(
         _ version: Int64, _ members: [StoreMember], _ layout: ModelLayout, asSeenBy own: Int64
     ) -> LeaseTable {
@@ -153,6 +153,6 @@ extension LeaseDesk {
 }
 
 extension StoreMember {
-    /// A member of which only the number is known.
+    /// Makes a member of which only the number is known.
     init(ended number: Int64) { self.init(number: number, processID: 0, name: "ended") }
 }

@@ -1,12 +1,12 @@
-/// The leases, tickets and members, all from one state of the store.
+/// The leases, tickets and members. All of them come from the same state of the store.
 package struct LeaseFacts: Sendable {
     package let desk: LeaseDesk
-    /// The number of changes of the leases.
+    /// The number of lease changes so far.
     package let version: Int64
-    /// The time of the desk's clock, in milliseconds.
+    /// The current time of the desk's clock, in milliseconds.
     package let now: Int64
     package let members: [StoreMember]
-    /// Whether the process of the member with a number runs.
+    /// Returns whether the member with the given number is alive.
     package let isAlive: @Sendable (Int64) -> Bool
 
     package init(
@@ -21,7 +21,7 @@ package struct LeaseFacts: Sendable {
     }
 
     /// - Parameters:
-    ///   - changed: The desk after a change; nil for the present desk.
+    ///   - changed: The desk after a change; nil for the current desk.
     ///   - own: The number of the member that reads the table.
     package func table(
         of changed: LeaseDesk? = nil, _ layout: ModelLayout, asSeenBy own: Int64
@@ -31,7 +31,7 @@ package struct LeaseFacts: Sendable {
     }
 }
 
-/// Returns the desk after a change.
+/// A function that returns the desk after a change.
 package typealias LeaseChange = @Sendable (LeaseFacts) -> LeaseDesk
 
 /// A store that keeps a ``LeaseDesk`` in tables beside its rows.
@@ -40,7 +40,7 @@ package protocol LeaseStore: StoreSharing {
 
     func leaseFacts() throws(DataSourceError) -> LeaseFacts
 
-    /// Changes the leases in one transaction. If the desk differs, counts the change and notifies the other members.
+    /// Changes the leases in one transaction. If the desk has changed, counts the change and notifies the other members.
     func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable
 }
 
@@ -53,7 +53,7 @@ extension LeaseStore {
         _ entities: [Int], for source: String
     ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
         let (names, own) = (names(entities), member.number)
-        // If the change is tried again, the last number is valid.
+        // The change may be tried several times. Only the last number is valid.
         let drawn = Guarded<Int64>(0)
         let table = try change { desk, facts in
             let number = desk.draw(names, for: source, by: own, at: facts.now)
@@ -75,7 +75,7 @@ extension LeaseStore {
             desk.answer(answered, by: own)
             if let withdrawn { desk.withdraw(withdrawn, by: own) }
         }
-        // Usually there is no change, so nothing is written.
+        // Usually nothing changes, and nothing is written.
         let facts = try leaseFacts()
         guard settled(facts, after: confirm) != facts.desk else { return facts.table(layout, asSeenBy: own) }
         return try change(confirm)

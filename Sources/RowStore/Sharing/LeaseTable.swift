@@ -1,12 +1,12 @@
 /// The leases of a shared store, and the members that wait for leases.
 public struct LeaseTable: Sendable {
-    /// The right to write the objects of an entity, until another container requests the right.
+    /// The right to write the objects of an entity. A member keeps this right until another member requests it.
     public struct Lease: Sendable {
         /// The entity's index in ``ModelLayout/entities``.
         public let entity: Int
         /// The member that has the lease.
         public let holder: StoreMember
-        /// A number that changes whenever another container gets the lease.
+        /// A number that changes each time another member gets the lease.
         public let epoch: Int64
         /// The data source that took the lease.
         public let source: String
@@ -25,9 +25,9 @@ public struct LeaseTable: Sendable {
         }
     }
 
-    /// A member's request for leases. The member gets all of them at once.
+    /// A member's request for leases. The member gets all requested leases at once.
     public struct Ticket: Sendable {
-        /// The number of the ticket. Tickets with lower numbers come first.
+        /// The number of the ticket. Tickets with lower numbers are served first.
         public let number: Int64
         /// The member that waits.
         public let member: StoreMember
@@ -35,7 +35,7 @@ public struct LeaseTable: Sendable {
         public let entities: [Int]
         /// The data source that waits.
         public let source: String
-        /// Whether this container, which has a lease, has confirmed that it knows of the ticket.
+        /// Whether this container has confirmed that it knows of the ticket. Only a container that has a lease confirms.
         public let isAnswered: Bool
 
         /// Makes a ticket.
@@ -54,11 +54,11 @@ public struct LeaseTable: Sendable {
         }
     }
 
-    /// The version of the table, which grows with each change.
+    /// The version of the table. The version grows with each change.
     public var version: Int64
-    /// The leases that a member has.
+    /// The leases that are not free.
     public var leases: [Lease]
-    /// The waiting tickets, the oldest first.
+    /// The waiting tickets, oldest first.
     public var tickets: [Ticket]
 
     /// Makes a table.
@@ -73,16 +73,16 @@ public struct LeaseTable: Sendable {
     }
 }
 
-/// Times for keeping leases and waiting for them.
+/// The times for keeping leases, and for waiting for leases.
 public struct LeaseTimes: Sendable {
-    /// How long a holder that keeps saving may keep a lease while others wait; 20 milliseconds by default.
+    /// The time that a holder that keeps saving may keep a lease while others wait; 20 milliseconds by default.
     public var turn: Duration = .milliseconds(20)
-    /// After how long without a save a holder hands over a lease for which others wait; 2 milliseconds by default.
+    /// The time without a save after which a holder releases a lease that others wait for; 2 milliseconds by default.
     public var pause: Duration = .milliseconds(2)
-    /// How long a batch waits for its leases; 10 seconds by default.
+    /// The longest time that a batch waits for its leases; 10 seconds by default.
     public var patience: Duration = .seconds(10)
-    /// How long a holder that cannot hand over a lease yet may take to confirm the ticket. After that the holder counts as
-    /// stopped; 5 seconds by default.
+    /// The time within which a holder must confirm a ticket if it cannot release the lease yet. Otherwise the holder counts as
+    /// stopped. 5 seconds by default.
     public var answer: Duration = .seconds(5)
 
     /// Makes the default times.
@@ -95,9 +95,9 @@ public struct LeaseTimes: Sendable {
 }
 
 extension ChangeSet {
-    /// Throws if another container has had a lease of the save since the save was made.
+    /// Checks that no other container has had one of the save's leases since the save was made.
     ///
-    /// - Parameter epochs: The present epochs of the container's leases, by entity.
+    /// - Parameter epochs: The current epochs of the container's leases, by entity.
     /// - Throws: `leaseLost`.
     package func checkLeases(_ epochs: [Int: Int64], _ layout: ModelLayout) throws(DataSourceError) {
         guard let lost = leases.first(where: { epochs[$0.entity] != $0.epoch }) else { return }
@@ -106,7 +106,7 @@ extension ChangeSet {
 }
 
 extension ModelLayout {
-    /// The epochs of a member's leases, by entity.
+    /// Returns the epochs of a member's leases, by entity.
     ///
     /// - Parameter rows: The name of the entity and the epoch, for each lease.
     package func epochs(_ rows: [[RowValue]]) -> [Int: Int64] {
@@ -121,10 +121,10 @@ extension ModelLayout {
 }
 
 extension DataSourceError {
-    /// The error for changing a whole store while other members have the store open.
+    /// Makes the error for a change of a whole store while other members have the store open.
     ///
     /// - Parameters:
-    ///   - store: The subject of the sentence.
+    ///   - store: The subject of the message's first sentence.
     ///   - action: A participle, such as "reset".
     package init(_ store: String, openIn others: [StoreMember], cannotBe action: String) {
         let names = others.map(\.description).joined(separator: ", ")
@@ -134,7 +134,7 @@ extension DataSourceError {
                 + (names.isEmpty ? "" : ": \(names)") + ". Close the store there, and try again.")
     }
 
-    /// The error for work under a lease that another container may have had since.
+    /// Makes the error for work under a lease that another container may have had in the meantime.
     package init(lostLeaseOf entity: String) {
         self.init(
             .leaseLost,

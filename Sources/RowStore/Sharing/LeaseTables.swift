@@ -1,13 +1,13 @@
-/// The database tables with a store's leases and tickets.
+/// The database tables with the leases and tickets of a store.
 package struct LeaseTables: Sendable {
     private let leases: String
     private let tickets: String
     private let time: String?
 
     /// - Parameters:
-    ///   - leases: The name of the table of leases, as SQL.
-    ///   - tickets: The name of the table of tickets, as SQL.
-    ///   - time: SQL for the time of a new row; nil to use the time of the desk's clock.
+    ///   - leases: The name of the table with the leases, as SQL.
+    ///   - tickets: The name of the table with the tickets, as SQL.
+    ///   - time: The SQL for the time of a new row; nil to use the time of the desk's clock.
     package init(leases: String, tickets: String, time: String? = nil) {
         self.leases = leases
         self.tickets = tickets
@@ -22,7 +22,7 @@ package struct LeaseTables: Sendable {
         ]
     }
 
-    /// The statements that write the differences between two states of the desk.
+    /// Returns the statements that write the differences between two states of the desk.
     package func changes(from before: LeaseDesk, to after: LeaseDesk) -> [SQLStatement] {
         let given = after.leases.filter { $0.value != before.leases[$0.key] }.map { entity, lease in
             insert(
@@ -47,7 +47,7 @@ package struct LeaseTables: Sendable {
         return given + ended + drawn
     }
 
-    /// - Parameter columns: The key column, and the other columns.
+    /// - Parameter columns: The names of the columns. The first one is the key column.
     private func insert(
         into table: String, _ columns: String, _ values: [RowValue], since: Int64, orUpdate changed: [String]
     ) -> SQLStatement {
@@ -61,13 +61,13 @@ package struct LeaseTables: Sendable {
 }
 
 extension LeaseDesk {
-    /// The desk in the tables.
+    /// Makes the desk from the rows of the tables.
     ///
     /// - Parameters:
     ///   - rows: The results of ``LeaseTables/selects``.
-    ///   - version: The number of changes of the leases. The numbers of tickets follow it.
-    ///   - numbers: The numbers that members may have written.
-    /// - Returns: Nil if a row cannot be from a member.
+    ///   - version: The number of lease changes so far. The next ticket gets the next number.
+    ///   - numbers: The range of the numbers that members may have written.
+    /// - Returns: Nil if a row has contents that no member can have written.
     package init?(
         _ rows: [[[RowValue]]], version: Int64, numbers: ClosedRange<Int64> = .min ... .max
     ) {

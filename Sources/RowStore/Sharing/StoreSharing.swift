@@ -1,59 +1,60 @@
-/// How containers share a store. Two containers of one process count as two.
+/// The part of a store through which several containers share it. Two containers of the same process count as two members.
 ///
-/// Every save gets a **position** when it is committed. Positions are in the order of the commits. A reader has the position of
-/// the state that it reads (``StoreReader/position``). The store keeps a **feed** of the saves by position. Each entity has one
-/// writer at a time: the member with the **lease**.
+/// Every save gets a **position** when it is committed. Positions have the order of the commits. Each reader has the position
+/// of the state that it reads (``StoreReader/position``). The store keeps a **feed**: the newest saves with their positions.
+/// Each entity has only one writer at a time, which is the member that has the **lease** of the entity.
 ///
-/// The container's calls here determine who may write. The store keeps the leases beside the rows, and changes both with the
-/// same kind of transactions. Leases are given to waiting members in the order of their requests, each member all its leases or
-/// none. A commit compares ``ChangeSet/leases`` with the present leases in its own transaction, and refuses saves under other
-/// leases with `leaseLost`.
+/// The container calls these methods to determine which member may write. The store keeps the leases beside the rows, and
+/// changes both with the same kind of transactions. Waiting members get leases in the order of their requests. Each member gets
+/// either all requested leases or none. A commit compares ``ChangeSet/leases`` with the current leases in its own transaction,
+/// and refuses saves under other leases with `leaseLost`.
 ///
-/// **Isolation**: none. The functions are called on any thread, several at a time. They wait for the store, so they are never
-/// called on the main actor. After the store was closed they throw `storeClosed`.
+/// **Isolation**: none. The methods are called on any thread, and on several threads at the same time. They wait for the store,
+/// so they are never called on the main actor. After the store was closed, they throw `storeClosed`.
 ///
-/// **Ordering**: the state that a reader sees contains exactly the saves up to its position.
+/// **Ordering**: the state that a reader sees contains exactly the saves up to the reader's position.
 public protocol StoreSharing: Sendable {
-    /// This container, as the other members see it.
+    /// The member that stands for this container. Other members see this value.
     var member: StoreMember { get }
 
-    /// The position of the newest save when the store was opened or reset.
+    /// The position of the newest save at the time when the store was opened or reset.
     var firstPosition: Int64 { get }
 
-    /// Reserves keys that no other member uses, above every key ever used. The range is empty if no keys are left.
+    /// Reserves keys that no other member uses. The keys are greater than every key ever used. The range is empty if no keys
+    /// are left.
     ///
     /// ```swift
     /// let keys = try sharing.reserveKeys(1_000)
     /// ```
     ///
     /// - Parameter count: The number of keys; at least 1.
-    /// - Throws: The error that prevents writing the store; `storeClosed`.
+    /// - Throws: `storeClosed`; an error if the store cannot be written.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64>
 
-    /// The saves of other members after a position, or the first part of them: some thousand rows at most, so that a follower
-    /// that is far behind reads in pages. If the store no longer has the saves after the position, the result is
-    /// ``FeedEvent/unknown(_:)``.
+    /// Returns the first saves that other members have made after a position. A page has at most a few thousand rows, so a
+    /// container that has many saves to read calls this method several times. If the store no longer has the saves after the
+    /// position, the page contains ``FeedEvent/unknown(_:)``.
     ///
     /// ```swift
     /// let page = try sharing.readFeed(after: sharing.firstPosition)
     /// for event in page.events { print(event) }
     /// ```
     ///
-    /// - Parameter position: A position that was returned before: ``firstPosition``, ``FeedPage/position`` or
+    /// - Parameter position: A position that was returned earlier, as ``firstPosition``, ``FeedPage/position`` or
     ///   ``StoreReader/position``.
-    /// - Throws: The error that prevents reading the store; `storeClosed`.
+    /// - Throws: `storeClosed`; an error if the store cannot be read.
     func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage
 
-    /// The present leases, and the members that wait.
+    /// Returns the current leases, and the tickets of the members that wait.
     ///
     /// ```swift
     /// for lease in try sharing.leases().leases { print(lease.holder, lease.source) }
     /// ```
     ///
-    /// - Throws: The error that prevents reading the store; `storeClosed`.
+    /// - Throws: `storeClosed`; an error if the store cannot be read.
     func leases() throws(DataSourceError) -> LeaseTable
 
-    /// Takes free leases. If another member has one of the leases, or waits for it, this container waits after that member.
+    /// Takes free leases. If another member has one of the leases, or waits for one, this container waits after that member.
     ///
     /// ```swift
     /// let (ticket, table) = try sharing.takeLeases(
@@ -62,49 +63,51 @@ public protocol StoreSharing: Sendable {
     ///
     /// - Parameters:
     ///   - entities: The indexes of the entities in ``ModelLayout/entities``.
-    ///   - source: The name of the data source, for other members to read.
-    /// - Returns: The ticket if this container waits, nil if all leases were taken; and the present table.
-    /// - Throws: The error that prevents writing the store; `storeClosed`. If the call throws, no lease was taken.
+    ///   - source: The name of the data source, as information for other members.
+    /// - Returns: The ticket if this container must wait, nil if it has all leases; and the current table.
+    /// - Throws: `storeClosed`; an error if the store cannot be written. If the call throws, no lease was taken.
     func takeLeases(
         _ entities: [Int], for source: String
     ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable)
 
-    /// Releases leases of this container. The first waiting member gets them; if no member waits, they are free.
+    /// Releases leases of this container. The first waiting member gets the leases. If no member waits, the leases become free.
     ///
     /// ```swift
     /// let table = try sharing.releaseLeases([layout.index])
     /// ```
     ///
     /// - Parameter entities: The indexes of the entities in ``ModelLayout/entities``.
-    /// - Returns: The present table.
-    /// - Throws: The error that prevents writing the store; `storeClosed`.
+    /// - Returns: The current table.
+    /// - Throws: `storeClosed`; an error if the store cannot be written.
     func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable
 
-    /// Maintains the tickets: removes tickets of containers that have ended, gives the leases of such containers to waiting
-    /// members, and takes leases from holders that have not answered in time.
+    /// Maintains the tickets. Removes the tickets of containers that have ended, and gives the leases of these containers to
+    /// waiting members. Takes leases away from holders that have not answered in time.
     ///
     /// ```swift
     /// let table = try sharing.settleLeases(answered: [ticket.number], withdrawn: nil)
     /// ```
     ///
     /// - Parameters:
-    ///   - answered: The numbers of tickets that this container, as the holder of a lease, knows of but cannot serve yet.
-    ///   - withdrawn: The number of a ticket that this container gives up; nil for none.
-    /// - Returns: The present table.
-    /// - Throws: The error that prevents writing the store; `storeClosed`.
+    ///   - answered: The numbers of the tickets that this container knows of but cannot serve yet, because it still needs a
+    ///     lease.
+    ///   - withdrawn: The number of a ticket that this container withdraws; nil for none.
+    /// - Returns: The current table.
+    /// - Throws: `storeClosed`; an error if the store cannot be written.
     func settleLeases(answered: [Int64], withdrawn: Int64?) throws(DataSourceError) -> LeaseTable
 
-    /// The times for keeping leases and waiting for them.
+    /// The times for keeping leases, and for waiting for leases.
     var leaseTimes: LeaseTimes { get }
 
-    /// How long a batch may rely on rows that this container has read. Nil, the default, if each batch first reads
-    /// ``readFeed(after:)``. Implement it if that call takes a round trip.
+    /// How long a batch may rely on rows that this container has read. If nil, each batch first calls ``readFeed(after:)``. Nil
+    /// by default. Implement this property if that call takes a round trip.
     var trust: LeaseTrust? { get }
 
-    /// Sets a handler that is called when there may be new saves, on any thread and possibly more often than necessary.
+    /// Sets the handler that the store calls when there may be new saves. The store may call the handler on any thread, and
+    /// more often than necessary.
     ///
-    /// A remote store calls the handler after each commit of another member, and at least every few seconds. Otherwise lists
-    /// are not updated.
+    /// A remote store must call the handler after each commit of another member, and at least every few seconds. Otherwise
+    /// lists are not updated.
     ///
     /// ```swift
     /// func listen(_ handler: @escaping @Sendable () -> Void) {
@@ -112,21 +115,21 @@ public protocol StoreSharing: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter handler: Calls ``readFeed(after:)``, so it may take a while. Do not call the handler while you hold a lock,
-    ///   or after the store was closed.
+    /// - Parameter handler: Calls ``readFeed(after:)``, so it may take a while. Do not call the handler while your code keeps a
+    ///   lock, or after the store was closed.
     func listen(_ handler: @escaping @Sendable () -> Void)
 }
 
 extension StoreSharing {
-    /// Nil: each batch first reads the new saves.
+    /// Returns nil. Each batch then first reads the new saves.
     public var trust: LeaseTrust? { nil }
 }
 
-/// How long a container may rely on the rows that it has read, if it has the leases of their entities.
+/// How long a container may rely on the rows that it has read. The container must have the leases of the rows' entities.
 public struct LeaseTrust: Sendable {
-    /// A number that changes when the rows may have changed even though the container has the leases. This happens after a save
-    /// that was refused or has an unknown outcome, and after a lost connection, because the server may have lost commits. The
-    /// container then reads the rows again.
+    /// A number that tells whether rows may have changed even though the container has the leases. It changes after a save that
+    /// was refused or whose outcome is unknown. It also changes after a lost connection, because the server may have lost
+    /// commits. When the number has changed, the container reads the rows again.
     public let number: Int
     /// The time until which no other member gets the leases, even if this container seems to have ended.
     public let end: ContinuousClock.Instant
@@ -142,21 +145,21 @@ public struct LeaseTrust: Sendable {
     }
 }
 
-/// The saves of other members after a position.
+/// The saves that other members have made after a position.
 public struct FeedPage: Sendable {
-    /// The position up to which the events are complete.
+    /// The position of the last save that the page covers.
     public var position: Int64
-    /// In the order of the commits. Saves of this container are left out.
+    /// The saves, in the order of the commits. Saves of this container are left out.
     public var events: [FeedEvent]
-    /// Whether there are more saves after the position.
+    /// Whether the feed has more saves after ``position``.
     public var isMore: Bool
     /// Whether a program that is not a member has written to the store since the last call.
     public var foundOutsideWrites: Bool
-    /// A number that changes with each change of the leases.
+    /// A number that changes each time the leases change.
     public var leaseVersion: Int64
     /// Whether a program that is not a member may have inserted rows with reserved keys. False by default.
     public var foundOutsideRows = false
-    /// Whether the store has lost saves that were returned before, so that earlier leases may be lost, too. False by default.
+    /// Whether the store has lost saves that it returned earlier. Earlier leases may then be lost, too. False by default.
     public var isOtherHistory = false
 
     /// Makes the result of ``StoreSharing/readFeed(after:)``.
@@ -178,15 +181,15 @@ public struct FeedPage: Sendable {
 }
 
 extension FeedPage {
-    /// Adds the next save; nil for a save of the container itself. Positions have no gaps: if a position is missing, another
-    /// program has deleted rows of the feed.
+    /// Adds the next save; nil for a save of this container. Positions have no gaps. A missing position therefore means that
+    /// another program has deleted rows of the feed.
     package mutating func add(_ event: FeedEvent?, at next: Int64) {
         if next != position &+ 1 { events.append(.unknown(nil)) }
         position = next
         if let event { events.append(event) }
     }
 
-    /// Skips saves that the feed no longer has.
+    /// Skips saves that are no longer in the feed.
     package mutating func skip(to position: Int64) {
         self.position = position
         events = [.unknown(nil)]
@@ -197,20 +200,20 @@ extension FeedPage {
 public enum FeedEvent: Sendable {
     /// The rows before and after the save.
     case changes(ChangeSet)
-    /// Unknown changes in rows of these entities, which must be reloaded; nil for all entities.
+    /// The save changed rows of these entities, but the changes are unknown. The rows must be reloaded. Nil for all entities.
     case unknown(Set<Int>?)
 }
 
-/// Decides when the feed drops old saves. A member that has not read them reloads its rows.
+/// Decides when the feed drops old saves. A member that has not read a dropped save reloads its rows.
 package struct FeedRetention {
-    /// The largest number of saves and bytes that the feed keeps for members that are behind, not counting later saves than the
-    /// last check.
+    /// The maximum number of saves, and of their bytes, that the feed keeps for members that have not read them yet. The feed
+    /// may exceed the limits by the saves since the last check.
     package static let saveLimit = 4096
     package static let byteLimit = 16 << 20
-    /// The longest time for which saves are kept, in seconds.
+    /// The maximum age of the saves in the feed, in seconds.
     package static let ageLimit: Int64 = 600
 
-    // The first save of a member triggers a check, because the member may make only few saves.
+    // Start with a value that makes the first save trigger a check, because the member may make only a few saves.
     private var saves = FeedRetention.saveLimit / 4
     private var bytes = 0
 

@@ -1,16 +1,18 @@
 /// The results of a migration.
 public struct MigrationReport: Sendable, Hashable {
-    /// The number of objects that the store has kept.
+    /// The number of objects that were carried over to the new model.
     public var rowsCarried: Int
-    /// The changes of the model, one string for each new, removed, renamed or changed part: `ContactEntity.phone: renamed from
-    /// mobile`.
+    /// The changes of the model. There is one string for each part that was added, removed, renamed or changed, for example
+    /// `ContactEntity.phone: renamed from mobile`.
     public var changes: [String]
-    /// The entities that the model no longer has, sorted. Their objects are gone.
+    /// The entities that the model no longer has, sorted. All their objects were dropped.
     public var removedEntities: [String]
-    /// What the objects have lost, one string for each loss: `Item.price: the values (Decimal, optional)`.
+    /// The values and links that the objects have lost. There is one string for each loss, for example `Item.price: the values
+    /// (Decimal, optional)`.
     public var losses: [String]
-    /// Requirements of the new model for to-many relationships that some objects do not meet, each a sentence. The objects are
-    /// carried over unchanged. A save of such an object throws `validationFailed` only if the save changes that relationship.
+    /// The requirements of the new model for to-many relationships that some objects violate. Each is a sentence. These objects
+    /// are carried over unchanged. A save of such an object throws `validationFailed` only if the save changes the
+    /// relationship.
     public var unmetRequirements: [String]
 
     /// Makes a report, for example to compare with in a test.
@@ -33,14 +35,14 @@ public struct MigrationReport: Sendable, Hashable {
 
 /// The progress of a migration. If the migration does not finish, the store rolls it back.
 public struct MigrationProgress: Sendable, Hashable {
-    /// The number of objects that have been carried over.
+    /// The number of objects that were carried over so far.
     public var completedRowCount: Int
     /// The total number of objects.
     public var totalRowCount: Int
-    /// The entity whose objects are being carried over, by its new name; nil at the end.
+    /// The entity whose objects are being carried over, by its new name; nil at the end of the migration.
     public var entityName: String?
 
-    /// Makes a progress, for example to compare with in a test.
+    /// Makes a value, for example to compare with in a test.
     ///
     /// ```swift
     /// let end = MigrationProgress(completedRowCount: 12, totalRowCount: 12)
@@ -55,6 +57,6 @@ public struct MigrationProgress: Sendable, Hashable {
 /// Whether the rows of a store can be carried over to another model.
 package enum MigrationForecast: Sendable, Equatable {
     case possible(MigrationReport)
-    /// The reason, in whole sentences.
+    /// The reason, in complete sentences.
     case impossible(String)
 }

@@ -1,8 +1,8 @@
-/// A store of rows. The tiers above use only this protocol, so an app can write its own store and pass it to a container with
-/// `StoreLocation.custom(_:open:)`.
+/// A store of rows. A container uses a store only through this protocol. An app can write its own store, and pass it to a
+/// container with `StoreLocation.custom(_:open:)`.
 ///
-/// Implement ``firstFreeKey``, ``commit(_:)``, ``read(_:_:)``, ``reset(didEmpty:)`` and ``close()``. The defaults of all other
-/// members suit a store with a single container. ``InMemoryRows`` does most of the work for a store whose rows fit into memory:
+/// Implement ``firstFreeKey``, ``commit(_:)``, ``read(_:_:)``, ``reset(didEmpty:)`` and ``close()``. All other members have
+/// defaults for a store with a single container. ``InMemoryRows`` does most of the work for a store whose rows fit into memory:
 ///
 /// ```swift
 /// func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
@@ -15,59 +15,59 @@
 /// **Isolation**: none. The container lets only one caller at a time write. Any thread may read during a commit, so a commit
 /// must not block readers for more than a moment.
 ///
-/// **Ordering**: a read that begins after the return of a commit sees the commit. Change sets are written in the order in which
+/// **Ordering**: a read that begins after a commit has returned sees the commit. Change sets are written in the order in which
 /// they are passed.
 public protocol PersistentStore: Sendable {
-    /// A key greater than every key that a row of this store ever had. It never decreases, whether rows are deleted, the store
-    /// is reset or the store is opened again.
+    /// A key greater than every key that a row of this store has ever had. The value never decreases, even if rows are deleted,
+    /// the store is reset, or the store is opened again.
     var firstFreeKey: Int64 { get }
 
-    /// The longest string or blob that the store can keep, in bytes. The container refuses longer values before a save. By
-    /// default the longest value that fits into a row, somewhat less than 4 GiB.
+    /// The length of the longest string or blob that the store can keep, in bytes. The container refuses longer values before a
+    /// save. By default the longest value that fits into a row, somewhat less than 4 GiB.
     var longestValue: Int { get }
 
-    /// Whether commits are refused with `storeReadOnly`. False by default.
+    /// Whether the store refuses commits with `storeReadOnly`. False by default.
     var isReadOnly: Bool { get }
 
-    /// Writes the change sets in one transaction, in their order. On return, the accepted change sets are as safe as
-    /// ``StoreOptions/synchronous`` says.
+    /// Writes the change sets in one transaction, in their order. When the call returns, the accepted change sets are as safe
+    /// as ``StoreOptions/synchronous`` requires.
     ///
-    /// If a change set alone cannot be written, refuse only that change set: with `uniquenessViolated` for a key or a unique
-    /// value of another row, `objectGone` for an update of a row that does not exist, `valueTooLarge`, `validationFailed`,
-    /// `abstractEntity`, and in a shared store with `leaseLost`. Then refuse every later change set with the same origin, with
-    /// `saveRolledBack`. A refused change set changes nothing.
+    /// If a single change set cannot be written, refuse only that change set, with one of these errors: `uniquenessViolated` if
+    /// another row has its key or a unique value; `objectGone` for an update of a row that does not exist; `valueTooLarge`;
+    /// `validationFailed`; `abstractEntity`; and in a shared store, `leaseLost`. Also refuse every later change set with the
+    /// same origin, with `saveRolledBack`. A refused change set must change nothing.
     ///
-    /// **Isolation**: called on a queue of the container, by one caller at a time, while others read.
+    /// **Isolation**: called on a queue of the container, by one caller at a time. Other callers may read during the call.
     ///
     /// **Complexity**: should be proportional to the number of changed rows, not to the number of stored rows.
     ///
-    /// - Parameter group: The waiting saves, the oldest first; at least one. A save is passed again only if the call throws or
+    /// - Parameter group: The waiting saves, oldest first; at least one. A save is passed again only if the call throws or
     ///   postpones the save.
     /// - Returns: The refused and postponed change sets, with their errors.
-    /// - Throws: An error for the whole group: `storeBusy`, `diskFull`, `storeUnreadable`, `storeUnavailable`,
-    ///   `permissionDenied`, `storeClosed` and so on. None of the group is written then, also not after a restart, and the
-    ///   container tries again later. `outcomeUnknown` if the store cannot guarantee that nothing is written; the store then
-    ///   accepts no more change sets until it is opened again.
+    /// - Throws: An error that concerns the whole group: `storeBusy`, `diskFull`, `storeUnreadable`, `storeUnavailable`,
+    ///   `permissionDenied`, `storeClosed` and so on. In this case no change of the group is in the store, even after a
+    ///   restart, and the container tries again later. Throw `outcomeUnknown` if the store cannot guarantee that no change is
+    ///   stored. After `outcomeUnknown`, the store accepts no change sets until it is opened again.
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome
 
-    /// Whether each read is a round trip to another machine. If so, the container reports code that makes many single look-ups.
-    /// False by default.
+    /// Whether each read is a round trip to another machine. If true, the container reports code that makes many single
+    /// look-ups. False by default.
     var isRemote: Bool { get }
 
-    /// Whether another program can write to the store without being a member of ``sharing``. False by default.
+    /// Whether a program that is not a member of ``sharing`` can write to the store. False by default.
     var canBeWrittenOutside: Bool { get }
 
-    /// Checks whether another program has written since the last call or the last commit. If so, ``firstFreeKey`` is then
-    /// greater than the highest stored key. The check does not wait: during a commit it returns false, and the commit reports
-    /// the writes. False by default.
+    /// Checks whether another program has written since the last call or the last commit. If so, ``firstFreeKey`` is greater
+    /// than the highest stored key when the call returns. The check does not wait. During a commit, the check returns false,
+    /// and the commit reports the writes. False by default.
     ///
     /// ```swift
     /// func noticeOutsideWrites() -> Bool { file.modificationDate != lastCommitDate }
     /// ```
     func noticeOutsideWrites() -> Bool
 
-    /// The object through which containers share this store; nil, the default, if only one container can have the store open.
-    /// It is always the same object.
+    /// The object through which containers share this store. It must always be the same object. Nil if only one container can
+    /// have the store open; nil by default.
     var sharing: (any StoreSharing)? { get }
 
     /// Calls the body with a reader, and returns the body's result.
@@ -83,29 +83,29 @@ public protocol PersistentStore: Sendable {
     /// }
     /// ```
     ///
-    /// **Isolation**: called on any thread, including the main thread, and on several at a time. It must not wait for a commit
-    /// that writes to a disk or a network.
+    /// **Isolation**: called on any thread, including the main thread, and on several threads at the same time. The call must
+    /// not wait for a commit that writes to a disk or a network.
     ///
     /// - Parameters:
-    ///   - isolation: Whether all reads of the body see the same committed state, or each read sees the newest state; see
-    ///     ``ReadIsolation``. The readers of a shared store see one state in all cases, and know its ``StoreReader/position``.
-    ///   - body: Reads rows. It is called once, before this call returns, and does not keep the reader.
-    /// - Throws: The errors of the body; `storeClosed`; the error that prevents reading the store.
+    ///   - isolation: Whether all reads of the body see the same committed state, or each read sees the newest state. The
+    ///     readers of a shared store always see a single state, and know its ``StoreReader/position``.
+    ///   - body: Reads rows. Call the body once, before this method returns. The body does not keep the reader.
+    /// - Throws: The errors of the body; `storeClosed`; an error if the store cannot be read.
     func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
 
-    /// Whether the store has postponed upkeep, because saves had to be written. False by default.
+    /// Whether the store has postponed upkeep because saves had to be written. False by default.
     var needsUpkeep: Bool { get }
 
-    /// Does postponed upkeep while no save waits. It is never called during a commit. Does nothing by default.
+    /// Does postponed upkeep while no save waits. Never called during a commit. Does nothing by default.
     ///
     /// ```swift
     /// func upkeep() { journal.compact() }
     /// ```
     func upkeep()
 
-    /// Replaces the store with an empty store, for the same model and keys. Reads wait meanwhile. It is never called during a
-    /// commit. If it throws, every row is unchanged.
+    /// Replaces the store with an empty store for the same model and keys. Reads wait until the reset is done. Never called
+    /// during a commit. If the call throws, every row is unchanged.
     ///
     /// ```swift
     /// func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
@@ -115,13 +115,14 @@ public protocol PersistentStore: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter didEmpty: Called once the rows are gone, while reads still wait; not called if the reset throws.
+    /// - Parameter didEmpty: Call this closure after the rows are removed, while reads still wait. Do not call it if the reset
+    ///   throws.
     /// - Returns: The reason ``StoreStartup/Reason/requested``, and the number of dropped objects.
-    /// - Throws: The error that prevents writing the store; `storeClosed`.
+    /// - Throws: `storeClosed`; an error if the store cannot be written.
     func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup
 
-    /// Sets a handler for errors of the store that no call can throw, such as upkeep that keeps failing or a value that cannot
-    /// be read. By default no such error is reported.
+    /// Sets a handler for errors that no call can throw. Examples are upkeep that keeps failing, and a value that cannot be
+    /// read. By default, the handler is ignored.
     ///
     /// ```swift
     /// func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {
@@ -129,19 +130,19 @@ public protocol PersistentStore: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter handler: It may be called on any thread. Do not hold a lock while you call it.
+    /// - Parameter handler: The handler. It may be called on any thread. Do not keep a lock while you call the handler.
     func report(to handler: @escaping @Sendable (DataSourceError) -> Void)
 
-    /// Announces that the store will be closed: if the store is opened again in this process, the opening should wait for the
-    /// close. Does nothing by default.
+    /// Announces that the store will be closed. If the store is opened again in this process, the opening should wait until the
+    /// store is closed. Does nothing by default.
     ///
     /// ```swift
     /// func willClose() { closingFolders.withLock { _ = $0.insert(folder) } }
     /// ```
     func willClose()
 
-    /// Closes the store if it is not in use at this moment. If it returns false, ``close()`` follows. By default it does
-    /// nothing and returns false.
+    /// Closes the store if it is not in use now. If the method returns false, the container calls ``close()``. By default, the
+    /// method does nothing and returns false.
     ///
     /// ```swift
     /// func closeIfIdle() -> Bool {
@@ -151,11 +152,11 @@ public protocol PersistentStore: Sendable {
     /// }
     /// ```
     ///
-    /// - Returns: Whether the store is closed now.
+    /// - Returns: Whether the store is closed.
     func closeIfIdle() -> Bool
 
-    /// Ends all work and releases the store's files. Later calls throw `storeClosed`. It may be called again, and on any
-    /// thread, even on the thread of a reader whose container is gone. It is never called during a commit or a reset.
+    /// Ends all work and releases the store's files. Later calls throw `storeClosed`. The method may be called several times,
+    /// on any thread, even on the thread of a reader whose container no longer exists. Never called during a commit or a reset.
     ///
     /// ```swift
     /// func close() {
@@ -167,31 +168,31 @@ public protocol PersistentStore: Sendable {
 }
 
 extension PersistentStore {
-    /// The longest value that fits into a row.
+    /// The length of the longest value that fits into a row, in bytes.
     public var longestValue: Int { RowSnapshot.longestValue }
-    /// False.
+    /// Returns false.
     public var isReadOnly: Bool { false }
-    /// False.
+    /// Returns false.
     public var isRemote: Bool { false }
-    /// False.
+    /// Returns false.
     public var canBeWrittenOutside: Bool { false }
-    /// False. A store in a file that other programs write can compare dates:
+    /// Returns false. A store in a file that other programs write can compare dates:
     ///
     /// ```swift
     /// func noticeOutsideWrites() -> Bool { file.modificationDate != lastCommitDate }
     /// ```
     public func noticeOutsideWrites() -> Bool { false }
-    /// Nil.
+    /// Returns nil.
     public var sharing: (any StoreSharing)? { nil }
-    /// False.
+    /// Returns false.
     public var needsUpkeep: Bool { false }
-    /// Does nothing. A store with a journal can make it shorter:
+    /// Does nothing. A store with a journal can compact the journal:
     ///
     /// ```swift
     /// func upkeep() { journal.compact() }
     /// ```
     public func upkeep() {}
-    /// Ignores the handler. A store with upkeep can keep it:
+    /// Ignores the handler. A store that has errors to report can keep the handler:
     ///
     /// ```swift
     /// func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {
@@ -199,13 +200,13 @@ extension PersistentStore {
     /// }
     /// ```
     public func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {}
-    /// Does nothing. A store with a lock can announce the release:
+    /// Does nothing. A store with a lock can announce that it will release the lock:
     ///
     /// ```swift
     /// func willClose() { closingFolders.withLock { _ = $0.insert(folder) } }
     /// ```
     public func willClose() {}
-    /// Does nothing and returns false. A store that counts its readers can close at once:
+    /// Does nothing and returns false. A store that counts its readers can close immediately if there are none:
     ///
     /// ```swift
     /// func closeIfIdle() -> Bool {
@@ -220,16 +221,17 @@ extension PersistentStore {
 
 /// The result of a commit: the refused and the postponed change sets of the group.
 public struct CommitOutcome: Sendable {
-    /// The errors of the refused change sets, by index in the group. All change sets that were neither refused nor postponed
-    /// were written.
+    /// The errors of the refused change sets, by their index in the group. All change sets that are neither refused nor
+    /// postponed were written.
     public var refused: [Int: DataSourceError]
-    /// The errors of the postponed change sets, by index in the group: another program has locked rows that these change sets
-    /// change. The container tries them again. Later change sets with the same ``ChangeSet/origin`` are postponed, too.
+    /// The errors of the postponed change sets, by their index in the group. A change set is postponed if another program has
+    /// locked rows that the change set changes. Later change sets with the same ``ChangeSet/origin`` are postponed, too. The
+    /// container tries postponed change sets again.
     public var postponed: [Int: DataSourceError]
-    /// Whether another program had written to the store since the last commit.
+    /// Whether another program has written to the store since the previous commit.
     public var foundOutsideWrites: Bool
 
-    /// Makes an outcome. Without arguments, every change set of the group was written.
+    /// Makes an outcome. Without arguments, the outcome says that every change set of the group was written.
     ///
     /// ```swift
     /// return CommitOutcome(refused: [
@@ -245,23 +247,25 @@ public struct CommitOutcome: Sendable {
     }
 }
 
-/// The state that the reads of one call of ``PersistentStore/read(_:_:)`` see.
+/// The state of the store that the reads of one call of ``PersistentStore/read(_:_:)`` see.
 public enum ReadIsolation: Sendable {
-    /// Each read sees the commits before its own start.
+    /// Each read sees all commits that ended before the read began.
     case statement
-    /// All reads see the same state: the commits before the start of the first read, or an earlier state.
+    /// All reads see the same state of the store. This state includes the commits before the first read, or is an earlier
+    /// state.
     case snapshot
-    /// For many look-ups, one after another. A look-up sees all commits of this store before its start, but may miss commits of
-    /// other programs in the last 10 milliseconds. So a store may keep one transaction open for several look-ups.
+    /// For many successive look-ups. A look-up sees all commits of this store that ended before the look-up began, but may miss
+    /// commits that other programs made in the last 10 milliseconds. The store may therefore use one transaction for several
+    /// look-ups.
     case lookup
 }
 
-/// A change of every matching row, made by the store itself. The rows stay in the store, so the change takes the same memory
-/// for any number of rows.
+/// A change of all matching rows that the store makes itself. The rows are not read into memory, so the memory that the change
+/// needs does not depend on the number of rows.
 package struct BulkChange: Sendable {
-    /// The rows to change: one query for each entity. A query has no joined columns, and its order and limit are ignored.
+    /// The rows to change, as one query for each entity. The queries have no joined columns. Their order and limit are ignored.
     package let queries: [RowQuery]
-    /// The new values by column, the same for every row; nil to delete the rows.
+    /// The new values by column, which are the same for every row; nil to delete the rows.
     package let values: [Int: RowValue]?
 
     package init(_ queries: [RowQuery], values: [Int: RowValue]?) {
@@ -277,15 +281,15 @@ package protocol BulkStore: PersistentStore {
     func make(_ change: BulkChange) throws(DataSourceError) -> Int
 }
 
-/// The change sets of a group that a store refuses, while it writes the others.
+/// The change sets of a group that a store refuses. The store writes all other change sets.
 package struct Refusals: Sendable {
-    /// By index in the group.
+    /// The errors of the refused change sets, by their index in the group.
     package private(set) var errors: [Int: DataSourceError] = [:]
     private var origins: [Int: DataSourceError] = [:]
 
     package init() {}
 
-    /// Refuses a change set because of its own error.
+    /// Refuses a change set that has caused an error.
     package mutating func refuse(_ set: ChangeSet, at index: Int, _ error: DataSourceError) {
         errors[index] = error
         if origins[set.origin] == nil { origins[set.origin] = error }
@@ -302,7 +306,7 @@ package struct Refusals: Sendable {
 }
 
 extension DataSourceError {
-    /// Whether the error concerns one change set, so that the other change sets can be written.
+    /// Whether the error concerns only one change set, so that the store can write the other change sets.
     package var isOfOneSave: Bool {
         switch code {
         case .uniquenessViolated, .valueTooLarge, .objectGone, .abstractEntity, .validationFailed, .leaseLost: true
@@ -310,7 +314,7 @@ extension DataSourceError {
         }
     }
 
-    /// The error for a save that may depend on a save that could not be written.
+    /// Makes the error for a save that may depend on an earlier save that could not be written.
     package init(rolledBackAfter cause: DataSourceError) {
         self.init(
             .saveRolledBack,
@@ -322,7 +326,7 @@ extension DataSourceError {
         self.init(.abstractEntity, "An abstract entity cannot have objects.", entityName: name)
     }
 
-    /// The error for an update of a row that another program has deleted.
+    /// Makes the error for an update of a row that another program has deleted.
     package init(updateOfMissingRowOf entity: String?) {
         self.init(
             .objectGone,
@@ -332,35 +336,35 @@ extension DataSourceError {
     }
 }
 
-/// A store that can write new rows of a large save while the save is still being made.
+/// A store that can write new rows of a large save early, before the save is complete.
 ///
 /// The early rows are in an open transaction, so no reader sees them. The transaction ends with the commit of the save. If the
-/// store has other work first, it rolls the transaction back and writes the whole save later.
+/// store must do other work first, it rolls back the transaction, and writes the whole save later.
 package protocol EarlyWriteStore: PersistentStore {
-    /// How many rows are written at a time. The lower bound makes a call worthwhile; the upper bound limits how long the save
-    /// of another data source waits.
+    /// The number of rows to write in one call. Fewer rows would not be worth a call. More rows would delay the save of another
+    /// data source for too long.
     var rowsWrittenEarly: ClosedRange<Int> { get }
 
-    /// Writes rows of a save that is still being made.
+    /// Writes rows of a save that is not complete yet.
     ///
-    /// **Isolation**: called by one caller at a time for one save, while other saves may be committed.
+    /// **Isolation**: called by one caller at a time, for one save. Other saves may be committed at the same time.
     ///
-    /// - Returns: Whether more rows may follow. If not, no rows of the save are written early, because the store may have other
-    ///   work.
+    /// - Returns: Whether more rows may be written early. If false, no more rows of this save are written early. The store may
+    ///   have other work.
     func write(_ rows: NewRows, for earlyWrite: EarlyWrite) -> Bool
 
-    /// Rolls back the early rows of a save, unless the save is in the store by now.
+    /// Rolls back the early rows of a save. Does nothing if the save is already in the store.
     func abandon(_ earlyWrite: EarlyWrite)
 
-    /// The number of early rows of the save that is still being made.
+    /// The number of rows that were written early, for the save that is not complete yet.
     var earlyRows: Int { get }
 }
 
 /// When a commit counts as done.
 public enum SynchronousLevel: Sendable, Hashable {
-    /// When the rows are on the disk: no committed save is lost in a power cut.
+    /// When the rows are on the disk. A power cut then loses no committed save.
     case full
-    /// When the operating system has the rows: no committed save is lost if the process is killed. A power cut may lose the
+    /// When the operating system has the rows. No committed save is lost if the process is killed. A power cut may lose the
     /// newest commits, each as a whole.
     case normal
 }

@@ -4,17 +4,17 @@
 /// configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }
 /// ```
 public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
-    /// The SQL, with placeholders `?1`, `?2` ... for values. If values are traced, they replace the placeholders, except lists,
-    /// which show as NULL.
+    /// The SQL, with a placeholder (`?1`, `?2` ...) for each value. If values are traced, each placeholder is replaced by its
+    /// value, except that a list is shown as NULL.
     public let sql: String
-    /// The time from the first step of the statement to its end, including the work on its rows.
+    /// The time from the first step of the statement to its end. Includes the work of the caller on the statement's rows.
     public let duration: Duration
-    /// How many rows the statement returned or, if it writes, changed.
+    /// The number of rows that the statement returned. If the statement writes, the number of rows that it changed.
     public let rowCount: Int
     /// Whether the statement may write.
     public let isWriting: Bool
-    /// How many instructions SQLite ran: the cost of a statement that reads many rows to return few. 0 for a statement of
-    /// another store.
+    /// The number of instructions that SQLite ran. The number is high for a statement that reads many rows to return few. It is
+    /// 0 in other stores.
     package let stepCount: Int
 
     package init(sql: String, duration: Duration, rowCount: Int, isWriting: Bool, stepCount: Int = 0) {
@@ -25,7 +25,7 @@ public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
         self.stepCount = stepCount
     }
 
-    /// `0.120 ms, 3 rows: SELECT ...`
+    /// The duration, the number of rows and the SQL, for example `0.120 ms, 3 rows: SELECT ...`.
     public var description: String {
         let (seconds, attoseconds) = duration.components
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000

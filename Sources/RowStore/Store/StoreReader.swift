@@ -1,8 +1,8 @@
 package import Dispatch
 
-/// Reads committed rows. It is valid only during the body of ``PersistentStore/read(_:_:)``.
+/// Reads committed rows. A reader is valid only during the body of ``PersistentStore/read(_:_:)``.
 ///
-/// A store that can only list rows uses ``RowQuery/rows(in:listing:)``:
+/// A store that can only list all rows of an entity uses ``RowQuery/rows(in:listing:)``:
 ///
 /// ```swift
 /// func forEachRow(
@@ -14,11 +14,11 @@ package import Dispatch
 ///
 /// **Isolation**: none. Only one thread at a time uses a reader.
 public protocol StoreReader {
-    /// The position of the newest save in the state that the reader sees (``StoreSharing``); 0, the default, in a store that is
-    /// not shared.
+    /// The position of the newest save in the state that the reader sees; see ``StoreSharing``. Must be 0 in a store that is
+    /// not shared, and is 0 by default.
     var position: Int64 { get }
 
-    /// Passes the matching rows to the body, in the order of the query and within its limit, each as soon as it is read.
+    /// Passes each matching row to the body as soon as the row is read. Applies the order, limit and offset of the query.
     ///
     /// ```swift
     /// var found: StoredRow?
@@ -30,11 +30,11 @@ public protocol StoreReader {
     /// - Parameters:
     ///   - query: The query.
     ///   - body: Called with each row.
-    /// - Throws: `invalidPredicate` if a pattern needs too much work, `cancelled` if the calling task was cancelled; the error
-    ///   that prevents reading the store.
+    /// - Throws: `invalidPredicate` if a pattern needs too much work; `cancelled` if the calling task was cancelled; an error
+    ///   if the store cannot be read.
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError)
 
-    /// The number of matching rows, regardless of limit and offset. By default all matching rows are read.
+    /// Returns the number of matching rows. Ignores limit and offset. By default, all matching rows are read.
     ///
     /// ```swift
     /// let isStored =
@@ -46,8 +46,8 @@ public protocol StoreReader {
     /// - Throws: The errors of ``forEachRow(_:_:)``.
     func count(_ query: RowQuery) throws(DataSourceError) -> Int
 
-    /// How the store would find the rows of a query, to find out why the query is slow. By default it says that rows are read
-    /// in memory.
+    /// Explains how the store would find the rows of a query, for example to find out why the query is slow. By default, the
+    /// explanation says that rows are read in memory.
     ///
     /// ```swift
     /// print(try reader.explain(query).statement)
@@ -57,7 +57,7 @@ public protocol StoreReader {
     /// - Throws: The errors of ``forEachRow(_:_:)``.
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation
 
-    /// The row with the key, or nil. By default the entity's rows are searched.
+    /// Returns the row with the key; nil if there is none. By default, the rows of the entity are searched.
     ///
     /// ```swift
     /// let row = try reader.row(entity: layout.index, key: 12)
@@ -69,8 +69,8 @@ public protocol StoreReader {
     /// - Throws: The errors of ``forEachRow(_:_:)``.
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot?
 
-    /// The row with the values in the columns of a uniqueness constraint, or nil. A null value matches nothing, and strings are
-    /// compared by their bytes. `RowQuery(_:constraint:values:)` is the same as a query.
+    /// Returns the row with the given values in the columns of a uniqueness constraint; nil if there is none. A null value
+    /// matches nothing. Strings are compared by their bytes. `RowQuery(_:constraint:values:)` makes an equivalent query.
     ///
     /// ```swift
     /// let contact = try reader.row(
@@ -86,10 +86,10 @@ public protocol StoreReader {
 }
 
 extension StoreReader {
-    /// 0, for a store that is not shared.
+    /// Returns 0, for a store that is not shared.
     public var position: Int64 { 0 }
 
-    /// Reads and counts all matching rows.
+    /// Reads all matching rows, and returns their number.
     ///
     /// ```swift
     /// let query = RowQuery(layout, constraint: 0, values: [.text("guan-yu")])
@@ -105,7 +105,7 @@ extension StoreReader {
         return count
     }
 
-    /// Reports that rows are read in memory. It never throws.
+    /// Returns an explanation that rows are read in memory. Never throws.
     ///
     /// ```swift
     /// print(try reader.explain(query).steps.joined(separator: "\n"))
@@ -114,7 +114,7 @@ extension StoreReader {
         QueryExplanation(statement: "", steps: [QueryExplanation.inMemory])
     }
 
-    /// Searches the entity's rows.
+    /// Searches the rows of the entity.
     ///
     /// ```swift
     /// let row = try reader.row(entity: layout.index, key: 12)
@@ -132,17 +132,18 @@ extension StoreReader {
     }
 }
 
-/// A reader that can calculate aggregates itself, so that no rows are passed on.
+/// A reader that can calculate aggregates itself. It does not pass on the rows.
 package protocol AggregatingReader: StoreReader {
-    /// The results for all matching rows, regardless of limit and order. Nil if they must be calculated from the rows.
+    /// Returns the results for all matching rows. Ignores limit and order. Returns nil if the caller must calculate the results
+    /// from the rows.
     ///
     /// - Throws: The errors of ``StoreReader/forEachRow(_:_:)``.
     func results(_ aggregations: [Aggregation], of query: RowQuery) throws(DataSourceError) -> [RowValue]?
 }
 
-/// The name of a queue that reads a store. The report of a reader that blocks a checkpoint has this name.
+/// The name of a queue that reads a store. If a read blocks a checkpoint, the error report has this name.
 package enum ReaderName {
-    /// Set on each queue whose work reads.
+    /// The key of the name, which is set on each queue that reads.
     package static let key = DispatchSpecificKey<String>()
 
     package static var current: String? { DispatchQueue.getSpecific(key: key) }

@@ -10,34 +10,35 @@ public import Foundation
 /// }
 /// ```
 public struct StoreStartup: Sendable, Hashable {
-    /// Why the store was made, kept or reset.
+    /// The reason why the store was made, kept or reset.
     public var reason: Reason
-    /// The number of objects of the old store that were dropped. If ``countFailure`` is not nil, more objects were dropped.
+    /// The number of objects that were dropped from the old store. If ``countFailure`` is not nil, more objects were dropped
+    /// than counted.
     public var rowsDropped: Int
-    /// The reason why some dropped objects could not be counted: the store was damaged. Nil if all were counted.
+    /// The reason why some dropped objects could not be counted, which is damage of the store; nil if all were counted.
     public var countFailure: String?
     /// The backup of the old store; nil if there is none.
     public var backup: URL?
-    /// The backups of ``ResetPolicy/standard`` that were removed because a key changed or the app asked for an empty store, the
-    /// oldest first.
+    /// The backups of ``ResetPolicy/standard`` that were removed, oldest first. They are removed if a key changed, or if the
+    /// app asked for an empty store.
     public var removedBackups: [URL] = []
-    /// The entities whose rows were dropped while other rows stayed, sorted; nil if all rows or none were dropped.
+    /// The entities whose rows were dropped while other rows were kept, sorted; nil if all rows or no rows were dropped.
     public var entitiesReset: [String]?
-    /// The objects and links that were dropped while others stayed: by a policy that keeps a part, a changed key of a data
-    /// source, or a migration. Empty if the whole store was dropped, and in custom stores.
+    /// The objects and links that were dropped while others were kept. The cause is a policy that keeps some rows, a changed
+    /// key of a data source, or a migration. Empty if the whole store was dropped, and always empty in custom stores.
     public var dropped = Dropped()
-    /// Why the store was reset although the policy was to migrate it, or dropped as a whole although the policy was to keep a
-    /// part; otherwise nil.
+    /// The reason why the policy could not be followed. Set if a store was reset instead of migrated, or dropped completely
+    /// instead of partly; otherwise nil.
     public var fallback: String?
-    /// The results of the migration; nil if there was none.
+    /// The results of the migration; nil if there was no migration.
     public var migration: MigrationReport?
 
-    /// The objects and links that were dropped while the rest stayed.
+    /// The objects and links that were dropped while others were kept.
     public struct Dropped: Sendable, Hashable {
-        /// The number of dropped objects, by the old name of their entity; entities without dropped objects are left out.
+        /// The number of dropped objects, by the old name of their entity. Entities without dropped objects are left out.
         public var objects: [String: Int] = [:]
-        /// The number of links between objects that stayed and objects that were dropped, by the relationship in whose column
-        /// or table they were stored, such as `Note.folder`. Links between two dropped objects do not count.
+        /// The number of dropped links between a kept object and a dropped object. The keys are the relationships that stored
+        /// the links, such as `Note.folder`. Links between two dropped objects do not count.
         public var links: [String: Int] = [:]
 
         /// Makes a value without dropped objects and links.
@@ -48,7 +49,7 @@ public struct StoreStartup: Sendable, Hashable {
         /// ```
         public init() {}
 
-        /// The number of dropped objects of all entities.
+        /// The total number of dropped objects.
         public var objectCount: Int { objects.values.reduce(0, +) }
     }
 
@@ -69,13 +70,13 @@ public struct StoreStartup: Sendable, Hashable {
         self.migration = migration
     }
 
-    /// Whether an old store, or a part of it, was dropped.
+    /// Whether an old store, or some of its objects, were dropped.
     public var isReset: Bool { migration == nil ? reason.isReset : rowsDropped > 0 }
 }
 
 extension StoreStartup {
-    /// The reason why opening made, kept or reset the store. Compare it with ``current`` and the other constants, or read its
-    /// properties. New reasons may be added in any release.
+    /// The reason why opening made, kept or reset the store. Compare the reason with ``current`` and the other constants, or
+    /// read its properties. New reasons may be added in any release.
     public struct Reason: Sendable, Hashable {
         private enum Kind: Sendable, Hashable {
             case firstLaunch, current, requested, changed
@@ -88,7 +89,7 @@ extension StoreStartup {
         public let isDatabaseKeyChanged: Bool
         /// The entities that were added, changed or removed, sorted.
         public let changedEntities: [String]
-        /// The entities whose data source has a changed key, sorted.
+        /// The entities that belong to a data source whose key changed, sorted.
         public let entitiesWithChangedKey: [String]
 
         private init(_ kind: Kind) {
@@ -99,7 +100,8 @@ extension StoreStartup {
             entitiesWithChangedKey = []
         }
 
-        /// The differences between a store and the requested one; nil if there are none.
+        /// Makes the reason from the differences between the store and the wanted store. Returns nil if there are no
+        /// differences.
         package init?(
             isModelChanged: Bool, isDatabaseKeyChanged: Bool, changedEntities: [String],
             entitiesWithChangedKey: [String] = []
@@ -159,17 +161,18 @@ extension StoreStartup {
             entitiesWithChangedKey = sourceKeys
         }
 
-        /// Whether the reason drops an old store, or a part of it.
+        /// Whether a startup for this reason drops an old store, or some of its objects.
         public var isReset: Bool { kind == .changed || kind == .requested }
 
-        /// The reason without the changed keys of data sources. Nil unless the model and such a key changed, while the database
-        /// key stayed the same.
+        /// The reason without the changed keys of data sources. Nil except in one case: the model and the key of a data source
+        /// changed, and the database key is the same.
         package var withoutKeysOfDataSources: Reason? {
             guard isModelChanged, !isDatabaseKeyChanged, !entitiesWithChangedKey.isEmpty else { return nil }
             return .modelChanged(entities: changedEntities)
         }
 
-        /// Whether the old rows may belong to a user who logged out: a key changed, or the app asked for an empty store.
+        /// Whether the old rows may belong to a user who has logged out, because a key changed or the app asked for an empty
+        /// store.
         package var mayBeOfAnotherOwner: Bool {
             isDatabaseKeyChanged || !entitiesWithChangedKey.isEmpty || kind == .requested
         }
@@ -177,7 +180,7 @@ extension StoreStartup {
 }
 
 extension StoreStartup.Reason: CustomStringConvertible {
-    /// `current`, or for example `modelChanged(ContactEntity), databaseKeyChanged`.
+    /// The reason as words, for example `current`, or `modelChanged(ContactEntity), databaseKeyChanged`.
     public var description: String {
         switch kind {
         case .firstLaunch: return "firstLaunch"

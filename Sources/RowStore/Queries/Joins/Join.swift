@@ -1,10 +1,10 @@
-/// Answers a query with joined columns by several queries without joined columns, for a store that cannot join. Related rows
-/// are read for many rows at a time.
+/// Answers a query with joined columns, for a store that cannot join. Uses several queries without joined columns, each of
+/// which reads the related rows of many rows.
 package struct Join<View: RowView> {
     let view: View
     let budget: QueryBudget
 
-    /// The number of rows whose related rows are read at a time.
+    /// The number of rows whose related rows are read by one query.
     private static var batchSize: Int { 1000 }
 
     package init(_ view: View, _ budget: QueryBudget) {
@@ -12,7 +12,7 @@ package struct Join<View: RowView> {
         self.budget = budget
     }
 
-    /// The matching rows of several entities, each with its entity, in order and within limit and offset.
+    /// Returns the matching rows of several entities, in order and within limit and offset. Each row comes with its entity.
     package func rows(
         _ query: RowQuery, _ family: [Int]
     ) throws(DataSourceError) -> [(entity: Int, stored: StoredRow)] {
@@ -40,9 +40,10 @@ package struct Join<View: RowView> {
 
     // MARK: Columns
 
-    /// The rows with their joined columns.
+    /// Returns the rows with their joined columns.
     ///
-    /// - Parameter outer: For each related row, the outer row from which the relationship leads to it; otherwise empty.
+    /// - Parameter outer: For each related row, the outer row that the relationship starts from. Empty if the rows are not
+    ///   related rows.
     package func filled(
         _ rows: [StoredRow], _ columns: [JoinedColumn], outer: [StoredRow] = []
     ) throws(DataSourceError) -> [StoredRow] {
@@ -74,7 +75,7 @@ package struct Join<View: RowView> {
         return values
     }
 
-    /// Passes the matching related rows to the body, with their joined columns, each with the index of its owner.
+    /// Passes each matching related row to the body, with its joined columns and the index of its owner.
     private func forEachRelated(
         _ related: RelatedRows, of owners: [StoredRow], _ body: (Int, StoredRow) -> Void
     ) throws(DataSourceError) {
@@ -91,7 +92,7 @@ package struct Join<View: RowView> {
         }
     }
 
-    /// All related rows, with the indexes of their owners.
+    /// Returns all related rows, with the indexes of their owners.
     private func pairs(
         _ related: RelatedRows, _ owners: [StoredRow]
     ) throws(DataSourceError) -> [(owner: Int, row: StoredRow)] {
@@ -122,7 +123,7 @@ package struct Join<View: RowView> {
         return ends.compactMap { end in byKey[end.key].map { (end.owner, $0) } }
     }
 
-    /// For each key in the column, the row that was made first. The owner's object has that row as its destination, too.
+    /// Returns the oldest row for each key in the column. This row is also the destination that the owner's object has.
     private func firstOfEach(_ rows: [StoredRow], _ column: Int) -> [StoredRow] {
         var first: [Int64: StoredRow] = [:]
         for row in rows {
@@ -139,7 +140,7 @@ package struct Join<View: RowView> {
 
     // MARK: Predicates
 
-    /// The predicate, in which predicates of related rows are replaced by lists of keys.
+    /// Returns the predicate with lists of keys in place of the predicates for related rows.
     private func resolved(
         _ predicate: RowPredicate, _ joined: [JoinedColumn], _ layout: EntityLayout
     ) throws(DataSourceError) -> RowPredicate {
@@ -162,7 +163,7 @@ package struct Join<View: RowView> {
         return resolved
     }
 
-    /// A predicate for the rows that have at least one of the related rows.
+    /// Returns a predicate for the rows that have at least one of the related rows.
     private func members(_ related: RelatedRows) throws(DataSourceError) -> RowPredicate {
         var query = RowQuery(entity: related.destination, predicate: related.predicate, budget: budget)
         query.joined = related.joined
@@ -178,7 +179,7 @@ package struct Join<View: RowView> {
             let found = try rows(query, related.family).map(\.stored).filter { !$0.row.isNull(column) }
             var owners = Set(found.map { $0.row.integer(column) })
             if view.mayHaveDoubleLinks, related.isToOne {
-                // The matching row may not be the row that its owner has as destination.
+                // The matching row may differ from the destination that its owner's object has.
                 let matching = Set(found.map(\.key))
                 let all = try view.rows(related.family, .column(column), in: Array(owners), columns: [column], budget)
                 let leading = firstOfEach(all, column).filter { matching.contains($0.key) }
@@ -195,7 +196,7 @@ package struct Join<View: RowView> {
 }
 
 extension JoinedColumn {
-    /// The value of the column for a row with these related rows.
+    /// Returns the value of the column for a row that has these related rows.
     fileprivate func value(of related: [StoredRow]) -> RowValue {
         switch source {
         case .outer, .outerKey: .null

@@ -1,8 +1,9 @@
 extension RowPredicate {
-    /// Rewrites a predicate of one joined column as a predicate of the related rows, which can use their indexes.
+    /// Rewrites a predicate of one joined column as a predicate of the related rows, so that it can use the indexes of the
+    /// related rows.
     ///
-    /// - Returns: The related rows. A row matches if it has at least one of them or, if negated, none. Nil if the predicate
-    ///   cannot be rewritten.
+    /// - Returns: The related rows, and whether they are negated. A row matches if it has at least one of the related rows; if
+    ///   negated, if it has none. Nil if the predicate cannot be rewritten.
     package func ofRelatedRows(
         _ joined: [JoinedColumn], _ layout: EntityLayout
     ) -> (related: RelatedRows, isNegated: Bool)? {
@@ -15,7 +16,7 @@ extension RowPredicate {
             guard case .compare(_, .equal, .integer(let wanted)) = self else { return nil }
             return (related, wanted == 0)
         case .value(var related, let column) where !related.isCorrelated:
-            // If null matches, every row matches except those whose destination fails.
+            // If null matches, every row matches except the rows whose destination does not match.
             guard let resultForNull = resultForNull(layout) else { return nil }
             let predicate = mappingColumns { $0 == number ? column : $0 }
             let wanted = resultForNull ? RowPredicate.not(predicate) : predicate
@@ -29,7 +30,7 @@ extension RowPredicate {
         }
     }
 
-    /// The same predicate of the row's own key, if it tests for equality; otherwise nil.
+    /// The corresponding predicate of the row's own key, if it tests for equality; otherwise nil.
     private var ofKey: RowPredicate? {
         switch self {
         case .compare(_, .equal, .null): .constant(false)
@@ -50,12 +51,13 @@ extension RowPredicate {
         }
     }
 
-    /// The result for a row with null in its only column, a joined column; nil if it is unknown.
+    /// Returns the result for a row in which the only column, a joined column, is null. Returns nil if the result is unknown.
     private func resultForNull(_ layout: EntityLayout) -> Bool? {
         try? evaluate(StoredRow(key: 0, row: RowSnapshot(columnCount: 1)), layout, QueryBudget())
     }
 
-    /// The part of the predicate without joined columns. It matches every row that the predicate matches, and possibly others.
+    /// The part of the predicate that uses no joined columns. It matches every row that the whole predicate matches, and
+    /// possibly more rows.
     package var withoutJoined: RowPredicate {
         switch self {
         case .and(let parts): .and(parts.map(\.withoutJoined).filter { $0 != .constant(true) })
@@ -70,7 +72,7 @@ extension RowPredicate {
         return columns.contains(where: JoinedColumn.isJoined)
     }
 
-    /// The same predicate on other columns.
+    /// Returns this predicate with other columns.
     package func mappingColumns(_ map: (Int) -> Int) -> RowPredicate {
         switch self {
         case .constant, .compareKey: self

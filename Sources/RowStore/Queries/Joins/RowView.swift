@@ -1,12 +1,12 @@
-/// Rows in one state: the rows of a store, perhaps with pending saves or the edits of a batch.
+/// The rows in a single state. They are the rows of a store, possibly together with pending saves or with the edits of a batch.
 package protocol RowView {
     var layout: ModelLayout { get }
 
-    /// Whether a link may have a duplicate, or two rows may lead to one end of a one-to-one relationship. Both happen in a
-    /// draft if another save has made the same link. False by default.
+    /// Whether a link may have a duplicate, or two rows may lead to the same end of a one-to-one relationship. Both can happen
+    /// in a draft, if another save has made the same link. False by default.
     var mayHaveDoubleLinks: Bool { get }
 
-    /// The matching rows of one concrete entity, in the order of the query.
+    /// Returns the matching rows of one concrete entity, in the order of the query.
     ///
     /// - Parameter query: A query without joined columns.
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow]
@@ -15,7 +15,7 @@ package protocol RowView {
 extension RowView {
     package var mayHaveDoubleLinks: Bool { false }
 
-    /// The rows of several entities that have one of the keys in a column, in any order.
+    /// Returns the rows of several entities that have one of the keys in a column, in any order.
     package func rows(
         _ entities: [Int], _ column: RowExpression, in keys: [Int64], columns: [Int]? = nil, _ budget: QueryBudget
     ) throws(DataSourceError) -> [StoredRow] {
@@ -31,9 +31,9 @@ extension RowView {
     }
 }
 
-/// Answering queries from rows in memory.
+/// Queries that are answered from rows in memory.
 extension RowQuery {
-    /// Makes a query for the row with the values in the columns of a uniqueness constraint. A null value matches nothing.
+    /// Makes a query for the row with the given values in the columns of a uniqueness constraint. A null value matches nothing.
     ///
     /// ```swift
     /// let query = RowQuery(layout, constraint: 0, values: [.text("guan-yu")])
@@ -50,7 +50,7 @@ extension RowQuery {
         self.init(entity: layout.index, predicate: values.contains(.null) ? .constant(false) : .and(predicates))
     }
 
-    /// The rows that answer the query, in its order and within its limit, from a list of all rows.
+    /// Returns the rows that answer the query. Finds them in lists of all rows.
     ///
     /// ```swift
     /// func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void)
@@ -60,15 +60,15 @@ extension RowQuery {
     /// }
     /// ```
     ///
-    /// The function applies predicate, order, limit, offset and related rows. A predicate has the same result as in every other
-    /// store.
+    /// The method applies the predicate, order, limit, offset and related rows. A predicate has the same result as in every
+    /// other store.
     ///
     /// **Isolation**: none. **Complexity**: O(n) in the listed rows, O(n log n) with an order.
     ///
     /// - Parameters:
     ///   - layout: The model.
-    ///   - list: Returns all rows of an entity, given by its index in ``ModelLayout/entities``, in any order. It is called for
-    ///     the query's own entity and for entities of related rows, possibly more than once.
+    ///   - list: Returns all rows of an entity, in any order. The argument is the entity's index in ``ModelLayout/entities``.
+    ///     Called for the query's own entity and for the entities of related rows, possibly more than once.
     /// - Throws: `invalidPredicate` if a pattern needs too much work, `cancelled`, and the errors of `list`.
     public func rows(
         in layout: ModelLayout, listing list: @escaping (_ entity: Int) throws(DataSourceError) -> [StoredRow]
@@ -76,9 +76,9 @@ extension RowQuery {
         try ListedRows(layout: layout, list: list).answer(self)
     }
 
-    /// The matching rows of one entity, in order if the query is ordered.
+    /// Returns the matching rows of one entity, sorted if the query is ordered. The query must have no joined columns.
     ///
-    /// - Parameter rows: All rows of the entity. The query must have no joined columns.
+    /// - Parameter rows: All rows of the entity.
     func matches(_ rows: some Sequence<StoredRow>, _ layout: EntityLayout) throws(DataSourceError) -> [StoredRow] {
         var found: [StoredRow] = []
         for row in rows {
@@ -92,7 +92,7 @@ extension RowQuery {
 }
 
 extension RowView {
-    /// The rows that answer a query, which may have joined columns.
+    /// Returns the rows that answer a query. The query may have joined columns.
     func answer(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         if query.joined.isEmpty { return try rows(query) }
         return try Join(self, query.budget).rows(query, [query.entity]).map(\.stored)

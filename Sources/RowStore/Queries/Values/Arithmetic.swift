@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Arithmetic for queries, the same in memory and in a database.
+/// Arithmetic for queries. The results are the same in memory and in a database.
 ///
-/// An operation without a result gives null: any operation with null, a division by zero, an integer beyond 64 bits, a decimal
-/// beyond its range, NaN, and a shift by fewer than 0 or more than 63 bits. Integer division drops the remainder. A power is a
-/// real. Bit operations use 64-bit integers in two's complement.
+/// The result of an operation is null in these cases: an operand is null; the divisor is zero; an integer needs more than 64
+/// bits; a decimal is out of its range; the result is NaN; a shift is by fewer than 0 or more than 63 bits. Integer division
+/// drops the remainder. The result of a power is a real. Bit operations work on 64-bit integers in two's complement.
 enum Arithmetic {
     static func combine(
         _ lhs: RowValue, _ operation: ArithmeticOperator, _ rhs: RowValue, as kind: ValueKind
@@ -63,7 +63,7 @@ enum Arithmetic {
         case .add: error = NSDecimalAdd(&result, &left, &right, .plain)
         case .subtract: error = NSDecimalSubtract(&result, &left, &right, .plain)
         case .multiply:
-            // Foundation traps if the exponent is below the smallest possible one.
+            // Foundation traps if the exponent is below the minimum.
             if lhs.exponent + rhs.exponent < Decimal.leastExponent { return nil }
             error = NSDecimalMultiply(&result, &left, &right, .plain)
         case .divide:
@@ -84,7 +84,7 @@ enum Arithmetic {
         combine(kind == .decimal ? .text("0") : kind == .integer ? .integer(0) : .real(0), .subtract, value, as: kind)
     }
 
-    /// A function with one number as its argument.
+    /// Applies a function that has one number as its argument.
     static func apply(_ function: FetchFunction, _ value: RowValue, as kind: ValueKind) -> RowValue {
         if value == .null { return .null }
         if function.isReal { return value.asReal.map { .number(function.apply($0)) } ?? .null }
@@ -125,17 +125,17 @@ extension FetchFunction {
     }
 }
 
-// Inside an extension of `FetchFunction`, cases hide the functions of Foundation with the same names.
+// Declared outside the extension of `FetchFunction`, because its cases hide the functions of Foundation with the same names.
 
 private func naturalLogarithm(_ number: Double) -> Double { log(number) }
 
 private func exponential(_ number: Double) -> Double { exp(number) }
 
 extension Decimal {
-    /// The smallest exponent of a decimal: the power of ten of its last digit.
+    /// The minimum exponent of a decimal. The exponent is the power of ten of the last digit.
     fileprivate static let leastExponent = -128
 
-    /// The number rounded down, up or towards zero.
+    /// Returns the number rounded down, up or towards zero.
     fileprivate func rounded(_ function: FetchFunction) -> Decimal? {
         var (number, result) = (self, Decimal())
         let mode: NSDecimalNumber.RoundingMode =
@@ -150,12 +150,12 @@ extension Decimal {
 }
 
 extension RowValue {
-    /// A real, or null for NaN. Negative zero becomes zero, as in a store.
+    /// Returns a real, or null for NaN. Negative zero becomes zero, as in a store.
     package static func number(_ value: Double) -> RowValue {
         value.isNaN ? .null : .real(value == 0 ? 0 : value)
     }
 
-    /// A number truncated to an integer; nil if the integer does not fit into 64 bits.
+    /// The number, truncated to an integer; nil if the integer does not fit into 64 bits.
     package var asInteger: Int64? {
         switch self {
         case .integer(let value): return value

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The sum of reals, rounded once at the end, so that it does not depend on their order.
+/// The sum of reals. The sum is rounded only once, at the end, so it does not depend on the order of the values.
 package struct ExactSum: Sendable {
-    /// The main part of the sum. A value that can be added without rounding changes only this part.
+    /// The main part of the sum. If a value can be added without rounding, only this part changes.
     private var head = 0.0
     private var parts = Expansion()
-    /// The sum of numbers that are too large to be added without overflow, each divided by ``scale``.
+    /// The sum of the numbers that are too large to be added without overflow. Each number is divided by ``scale``.
     private var large = Expansion()
-    /// The signs of the infinities among the values.
+    /// Whether there are infinities of each sign among the values.
     private var infinities: (positive: Bool, negative: Bool) = (false, false)
 
     private static let bound = 0x1p1000
@@ -19,8 +19,8 @@ package struct ExactSum: Sendable {
     package mutating func add(_ value: Double) {
         let sum = head + value
         let added = sum - head
-        // The exact rounding error of the sum, unless it overflows. (Knuth, The Art of Computer Programming, volume 2, 4.2.2,
-        // theorem B)
+        // The exact rounding error of the sum, if the sum does not overflow. (Knuth, The Art of Computer Programming, volume 2,
+        // 4.2.2, theorem B)
         let rest = (head - (sum - added)) + (value - added)
         guard rest == 0, abs(sum) < ExactSum.bound else { return addSlowly(value) }
         head = sum
@@ -36,7 +36,7 @@ package struct ExactSum: Sendable {
         if let greatest = parts.removeGreatest(from: ExactSum.bound) { large.add(greatest / ExactSum.scale) }
     }
 
-    /// The rounded sum: an infinity if it overflows; nil for infinities of both signs, which have no sum.
+    /// The rounded sum. Infinity if the sum overflows. Nil if there are infinities of both signs, because they have no sum.
     package var value: Double? {
         switch infinities {
         case (true, true): return nil
@@ -57,7 +57,7 @@ package struct ExactSum: Sendable {
     }
 }
 
-/// Finite numbers that do not overlap, the smallest first. Their exact sum is the total.
+/// Finite numbers that do not overlap, smallest first. The total is their exact sum.
 private struct Expansion: Sendable {
     private(set) var parts: [Double] = []
 
@@ -81,13 +81,13 @@ private struct Expansion: Sendable {
         parts.append(value)
     }
 
-    /// Removes the greatest part, if its magnitude is at least the bound.
+    /// Removes the greatest part if its magnitude is at least the bound.
     mutating func removeGreatest(from bound: Double) -> Double? {
         guard let greatest = parts.last, abs(greatest) >= bound else { return nil }
         return parts.removeLast()
     }
 
-    /// The sum, rounded once.
+    /// The sum, rounded only once.
     var value: Double {
         guard var sum = parts.last else { return 0 }
         var index = parts.count - 1
@@ -99,7 +99,7 @@ private struct Expansion: Sendable {
             rest = parts[index] - (sum - before)
             if rest != 0 { break }
         }
-        // The lower parts decide how a half-way case is rounded.
+        // If the sum is half-way between two reals, the lower parts determine the direction of rounding.
         if index > 0, rest < 0 && parts[index - 1] < 0 || rest > 0 && parts[index - 1] > 0 {
             let twice = rest * 2
             let rounded = sum + twice
@@ -109,16 +109,16 @@ private struct Expansion: Sendable {
     }
 }
 
-/// The exact sum of decimals, which does not depend on their order.
+/// The exact sum of decimals. It does not depend on the order of the values.
 struct DecimalSum: Sendable {
-    /// Groups of nine digits, the lowest first. Until the end, each group has its own sign.
+    /// Groups of nine digits, lowest group first. Each group has its own sign until the sum is read.
     private var groups: [Int64]
-    /// Whether a number has a digit beyond the range of decimals.
+    /// Whether a number has a digit that is out of the range of decimals.
     private var isBeyond = false
 
     private static let groupDigits = 9
-    /// The digits after the point, and the groups with room to carry. A decimal has at most 128 digits after the point and 166
-    /// before.
+    /// The number of digits after the point, and the number of groups, which includes space for carries. A decimal has at most
+    /// 128 digits after the point and 166 digits before it.
     private static let fractionDigits = 15 * groupDigits
     private static let groupCount = 36
     private static let powers: [Int64] = [
@@ -131,12 +131,12 @@ struct DecimalSum: Sendable {
         groups = [Int64](repeating: 0, count: isUsed ? DecimalSum.groupCount : 0)
     }
 
-    /// Adds the number in a string. A string that is not a number counts as zero.
+    /// Adds the number in a string. Ignores a string that is not a number.
     mutating func add(_ text: UnsafeRawBufferPointer) { _ = add(text, sign: 1) }
 
     /// Subtracts the number in a string.
     ///
-    /// - Returns: Whether the string is a number whose digits all count.
+    /// - Returns: Whether the string is a number, and all digits so far were in range.
     mutating func remove(_ text: UnsafeRawBufferPointer) -> Bool { add(text, sign: -1) && !isBeyond }
 
     private mutating func add(_ text: UnsafeRawBufferPointer, sign: Int64) -> Bool {
@@ -155,7 +155,7 @@ struct DecimalSum: Sendable {
         return true
     }
 
-    /// The sum of numbers; null if a number is no decimal, or if the sum has too many digits for a decimal.
+    /// Returns the sum of numbers. Returns null if a value is not a decimal, or if the sum has too many digits for a decimal.
     static func sum(of values: [RowValue]) -> RowValue {
         var sum = DecimalSum()
         for value in values {
@@ -165,10 +165,10 @@ struct DecimalSum: Sendable {
         return sum.value.map { .text($0.description) } ?? .null
     }
 
-    /// The sum as a decimal; nil if it has too many digits.
+    /// The sum as a decimal; nil if the sum has too many digits.
     var value: Decimal? {
         if isBeyond { return nil }
-        // A zero needs its own result: its many digits after the point are too many for a Foundation decimal.
+        // Return zero separately, because its string has too many digits after the point for a Foundation decimal.
         if carried(groups).allSatisfy({ $0 == 0 }) { return 0 }
         let text = text
         guard let sum = Decimal(rowText: text) else { return nil }
@@ -179,7 +179,7 @@ struct DecimalSum: Sendable {
         return isExact ? sum : nil
     }
 
-    /// All digits of the sum.
+    /// All digits of the sum, as a string.
     private var text: String {
         var digits = carried(groups)
         let isNegative = digits[DecimalSum.groupCount - 1] < 0
@@ -192,13 +192,14 @@ struct DecimalSum: Sendable {
             + text.suffix(DecimalSum.fractionDigits)
     }
 
-    /// The groups with nine digits each and no sign, except that the last group has the sign of the whole number.
+    /// Returns the groups after all carries. Each group has nine digits and no sign, except that the last group has the sign of
+    /// the sum.
     private func carried(_ groups: [Int64]) -> [Int64] {
         var groups = groups
         var carry: Int64 = 0
         for index in groups.indices.dropLast() {
             let sum = groups[index] + carry
-            // Rounded down.
+            // Rounded down, also for a negative sum.
             carry = sum / DecimalSum.base - (sum % DecimalSum.base < 0 ? 1 : 0)
             groups[index] = sum - carry * DecimalSum.base
         }

@@ -1,15 +1,16 @@
 internal import Synchronization
 
-/// The work that a query may do, and whether the query ends when its task is cancelled.
+/// The work that a query may do, and whether the query ends if its task is cancelled.
 ///
-/// Reading a row and each of its characters once is free: a query without an index costs that much. The additional cost of a
-/// pattern is paid from the budget, for all rows of the query together. A query that exceeds its budget ends with an error.
-/// Only one thread at a time uses a budget.
+/// To read each row, and each of its characters, once is free, because every query without an index must do so. The additional
+/// work for patterns is taken from the budget, for all rows of the query together. A query that exceeds its budget ends with an
+/// error. Only one thread at a time uses a budget.
 package final class QueryBudget: Sendable {
-    /// The default limit of steps beyond those that are proportional to the length of the strings: some tenths of a second.
+    /// The default budget in steps, which lasts for some tenths of a second. Steps that are proportional to the length of the
+    /// strings are free.
     package static let stepLimit = 50_000_000
 
-    /// Whether the query ends when its task is cancelled.
+    /// Whether the query ends if its task is cancelled.
     package let isCancellable: Bool
     private let limit: Int
     private let steps = Atomic(0)
@@ -24,16 +25,16 @@ package final class QueryBudget: Sendable {
 
     var stepsLeft: Int { limit - stepsSpent }
 
-    /// Spends steps. Returns whether enough were left.
+    /// Spends steps. Returns whether enough steps were left.
     func spend(_ count: Int) -> Bool {
         let spent = stepsSpent + count
         steps.store(spent, ordering: .relaxed)
         return spent <= limit
     }
 
-    /// Counts a row that the query reads.
+    /// Counts a row that the query reads. Checks for cancellation at every 64th row.
     ///
-    /// - Throws: `cancelled` if the query must end. Checked at every 64th row.
+    /// - Throws: `cancelled` if the query must end.
     @inline(__always)
     package func countRow() throws(DataSourceError) {
         if !isCancellable { return }
@@ -42,13 +43,15 @@ package final class QueryBudget: Sendable {
         if count & 0x3F == 0 { try checkCancellation() }
     }
 
+    /// Checks for cancellation.
+    ///
     /// - Throws: `cancelled` if the query must end.
     package func checkCancellation() throws(DataSourceError) {
         if isCancellable, Task.isCancelled { throw .cancelled }
     }
 }
 
-/// Two queries are equal regardless of their budgets.
+/// Two queries can be equal even if their budgets differ.
 extension QueryBudget: Hashable {
     package static func == (lhs: QueryBudget, rhs: QueryBudget) -> Bool { true }
 
@@ -56,7 +59,7 @@ extension QueryBudget: Hashable {
 }
 
 extension DataSourceError.Code {
-    /// The task that made the query was cancelled. Apps get a `CancellationError`.
+    /// The task that made the query was cancelled. Apps get a `CancellationError` instead.
     package static let cancelled = Self(rawValue: "cancelled")
 }
 

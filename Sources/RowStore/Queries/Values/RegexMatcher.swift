@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// A regular expression for whole strings, compiled once and kept for later queries.
+/// A regular expression that must match whole strings. It is compiled once and kept for later queries.
 ///
-/// A match ends if it needs more steps than the query's budget allows, or too much memory.
+/// A match ends with an error if it needs more steps than the query's budget allows, or too much memory.
 final class RegexMatcher: Sendable {
     private let expression: NSRegularExpression
     private let pattern: String
     private let options: StringOptions
 
-    /// The steps of the engine between two progress reports.
+    /// The number of steps of the engine between two progress reports.
     private static let stepsPerReport = 10_000
-    /// The steps of a query's budget for one step of the engine.
+    /// The number of steps in the query's budget that one step of the engine costs.
     private static let stepCost = 10
-    /// The free steps of the engine for each UTF-16 unit of a string.
+    /// The number of free steps of the engine for each UTF-16 unit of a string.
     private static let freeSteps = 16
     private static let known = Guarded<[String: RegexMatcher]>([:])
     private static let limit = 64
@@ -40,11 +40,12 @@ final class RegexMatcher: Sendable {
     private static func compile(
         _ pattern: String, _ options: StringOptions
     ) throws(DataSourceError) -> NSRegularExpression {
-        // Removes marks, but keeps case, because the case of an escape has a meaning.
+        // Remove marks but keep the case, because the case of an escape has a meaning.
         let plain = String(
             decoding: TextFolding.bytes(pattern, options.intersection(.diacriticInsensitive)), as: UTF8.self)
         do {
-            // Compiled separately first, because added parentheses could make an expression with unbalanced parentheses valid.
+            // First compile the pattern alone. With the added parentheses, an expression with unbalanced parentheses could
+            // become valid.
             if !plain.isEmpty { _ = try NSRegularExpression(pattern: plain) }
             return try NSRegularExpression(
                 pattern: "\\A(?:\(plain))\\z", options: options.contains(.caseInsensitive) ? [.caseInsensitive] : [])

@@ -1,6 +1,7 @@
-/// Statistics of a list of numbers without nulls. They are null for an empty list and for a list with NaN.
+/// Statistics of a list of numbers without nulls. The result is null for an empty list, and for a list with NaN.
 enum Statistics {
-    /// The middle number; for an even count, the mean of the two middle numbers. Of integers, a real.
+    /// Returns the middle number. If the count is even, returns the mean of the two middle numbers. The median of integers is a
+    /// real.
     static func median(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         guard let sorted = sorted(values, kind), let middle = sorted.dropFirst(sorted.count / 2).first else {
             return .null
@@ -18,7 +19,7 @@ enum Statistics {
         return .number(upper == lower ? upper : sum.isInfinite ? lower / 2 + upper / 2 : sum / 2)
     }
 
-    /// The most frequent number; the smallest if several are equally frequent.
+    /// Returns the most frequent number. If several numbers are equally frequent, returns the smallest of them.
     static func mode(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         guard let sorted = sorted(values, kind) else { return .null }
         let order = order(kind)
@@ -32,7 +33,7 @@ enum Statistics {
         return mode
     }
 
-    /// The standard deviation: the square root of the mean of the squared distances from the mean.
+    /// Returns the population standard deviation, which is the square root of the mean squared distance from the mean.
     static func standardDeviation(_ values: [RowValue]) -> RowValue {
         let numbers = values.compactMap(\.asReal)
         guard !numbers.isEmpty, numbers.count == values.count else { return .null }
@@ -46,7 +47,7 @@ enum Statistics {
 
     private static func order(_ kind: ValueKind) -> ValueOrder { kind == .decimal ? .decimal : .natural }
 
-    /// The values in ascending order; nil if a value has no order.
+    /// Returns the values in ascending order; nil if a value has no order.
     private static func sorted(_ values: [RowValue], _ kind: ValueKind) -> [RowValue]? {
         let order = order(kind)
         if values.contains(where: { order.compare($0, $0) == nil }) { return nil }
@@ -59,20 +60,20 @@ package enum FetchFunction: String, Sendable, Hashable, Codable, CaseIterable {
     case uppercase, lowercase
     /// The string without case and marks.
     case canonical
-    /// The number of characters of a string, or bytes of data.
+    /// The number of characters in a string, or of bytes in data.
     case length
     case abs, floor, ceiling, trunc, sqrt
-    /// The natural logarithm, the logarithm to the base 10, and the power of e.
+    /// The natural logarithm, the logarithm to base 10, and the exponential function.
     case ln, log, exp
-    /// An integer with each of its bits inverted.
+    /// An integer with all of its bits inverted.
     case onesComplement
     /// The time when the query was made.
     case now
-    // For lists: null elements do not count.
+    // Aggregates of lists. Null elements do not count.
     case sum, min, max, average, count
     /// The middle element, or the mean of the two middle elements.
     case median
-    /// The most frequent element; the smallest if several are equally frequent.
+    /// The most frequent element. If several elements are equally frequent, the smallest of them.
     case mode
     /// The population standard deviation.
     case stddev

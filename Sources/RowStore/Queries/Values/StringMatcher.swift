@@ -1,8 +1,8 @@
 package enum StringOperator: String, Sendable, Hashable, Codable {
     case contains, beginsWith, endsWith
-    /// `?` matches one character, `*` any number of characters, and `\` escapes the next character.
+    /// A pattern. `?` matches one character, `*` matches any number of characters, and `\` escapes the next character.
     case like
-    /// A regular expression for the whole string.
+    /// A regular expression that must match the whole string.
     case matches
 }
 
@@ -14,20 +14,20 @@ package struct StringOptions: OptionSet, Sendable, Hashable, Codable {
         self.rawValue = rawValue
     }
 
-    /// `[c]`: ignores case.
+    /// `[c]`: case is ignored.
     package static let caseInsensitive = StringOptions(rawValue: 1)
-    /// `[d]`: ignores marks.
+    /// `[d]`: marks are ignored.
     package static let diacriticInsensitive = StringOptions(rawValue: 2)
-    /// `[n]`: the strings are already normalized, so they are compared byte by byte.
+    /// `[n]`: the strings are already normalized, so they are compared by their bytes.
     package static let normalized = StringOptions(rawValue: 4)
-    /// `[l]`: in dictionary order: by letters, then by marks, then by case. Canonically equivalent strings are equal. The order
-    /// is the same on every machine and in every locale.
+    /// `[l]`: dictionary order, which compares letters first, then marks, then case. Canonically equivalent strings are equal.
+    /// The order is the same on every machine and in every locale.
     package static let localized = StringOptions(rawValue: 8)
-    /// `[u]`: character by character, as in Swift: canonically equivalent strings are equal.
+    /// `[u]`: strings are compared by character, as in Swift. Canonically equivalent strings are equal.
     package static let characters = StringOptions(rawValue: 16)
 }
 
-/// A string operator with its right side, prepared for many strings.
+/// A string operator and its right side, prepared for matching many strings.
 package final class StringMatcher: Sendable, Hashable {
     package let comparison: StringOperator
     package let pattern: String
@@ -35,13 +35,13 @@ package final class StringMatcher: Sendable, Hashable {
     private let form: Form
 
     private enum Form: Sendable {
-        /// The folded bytes to look for.
+        /// The folded bytes to find.
         case bytes([UInt8])
         case wildcards(WildcardPattern)
         case expression(RegexMatcher)
     }
 
-    /// - Throws: `invalidPredicate` for an invalid regular expression.
+    /// - Throws: `invalidPredicate` if a regular expression is invalid.
     package init(
         _ comparison: StringOperator, _ pattern: String, _ options: StringOptions
     ) throws(DataSourceError) {
@@ -58,13 +58,13 @@ package final class StringMatcher: Sendable, Hashable {
     /// The result of matching a string.
     package enum Answer: Sendable {
         case yes, no
-        /// The query's budget is spent.
+        /// The budget of the query is spent.
         case tooManySteps
-        /// A regular expression needed more memory than allowed.
+        /// A regular expression needs more memory than allowed.
         case tooMuchMemory
     }
 
-    /// Whether the string matches.
+    /// Matches a string.
     package func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> Answer {
         switch form {
         case .bytes(let wanted):
@@ -79,7 +79,7 @@ package final class StringMatcher: Sendable, Hashable {
         }
     }
 
-    /// Whether a string matched. Null does not match.
+    /// Returns whether a string has matched. Null does not match.
     ///
     /// - Throws: `invalidPredicate` if the result is unknown.
     @inline(__always)
@@ -115,7 +115,7 @@ package final class StringMatcher: Sendable, Hashable {
         }
     }
 
-    /// Whether the bytes occur as whole characters: `e` does not occur in `é`.
+    /// Returns whether the bytes occur as complete characters. For example, `e` does not occur in `é`.
     private static func findCharacters(
         _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
     ) -> Bool {

@@ -1,6 +1,6 @@
 /// How strings are sorted.
 package enum StringOrder: Sendable, Hashable {
-    /// Byte by byte. This order can use an index.
+    /// Strings are compared by their bytes. This order can use an index.
     case bytes
     case folded(StringSorting)
     case collation(StringCollation)
@@ -9,7 +9,7 @@ package enum StringOrder: Sendable, Hashable {
         if case .bytes = self { true } else { false }
     }
 
-    /// Negative, 0 or positive.
+    /// Compares two strings. Returns a negative number, 0 or a positive number.
     package func compare(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
         switch self {
         case .bytes: compareBytes(lhs, rhs)
@@ -20,7 +20,7 @@ package enum StringOrder: Sendable, Hashable {
         }
     }
 
-    /// Bytes in the order of the strings. Equal strings have equal bytes.
+    /// Returns bytes that have the same order as the strings. Equal strings have equal bytes.
     package static func sortKey(_ text: UnsafeRawBufferPointer, _ options: StringSorting) -> [UInt8] {
         let folded = TextFolding.bytes(text, options.folding)
         guard options.contains(.numeric), folded.contains(where: isDigit) else { return folded }
@@ -35,7 +35,7 @@ package enum StringOrder: Sendable, Hashable {
             }
             var end = position
             while end < folded.count, isDigit(folded[end]) { end += 1 }
-            // A number sorts like a zero among other characters, then by its length, then by its digits.
+            // Sort a number like a zero among other characters, then by its length, then by its digits.
             let digits = folded[position..<end].drop { $0 == 0x30 }
             key.append(0x30)
             key.append(contentsOf: repeatElement(0xFF, count: digits.count / 0xFF))
@@ -49,11 +49,11 @@ package enum StringOrder: Sendable, Hashable {
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }
 
-/// An order of strings that an app defines, for every store. A collation equals only itself.
+/// An order of strings that the app defines, for use in every store. Two collations are equal only if they are the same object.
 package final class StringCollation: Sendable, Hashable {
-    /// A unique number within the process.
+    /// A number that is unique in the process.
     package let number: Int
-    /// Negative, 0 or positive. The order is total.
+    /// Compares two strings, and returns a negative number, 0 or a positive number. The order is total.
     package let compare: @Sendable (String, String) -> Int
 
     private static let last = Guarded(0)
@@ -73,7 +73,7 @@ package final class StringCollation: Sendable, Hashable {
     }
 }
 
-/// How strings are sorted. Without options they are sorted byte by byte, which can use an index.
+/// How strings are sorted. Without options, strings are sorted by their bytes, which can use an index.
 public struct StringSorting: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
@@ -87,13 +87,13 @@ public struct StringSorting: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Letters that differ only by their case are equal.
+    /// Letters that differ only in case are equal.
     public static let caseInsensitive = StringSorting(rawValue: 1)
-    /// Letters that differ only by their marks are equal.
+    /// Letters that differ only in their marks are equal.
     public static let diacriticInsensitive = StringSorting(rawValue: 2)
-    /// Consecutive digits count as a number: "file9" before "file10".
+    /// Consecutive digits are sorted as a number, so that "file9" comes before "file10".
     public static let numeric = StringSorting(rawValue: 4)
 
-    /// The folding of strings before they are compared.
+    /// The options for folding strings before they are compared.
     var folding: StringOptions { StringOptions(rawValue: rawValue & 3) }
 }

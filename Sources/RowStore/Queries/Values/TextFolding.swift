@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The folded form of strings, in which they are compared if case or marks are ignored.
+/// Folds strings. Strings are compared in their folded form if case or marks are ignored.
 ///
-/// The folded form is the canonical decomposition of the string, with case-folded letters if requested, and without combining
-/// marks if requested. The form is the same on every machine and in every locale: `ß` becomes `ss`, `İ` becomes `i` with a dot
-/// above, and `ı` stays unchanged. Bytes that are not UTF-8 count as U+FFFD.
+/// The folded form is the canonical decomposition of the string. If requested, case is folded and combining marks are removed.
+/// The form is the same on every machine and in every locale: `ß` becomes `ss`, `İ` becomes `i` with a dot above, and `ı` stays
+/// unchanged. Bytes that are not valid UTF-8 count as U+FFFD.
 package enum TextFolding {
     /// Appends the folded form of a string, as UTF-8.
     package static func append(
@@ -14,11 +14,11 @@ package enum TextFolding {
         let plain = asciiPrefix(text)
         appendASCII(UnsafeRawBufferPointer(rebasing: text[..<plain]), options, to: &folded)
         if plain == text.count { return }
-        // A mark may belong to the last letter of the prefix. Folding does not depend on that letter.
+        // A mark may belong to the last letter of the prefix. The folding of a mark does not depend on its letter.
         appendScalars(UnsafeRawBufferPointer(rebasing: text[plain...]), options, to: &folded)
     }
 
-    /// The folded form of a string, or its own bytes if no option folds.
+    /// Returns the folded form of a string. Returns the string's own bytes if no option folds strings.
     package static func bytes(_ text: UnsafeRawBufferPointer, _ options: StringOptions) -> [UInt8] {
         guard options.folds else { return Array(text) }
         var folded: [UInt8] = []
@@ -47,7 +47,7 @@ package enum TextFolding {
         _ text: UnsafeRawBufferPointer, _ options: StringOptions, to folded: inout [UInt8]
     ) {
         var marks: [ScalarFolding.Part] = []
-        // The last folding is kept, because letters repeat often.
+        // Keep the last folding, because letters are often repeated.
         var last: (scalar: Unicode.Scalar, folding: [ScalarFolding.Part])?
         for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
             if scalar.isASCII {
@@ -59,7 +59,7 @@ package enum TextFolding {
             let folding = last?.scalar == scalar ? last?.folding ?? [] : ScalarFolding.folding(scalar, options)
             last = (scalar, folding)
             for part in folding {
-                // Marks are sorted by combining class, so that equal strings have equal bytes.
+                // Sort marks by their combining class, so that equal strings have equal bytes.
                 if part.order != 0 {
                     if !part.isMark || !options.contains(.diacriticInsensitive) { marks.append(part) }
                     continue
@@ -103,14 +103,14 @@ extension StringOptions {
     }
 }
 
-/// The folded forms of characters that are not ASCII, cached.
+/// A cache for the folded forms of characters that are not ASCII.
 private enum ScalarFolding {
     struct Part {
         let scalar: Unicode.Scalar
-        /// Whether the part combines with the letter before it.
+        /// Whether the part combines with the previous letter.
         let isMark: Bool
-        /// The sort order among the marks of a letter; 0 for a character that starts a new sequence. An iota below a letter
-        /// keeps its order even when it is folded to a letter.
+        /// The sort order among the marks of a letter; 0 for a character that starts a new sequence. An iota subscript keeps
+        /// its order even if it is folded to a letter.
         let order: UInt8
 
         init(_ scalar: Unicode.Scalar, foldedFrom origin: Unicode.Scalar) {
@@ -128,7 +128,7 @@ private enum ScalarFolding {
     }
 
     private static let known = Guarded<[Key: [Part]]>([:])
-    /// The largest number of cached characters. When it is reached, the cache is emptied.
+    /// The maximum number of cached characters. When the cache is full, it is emptied.
     private static let limit = 8192
 
     static func folding(_ scalar: Unicode.Scalar, _ options: StringOptions) -> [Part] {
@@ -153,8 +153,8 @@ private enum ScalarFolding {
 }
 
 extension Unicode.Scalar {
-    /// The full case folding of Unicode: upper case and lower case, applied twice. Only the dotless i would become another
-    /// letter.
+    /// The full case folding of Unicode, calculated by converting to upper case and then to lower case, twice. Only the dotless
+    /// i would become another letter, so it stays unchanged.
     fileprivate var caseFolding: String {
         if value == 0x131 { return String(self) }
         var text = String(self)

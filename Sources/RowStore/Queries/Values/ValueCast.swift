@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Converts a value to another kind, the same in memory and in a database. A value that cannot be converted becomes null.
+/// Converts a value to another kind. The result is the same in memory and in a database. A value that cannot be converted
+/// becomes null.
 enum ValueCast {
     static func cast(_ value: RowValue, from source: ValueKind, to target: ValueKind) -> RowValue {
         if value == .null || source == target { return value }
@@ -14,7 +15,7 @@ enum ValueCast {
         }
     }
 
-    /// Whether a kind can be converted to another kind.
+    /// Returns whether values of one kind can be converted to another kind.
     static func isPossible(from source: ValueKind, to target: ValueKind) -> Bool {
         if source == target { return true }
         switch target {
@@ -26,11 +27,11 @@ enum ValueCast {
         }
     }
 
-    /// A string converts to a number only if the whole string is a number.
+    /// Converts a string to a number, if the whole string is a number. Returns all other values unchanged.
     private static func number(_ value: RowValue, _ source: ValueKind) -> RowValue {
         guard source == .text, case .text(let text) = value else { return value }
         if let whole = Int64(text) { return .integer(whole) }
-        // Swift also reads hexadecimal digits, but a decimal has none.
+        // Reject hexadecimal numbers, which Swift would also read. A decimal has no hexadecimal digits.
         guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let real = Double(text), real.isFinite
         else { return .null }
         return Decimal(rowText: text).map { .text($0.description) } ?? .real(real)
@@ -49,6 +50,6 @@ enum ValueCast {
 }
 
 extension ValueKind {
-    /// Whether this kind can be converted to the target.
+    /// Returns whether values of this kind can be converted to the target.
     package func canBeCast(to target: ValueKind) -> Bool { ValueCast.isPossible(from: self, to: target) }
 }

@@ -1,15 +1,16 @@
 internal import Foundation
 
-/// How two values are compared, other than a column with a value of its kind.
+/// How two values are compared, in a comparison that is not between a column and a value of the same kind.
 package enum ValueOrder: Sendable, Hashable {
-    /// Integers and reals by exact value, strings and blobs byte by byte.
+    /// Integers and reals are compared by their exact values, strings and blobs by their bytes.
     case natural
-    /// Numbers of any kind as decimals. A real counts as the shortest decimal number that represents it.
+    /// Numbers of all kinds are compared as decimals. A real counts as the shortest decimal number that represents it.
     case decimal
-    /// Strings in their folded form, or as Swift compares them.
+    /// Strings are compared in their folded form, or like Swift compares them.
     case folded(StringOptions)
 
-    /// Negative, 0 or positive; nil if the values have no order, such as null or values of different kinds.
+    /// Compares two values. Returns a negative number, 0 or a positive number. Returns nil if the values have no order, for
+    /// example if one is null or their kinds differ.
     package func compare(_ lhs: RowValue, _ rhs: RowValue) -> Int? {
         switch self {
         case .natural: return natural(lhs, rhs)
@@ -26,7 +27,7 @@ package enum ValueOrder: Sendable, Hashable {
         }
     }
 
-    /// By letters, then by marks, then by case: lowercase letters first.
+    /// Compares letters first, then marks, then case. Lowercase letters come first.
     private func dictionaryOrder(_ lhs: String, _ rhs: String, _ options: StringOptions) -> Int {
         for options in [[.caseInsensitive, .diacriticInsensitive], options.union(.caseInsensitive)] {
             let order = compareBytes(TextFolding.bytes(lhs, options), TextFolding.bytes(rhs, options))
@@ -35,8 +36,8 @@ package enum ValueOrder: Sendable, Hashable {
         return compareBytes(TextFolding.bytes(rhs, options), TextFolding.bytes(lhs, options))
     }
 
-    /// A value that is the same for all values that are equal in this order, for look-ups in a set. Only for values that are
-    /// compared with values of their own kind.
+    /// Returns a value that is the same for all values that are equal in this order. Used for look-ups in a set. Valid only
+    /// among values of the same kind.
     package func uniform(_ value: RowValue) -> RowValue {
         switch (self, value) {
         case (_, .null): .null
@@ -63,7 +64,7 @@ package enum ValueOrder: Sendable, Hashable {
     }
 }
 
-/// The order of an integer and a real, without rounding; nil for NaN.
+/// Compares an integer with a real, without rounding. Returns nil for NaN.
 package func compareExactly(_ integer: Int64, _ real: Double) -> Int? {
     if real.isNaN { return nil }
     if real >= 0x1p63 { return -1 }
@@ -78,7 +79,7 @@ private func order<Value: Comparable>(_ lhs: Value, _ rhs: Value) -> Int {
 }
 
 extension RowValue {
-    /// A number as a decimal string; nil for NaN. An infinity becomes a number beyond all other numbers.
+    /// A number as a decimal string; nil for NaN. An infinity becomes a number that is greater in magnitude than all others.
     package var decimalText: String? {
         switch self {
         case .integer(let value): String(value)

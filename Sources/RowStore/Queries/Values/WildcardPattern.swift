@@ -4,16 +4,17 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A pattern in which `?` matches one character and `*` any number of characters; `\` escapes the next character.
+/// A pattern. `?` matches one character, `*` matches any number of characters, and `\` escapes the next character.
 ///
-/// A character includes its marks, as a person sees it. Parts without `?` are found in time proportional to the length of the
+/// As people expect, a character includes its marks. Parts without `?` are found in time proportional to the length of the
 /// string. A part with many `?` can take more steps than the query's budget allows.
 struct WildcardPattern: Sendable {
-    /// The parts between the beginning, each `*`, and the end. The first and the last part have fixed positions.
+    /// The parts of the pattern, separated by `*`. The first part must match the beginning of the string, and the last part the
+    /// end.
     private let parts: [WildcardPart]
     private let options: StringOptions
 
-    /// The free character comparisons for each character of a string.
+    /// The number of free character comparisons for each character of a string.
     private static let freeSteps = 4
 
     init(_ pattern: String, _ options: StringOptions) {
@@ -60,7 +61,7 @@ struct WildcardPattern: Sendable {
         if parts.count == 1 { return first.count == text.count && first.stands(at: 0, in: text) ? .yes : .no }
         let end = text.count - last.count
         guard first.count <= end, first.stands(at: 0, in: text), last.stands(at: end, in: text) else { return .no }
-        // The first position of each part leaves the most room for the following parts.
+        // Take the first match of each part, because it leaves the most room for the next parts.
         var position = first.count
         let free = text.count * WildcardPattern.freeSteps
         var steps = free + max(0, budget.stepsLeft)
@@ -74,13 +75,13 @@ struct WildcardPattern: Sendable {
         return .yes
     }
 
-    /// Spends the steps beyond the free steps.
+    /// Spends the steps that exceed the free steps.
     private func pay(_ left: Int, _ free: Int, _ budget: QueryBudget) {
         let spent = free + max(0, budget.stepsLeft) - left
         if spent > free { _ = budget.spend(spent - free) }
     }
 
-    /// The byte range of each character.
+    /// Returns the byte range of each character.
     static func characters(_ text: UnsafeRawBufferPointer) -> [Range<Int>] {
         // In ASCII, only a carriage return can be part of a longer character.
         if text.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return text.indices.map { $0..<$0 + 1 } }
@@ -105,7 +106,7 @@ struct WildcardText {
     var count: Int { characters.count }
 }
 
-/// Consecutive characters of a pattern, including `?`.
+/// Consecutive characters of a pattern, which may include `?`.
 struct WildcardPart: Sendable {
     enum Token: Hashable {
         case one
@@ -114,8 +115,8 @@ struct WildcardPart: Sendable {
     }
 
     private let tokens: [Token]
-    /// For each token, how many tokens up to and including it equal the first tokens of the part (Knuth, Morris and Pratt). Nil
-    /// if the part has a `?`.
+    /// For each token, the number of tokens that end with it and equal the first tokens of the part (Knuth, Morris and Pratt).
+    /// Nil if the part has a `?`.
     private let borders: [Int]?
 
     var count: Int { tokens.count }
@@ -140,14 +141,15 @@ struct WildcardPart: Sendable {
         self.borders = borders
     }
 
-    /// Whether the part occurs at a position of the string, which must be long enough.
+    /// Returns whether the part occurs at a position of the string. The string must be long enough.
     func stands(at index: Int, in text: WildcardText) -> Bool {
         tokens.indices.allSatisfy { matches($0, index + $0, text) }
     }
 
-    /// The first position of the part in a range.
+    /// Returns the first position of the part in a range; nil if there is none.
     ///
-    /// - Parameter steps: The number of characters that may be compared. Less than 1 afterwards if more were needed.
+    /// - Parameter steps: The number of characters that may be compared. Afterwards, the number that is left; less than 1 if it
+    ///   was not enough.
     func find(in text: WildcardText, _ range: Range<Int>, _ steps: inout Int) -> Int? {
         if count > range.count { return nil }
         if let borders { return find(in: text, range, borders) }
@@ -161,7 +163,8 @@ struct WildcardPart: Sendable {
         return nil
     }
 
-    /// The algorithm of Knuth, Morris and Pratt. After a mismatch, no character of the string is compared again.
+    /// Finds the part with the algorithm of Knuth, Morris and Pratt. After a mismatch, no character of the string is compared
+    /// again.
     private func find(in text: WildcardText, _ range: Range<Int>, _ borders: [Int]) -> Int? {
         if tokens.isEmpty { return range.lowerBound }
         var length = 0
@@ -206,7 +209,8 @@ enum ByteSearch {
             && compareBytes(UnsafeRawBufferPointer(rebasing: text[(text.count - wanted.count)...]), wanted) == 0
     }
 
-    /// The algorithm of Knuth, Morris and Pratt. After a mismatch, no byte of the string is compared again.
+    /// Finds the bytes with the algorithm of Knuth, Morris and Pratt. After a mismatch, no byte of the string is compared
+    /// again.
     private static func containsLong(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
         if wanted.count > text.count { return false }
         var borders = [0]
