@@ -1,18 +1,19 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A table of the old store with the links of a relationship: a join table, or the table of an entity with a to-one
-/// relationship.
+/// A table of the old store that contains the links of a relationship. It is a join table, or the table of an entity with a
+/// to-one relationship.
 struct LinkTable {
-    /// The columns of one end of a link, as unqualified SQL.
+    /// The columns of one end of a link, as SQL without table names.
     struct End {
         let key: String
         let entity: EndEntity
-        /// The column with this end's position in the ordered relationship of the other end; nil without an order.
+        /// The column with this end's position in the ordered relationship that leads to this end; nil if that relationship has
+        /// no order.
         let position: String?
     }
 
-    /// The entity of an end, by its number in the old model: the same for every link, or stored in a column.
+    /// The entity of an end, by its index in the old model. The entity is the same for every link, or is stored in a column.
     enum EndEntity {
         case always(Int)
         case column(String)
@@ -24,14 +25,15 @@ struct LinkTable {
 
     var reversed: LinkTable { LinkTable(name: name, source: destination, destination: source) }
 
-    /// A query for the links, with the entity numbers of the new model; nil if the table can have no links. Its columns are
-    /// source, source_entity, destination, destination_entity, source_position, destination_position.
+    /// Returns a query for the links, with the entity indexes of the new model. Returns nil if the table can have no links. The
+    /// columns of the query are source, source_entity, destination, destination_entity, source_position and
+    /// destination_position.
     ///
     /// - Parameters:
-    ///   - sources: The new numbers of the entities that a source can have, by their old numbers.
-    ///   - destinations: The new numbers of the entities that a destination can have, by their old numbers.
-    ///   - table: The present name of the table, as SQL.
-    ///   - integerType: The SQL type of the NULL in place of a missing position.
+    ///   - sources: The new indexes of the entities that a source can have, by their old indexes.
+    ///   - destinations: The new indexes of the entities that a destination can have, by their old indexes.
+    ///   - table: The current name of the table, as SQL.
+    ///   - integerType: The SQL type for the NULL of a missing position.
     func select(_ sources: [Int: Int], _ destinations: [Int: Int], from table: String, _ integerType: String) -> String?
     {
         guard let sourceEntity = source.entity.number(sources),
@@ -41,7 +43,7 @@ struct LinkTable {
             "\(source.key) IS NOT NULL", "\(destination.key) IS NOT NULL", "(\(sourceEntity)) IS NOT NULL",
             "(\(destinationEntity)) IS NOT NULL",
         ]
-        // Without the cast, a column of NULLs would get the type TEXT on PostgreSQL.
+        // Without the cast, PostgreSQL would give a column of NULLs the type TEXT.
         let nowhere = "CAST(NULL AS \(integerType))"
         return "SELECT \(source.key) AS source, \(sourceEntity) AS source_entity, \(destination.key) AS destination, "
             + "\(destinationEntity) AS destination_entity, \(source.position ?? nowhere) AS source_position, "
@@ -51,8 +53,8 @@ struct LinkTable {
 }
 
 extension LinkTable.EndEntity {
-    /// SQL for the entity's number in the new model. The SQL gives NULL for an entity that the migration drops. Returns nil if
-    /// the migration drops all entities of this end.
+    /// Returns SQL for the entity's index in the new model. The SQL yields NULL for an entity that the migration drops. Returns
+    /// nil if the migration drops all entities of this end.
     func number(_ numbers: [Int: Int]) -> String? {
         switch self {
         case .always(let entity):
@@ -66,7 +68,7 @@ extension LinkTable.EndEntity {
 }
 
 extension StoredModel {
-    /// The tables with the links of a relationship.
+    /// Returns the tables with the links of a relationship.
     func linkTables(of name: RelationshipName) -> [LinkTable] {
         guard let relationship = layout.model.relationship(name) else { return [] }
         if storage(of: name) == .column { return columns(of: name, relationship) }
@@ -77,7 +79,7 @@ extension StoredModel {
         return joins.first { $0.relationship == inverse }.map { [linkTable($0, other).reversed] } ?? []
     }
 
-    /// Where the tables store the links of a relationship.
+    /// Returns where the tables store the links of a relationship.
     func storage(of name: RelationshipName) -> LinkStorage {
         guard format == ManagedObjectModel.firstStoreFormat else { return layout.model.linkStorage(of: name) }
         let relationship = layout.model.relationship(name)
@@ -107,7 +109,7 @@ extension StoredModel {
         }
     }
 
-    /// The entity of the destination whose key is in that column.
+    /// Returns the entity of the destination whose key is in the given column.
     func destinationEntity(
         _ table: StoredTable, _ column: Int, _ relationship: RelationshipDescription
     ) -> LinkTable.EndEntity {

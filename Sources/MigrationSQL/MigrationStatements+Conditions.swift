@@ -3,8 +3,10 @@ internal import ModelMigration
 package import RowStore
 
 extension MigrationStatements {
-    /// - Returns: The requirements of the new model that some objects do not meet. The objects are carried over all the same.
-    /// - Throws: `notMigratable` with the message of every unmet condition that prevents the migration.
+    /// Checks the conditions of the plan.
+    ///
+    /// - Returns: The requirements of the new model that some objects violate. These objects are carried over anyway.
+    /// - Throws: `notMigratable` with the message of every violated condition that prevents the migration.
     func checkConditions(_ connection: some SQLConnection) throws(DataSourceError) -> [String] {
         var (problems, unmet): ([String], [String]) = ([], [])
         for condition in plan.conditions {
@@ -20,7 +22,7 @@ extension MigrationStatements {
         return unmet
     }
 
-    /// A query that returns a row if the rows do not meet the condition; nil if they always meet it.
+    /// Returns a query that returns a row if the condition is violated. Returns nil if the condition is always met.
     private func query(_ condition: MigrationCondition.Kind) -> SQLStatement? {
         switch condition {
         case .isEmpty(let name):
@@ -51,7 +53,7 @@ extension MigrationStatements {
         }
     }
 
-    /// - Parameter found: The row that the condition's query returned.
+    /// - Parameter found: The row that the condition's query has returned.
     private func problem(_ condition: MigrationCondition, _ found: [RowValue]) -> String {
         guard case .isExact(let column) = condition.kind, found.count == 3, case .integer(let key) = found[0],
             case .integer(let count) = found[1]
@@ -66,12 +68,13 @@ extension MigrationStatements {
         guard new.layout.isSymmetric(name) else {
             return "SELECT 1 FROM (\(links)) AS links GROUP BY destination HAVING count(*) > 1 LIMIT 1"
         }
-        // The relationship is its own inverse, so each link counts from both ends.
+        // The relationship is its own inverse, so each link counts for both ends.
         return "WITH links AS (\(links)) SELECT 1 FROM (SELECT source, destination FROM links UNION "
             + "SELECT destination, source FROM links) AS ends GROUP BY source HAVING count(*) > 1 LIMIT 1"
     }
 
-    /// A query that returns a row if an object would have too few or too many destinations; nil if there can be no such object.
+    /// Returns a query that returns a row if an object would have too few or too many destinations. Returns nil if there can be
+    /// no such object.
     private func countSQL(_ name: RelationshipName, _ bounds: LinkBounds) -> String? {
         let owners = numbers(under: name.entity).keys.sorted().compactMap { old.tables[$0] }
             .map { "SELECT \(StoredTable.key) AS owner FROM \($0.name)" }
@@ -90,7 +93,7 @@ extension MigrationStatements {
             + "ON counts.source = owners.owner WHERE \(conditions.joined(separator: " OR ")) LIMIT 1"
     }
 
-    /// Queries for all links of a relationship, including links that the inverse's column stores.
+    /// Returns queries for all links of a relationship, including the links that the inverse's column stores.
     private func allLinkSelects(_ name: RelationshipName) -> [String] {
         if case .inverseColumn(let inverse) = new.layout.model.linkStorage(of: name) {
             return allLinkSelects(inverse).map(LinkTable.reversed)
@@ -100,8 +103,8 @@ extension MigrationStatements {
         return new.layout.isSymmetric(name) ? selects + selects.map(LinkTable.reversed) : selects
     }
 
-    /// A query that returns a row if two objects have equal values in those columns; nil if a column has links from other
-    /// tables. Building the unique index checks those links.
+    /// Returns a query that returns a row if two objects have equal values in the columns. Returns nil if a column has links
+    /// from other tables. Those links are checked when the unique index is built.
     private func uniquenessQuery(_ columns: [String: [Int]]) -> SQLStatement? {
         let lookedUp = Dictionary(uniqueKeysWithValues: lookedUpLinks.map { ($0, "") })
         var values: [RowValue] = []
@@ -119,8 +122,8 @@ extension MigrationStatements {
         return duplicatesSQL(selects, columns.values.first?.count ?? 0).map { SQLStatement($0, values) }
     }
 
-    /// A message and a query for each constraint with strings that were derived after the rows were copied. The query reads the
-    /// new tables, and returns a row if they violate the constraint.
+    /// Returns a message and a query for each constraint with strings that were derived after the copy of the rows. The query
+    /// reads the new tables, and returns a row if the constraint is violated.
     package func derivedConditions(_ copies: [RowCopy]) -> [(problem: String, sql: String)] {
         let derived = Dictionary(uniqueKeysWithValues: copies.map { ($0.new.layout.name, $0.missingStrings) })
         return plan.conditions.compactMap { condition in
@@ -139,14 +142,14 @@ extension MigrationStatements {
     private func select(_ expressions: [String], _ positions: [Int], from name: String, _ table: StoredTable) -> String
     {
         let list = zip(expressions, positions).enumerated().map { number, column in
-            // Without a type, the server takes a column of nothing but NULL for strings.
+            // If a column contains only NULL and has no type, the server would use the type of strings.
             let type = dialect.type(table.layout.columns[column.1].storage)
             return (column.0 == StoredTable.missing ? "CAST(NULL AS \(type))" : column.0) + " AS c\(number)"
         }
         return "SELECT \(list.joined(separator: ", ")) FROM \(name)"
     }
 
-    /// A query that returns a row if two rows of the queries have the same values without NULL.
+    /// Returns a query that returns a row if the queries have two rows with the same values. Rows with NULL do not count.
     private func duplicatesSQL(_ selects: [String], _ count: Int) -> String? {
         guard count > 0, !selects.isEmpty else { return nil }
         let names = (0..<count).map { "c\($0)" }
@@ -157,7 +160,7 @@ extension MigrationStatements {
 }
 
 extension DataSourceError {
-    /// The error for rows that would violate a uniqueness constraint of the new model.
+    /// Makes the error for rows that would violate a uniqueness constraint of the new model.
     package init(duplicatesInMigration: Void) {
         self.init(
             notMigratable:

@@ -2,10 +2,10 @@ package import ManagedModel
 internal import ModelMigration
 internal import RowStore
 
-/// Links of to-one relationships whose column cannot be copied from the row's old table. The links are first collected in a
-/// separate table, in which each new row then finds its link.
+/// Links of to-one relationships that cannot be copied from a column of the row's old table. These links are first collected in
+/// a separate table. Each new row then finds its link in that table.
 extension MigrationStatements {
-    /// The relationships that have a column in the new model and get some or all of their links from other tables.
+    /// The relationships that have a column in the new model, and get at least some of their links from other tables.
     package var lookedUpLinks: [RelationshipName] {
         plan.links.filter { name, sources in
             new.storage(of: name) == .column
@@ -17,7 +17,7 @@ extension MigrationStatements {
         }.map(\.key).sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
     }
 
-    /// Whether a relationship has become its own inverse, so that each old link counts from both ends.
+    /// Returns whether a relationship has become its own inverse, so that each old link counts for both ends.
     func isMirrored(_ name: RelationshipName) -> Bool {
         guard new.layout.isSymmetric(name) else { return false }
         return (plan.links[name] ?? []).contains { source in
@@ -26,7 +26,7 @@ extension MigrationStatements {
         }
     }
 
-    /// The statements that collect the links of a to-one relationship.
+    /// Returns the statements that collect the links of a to-one relationship.
     ///
     /// The first format stored the links of a one-to-one relationship in two columns, which could differ. The links of the side
     /// that still has a column take precedence. Then the links that only the other side has are added. If several objects would
@@ -34,8 +34,8 @@ extension MigrationStatements {
     ///
     /// - Parameters:
     ///   - table: The name of the table to make, as SQL.
-    ///   - index: A free name for the table's index, as SQL.
-    ///   - tableNames: The present names of the old store's renamed tables by their old names, as SQL.
+    ///   - index: A free name for the index of the table, as SQL.
+    ///   - tableNames: The current names of the old store's renamed tables, by their old names, as SQL.
     package func collect(
         _ link: RelationshipName, into table: String, index: String, _ tableNames: [String: String] = [:]
     ) -> [String] {
@@ -58,7 +58,7 @@ extension MigrationStatements {
         return sql
     }
 
-    /// - Parameter onlyFree: Whether objects that already have a partner are left out.
+    /// - Parameter onlyFree: Whether to leave out links to an object that already has a partner.
     private func insertions(of selects: [String], into table: String, onlyFree: Bool) -> [String] {
         stride(from: 0, to: selects.count, by: MigrationStatements.termLimit).map { start in
             let links = selects[start..<min(selects.count, start + MigrationStatements.termLimit)]
@@ -70,7 +70,7 @@ extension MigrationStatements {
         }
     }
 
-    /// The second columns in which the first format stored the same links.
+    /// Returns the second columns in which the first format stored the same links.
     func secondSources(of sources: [LinkSource]) -> [LinkSource] {
         sources.compactMap { source in
             old.secondColumn(of: source.relationship).map {
@@ -82,7 +82,7 @@ extension MigrationStatements {
     private func deletionOfRivals(of link: RelationshipName, in table: String) -> String {
         var rivals = ["other.linked = link.linked"]
         if new.layout.isSymmetric(link) {
-            // Each link counts from both ends.
+            // Each link counts for both ends.
             rivals += [
                 "other.linked = link.owner AND other.owner <> link.linked",
                 "other.owner = link.linked AND other.linked <> link.owner",
@@ -103,9 +103,9 @@ extension MigrationStatements {
 }
 
 extension LinkTable {
-    /// A query for the same links with source and destination exchanged.
+    /// Returns a query for the same links with source and destination exchanged.
     static func reversed(_ select: String) -> String {
-        // The columns have the order of `select`, because UNION ALL combines the queries.
+        // The columns must have the same order as in `select`, because UNION ALL combines the queries.
         "SELECT destination AS source, destination_entity AS source_entity, source AS destination, "
             + "source_entity AS destination_entity, destination_position AS source_position, "
             + "source_position AS destination_position FROM (\(select)) AS link"
@@ -113,7 +113,8 @@ extension LinkTable {
 }
 
 extension StoredModel {
-    /// The inverse of a one-to-one relationship, whose column in the first format stored the same links; nil in later formats.
+    /// Returns the inverse of a one-to-one relationship, if the inverse's column stores the same links. This is the case only
+    /// in the first format; returns nil in later formats.
     func secondColumn(of name: RelationshipName) -> RelationshipName? {
         guard format == ManagedObjectModel.firstStoreFormat else { return nil }
         guard let relationship = layout.model.relationship(name), !relationship.isToMany,
@@ -125,21 +126,21 @@ extension StoredModel {
 }
 
 extension ModelLayout {
-    /// Whether a relationship is its own inverse.
+    /// Returns whether a relationship is its own inverse.
     func isSymmetric(_ name: RelationshipName) -> Bool {
         model.relationship(name).flatMap(model.inverse) == name
     }
 }
 
 extension MigrationStatements {
-    /// Queries for the links of a relationship of the new model, with its entity numbers.
+    /// Returns queries for the links of a relationship in the new model, with the entity indexes of the new model.
     ///
-    /// - Parameter tableNames: The present names of the old store's renamed tables by their old names, as SQL.
+    /// - Parameter tableNames: The current names of the old store's renamed tables, by their old names, as SQL.
     func linkSelects(_ name: RelationshipName, _ tableNames: [String: String] = [:]) -> [String] {
         linkSelects(name, plan.links[name] ?? [], tableNames)
     }
 
-    /// - Parameter links: The old relationships whose links the new relationship gets.
+    /// - Parameter links: The old relationships that contribute links to the new relationship.
     func linkSelects(_ name: RelationshipName, _ links: [LinkSource], _ tableNames: [String: String]) -> [String] {
         guard let relationship = new.layout.model.relationship(name) else { return [] }
         let sources = numbers(under: name.entity)
@@ -153,7 +154,7 @@ extension MigrationStatements {
         }
     }
 
-    /// Whether a join table can stay as it is, with all its links.
+    /// Returns whether a join table can be kept unchanged, with all its links.
     package func isKept(_ join: StoredJoin) -> Bool {
         guard let sources = plan.links[join.relationship], sources.count == 1, let source = sources.first,
             !source.isReversed, let kept = old.joins.first(where: { $0.relationship == source.relationship }),
@@ -165,7 +166,8 @@ extension MigrationStatements {
             && isKept(oldOne.destinationName, destination, kept.destination.entity != nil)
     }
 
-    /// Whether the old entity's whole family is in the new entity's family, with the same numbers if the table stores numbers.
+    /// Returns whether the old entity's whole family is in the new entity's family. If the table stores indexes of entities,
+    /// the indexes must be the same.
     private func isKept(_ oldName: String, _ newName: String, _ storesNumbers: Bool) -> Bool {
         let numbers = numbers(under: newName)
         return old.family(oldName).allSatisfy { number in
@@ -173,19 +175,19 @@ extension MigrationStatements {
         }
     }
 
-    /// The statement that fills a join table; nil if the table stays empty.
+    /// Returns the statement that fills a join table; nil if the table stays empty.
     ///
     /// - Parameters:
-    ///   - tableNames: The present names of the old store's renamed tables by their old names, as SQL.
-    ///   - firstKey: The key of the first link; the other links get the keys after it.
+    ///   - tableNames: The current names of the old store's renamed tables, by their old names, as SQL.
+    ///   - firstKey: The key of the first link. Each further link gets the next key.
     package func fill(
         _ join: StoredJoin, _ tableNames: [String: String] = [:], firstKey: Int64
     ) -> String? {
         let sources = plan.links[join.relationship] ?? []
         let selects = linkSelects(join.relationship, sources + secondSources(of: sources), tableNames)
         guard !selects.isEmpty else { return nil }
-        // If the relationship is its own inverse, each link counts from both ends. For each end, the position that its own link
-        // stores takes precedence.
+        // If the relationship is its own inverse, each link counts for both ends. For each end, the position that is stored in
+        // its own link takes precedence.
         let isSymmetric = new.layout.isSymmetric(join.relationship)
         func position(_ name: String, ownLink: Int) -> String {
             guard isSymmetric else { return "max(\(name))" }
@@ -201,7 +203,7 @@ extension MigrationStatements {
         if let column = join.source.position { columns.append((column, position("source_position", ownLink: 1))) }
         var links = selects.map { "SELECT *, 0 AS is_mirrored FROM (\($0)) AS link" }
         if isSymmetric { links += selects.map { "SELECT *, 1 FROM (\(LinkTable.reversed($0))) AS link" } }
-        // Relationships that moved up into one relationship can have the same pair.
+        // If several old relationships became one relationship of a parent entity, they can have the same pair.
         return "INSERT INTO \(join.name) (\(StoredTable.key), \(columns.map(\.0).joined(separator: ", "))) "
             + "SELECT \(firstKey - 1) + row_number() OVER (ORDER BY source, destination), "
             + "\(columns.map(\.1).joined(separator: ", ")) FROM (\(links.joined(separator: " UNION ALL "))) AS links "

@@ -2,24 +2,24 @@ package import ManagedModel
 package import ModelMigration
 package import RowStore
 
-/// The statements that carry the rows of a store over to another model, in the SQL of that store.
+/// The statements that carry the rows of a store over to another model, in the SQL of the store.
 ///
-/// The store runs the statements in one transaction, in this order: the conditions, the tables for lookups of links, the rows
+/// The store runs the statements in one transaction, in this order: the conditions, the tables for looking up links, the rows
 /// of each entity, and the join tables.
 package struct MigrationStatements: Sendable {
     package let old: StoredModel
     package let new: StoredModel
     package let plan: MigrationPlan
-    /// The new numbers of the entities that are carried over, by their old numbers.
+    /// The new indexes of the entities that are carried over, by their old indexes.
     package let numbers: [Int: Int]
     let dialect: any SQLDialect
 
-    /// The most tables that one statement combines, and the most entities of an old model. SQLite accepts 500 terms in a
+    /// The maximum number of tables that one statement combines, and of entities in an old model. SQLite accepts 500 terms in a
     /// compound SELECT.
     package static let termLimit = 400
 
     /// - Parameters:
-    ///   - found: The hashes and keys that the store has.
+    ///   - found: The hashes and keys of the existing store.
     ///   - wanted: The hashes and keys that the store gets.
     /// - Throws: `notMigratable` with the obstacles of the plan.
     package init(
@@ -42,16 +42,16 @@ package struct MigrationStatements: Sendable {
         self.numbers = numbers
     }
 
-    /// The statements that copy the rows, for each entity.
+    /// Returns the statements that copy the rows of each entity.
     ///
-    /// - Parameter lookups: The tables in which rows find links from other tables, by relationship.
+    /// - Parameter lookups: The tables for looking up links from other tables, by relationship.
     package func copies(_ lookups: [RelationshipName: String]) -> [RowCopy] {
         plan.entities.compactMap { RowCopy($0, self, lookups: lookups) }
     }
 
-    /// Checks the conditions on the rows, and counts the rows to carry over. Writes nothing.
+    /// Checks the conditions on the rows, and counts the rows to carry over. Makes no changes.
     ///
-    /// - Throws: `notMigratable` with the message of every unmet condition that prevents the migration.
+    /// - Throws: `notMigratable` with the message of every violated condition that prevents the migration.
     package func report(_ connection: some SQLConnection) throws(DataSourceError) -> MigrationReport {
         let unmet = try checkConditions(connection)
         var rowsCarried = 0
@@ -64,7 +64,7 @@ package struct MigrationStatements: Sendable {
     }
 }
 
-/// Counts the rows that have been carried over, and reports the progress.
+/// Counts the rows that were carried over, and reports the progress.
 package final class MigrationMeter {
     private var progress: MigrationProgress
     private let report: ((MigrationProgress) -> Void)?
@@ -91,51 +91,52 @@ package final class MigrationMeter {
     }
 }
 
-/// The differences between the SQL of SQLite and of PostgreSQL in a migration.
+/// The differences between SQLite's SQL and PostgreSQL's SQL in a migration.
 package protocol SQLDialect: Sendable {
-    /// Whether the store's SQL derives strings as a save does. If not, the derived strings are written after the copy.
+    /// Whether SQL functions of the store derive strings in the same way as a save. If false, derived strings are written after
+    /// the copy.
     var derivesStrings: Bool { get }
-    /// The SQL type of columns with values of that storage.
+    /// The SQL type of columns whose values have the storage.
     func type(_ storage: ColumnStorage) -> String
 
     /// The SQL for a parameter.
     ///
     /// - Parameters:
-    ///   - number: The number of the parameter, from 1.
+    ///   - number: The number of the parameter, starting with 1.
     ///   - storage: The storage of the parameter's value.
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String
-    /// SQL that converts a number to a wider type; NULL if the conversion would change the number.
+    /// Returns SQL that converts a number to a wider type. The SQL yields NULL if the conversion would change the number.
     func widened(_ expression: String, _ widening: NumberWidening) -> String
-    /// SQL that derives a string from another string. Called only if ``derivesStrings`` is true.
+    /// Returns SQL that derives a string from another string. Called only if ``derivesStrings`` is true.
     func changed(_ expression: String, _ change: StringTransformation) -> String
 }
 
-/// A connection to a database, for queries that do not run for each row.
+/// A connection to a database, for queries that run only a few times, not once for each row.
 package protocol SQLConnection {
     func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]]
 }
 
 extension SQLConnection {
-    /// The number in the first row of a query; 0 if there is none.
+    /// Returns the number in the first row of a query; 0 if there is no row.
     package func number(_ sql: String) throws(DataSourceError) -> Int {
         if case .integer(let number)? = try values(sql, []).first?.first { Int(number) } else { 0 }
     }
 }
 
-/// The reason why rows are carried over to other tables.
+/// The reason for carrying rows over to other tables.
 package enum MigrationPurpose: Sendable {
-    /// The rows are for another model.
+    /// The model has changed.
     ///
-    /// - Parameter dropsByKey: Whether rows are dropped if the key of their data source changed.
+    /// - Parameter dropsByKey: Whether rows are dropped if the key of their data source has changed.
     case migration(dropsByKey: Bool)
-    /// The format of the tables changes, and the model does not.
+    /// The format of the tables has changed, but the model has not.
     case upgrade
-    /// The rows of the named entities are dropped, and the rows of all other entities stay.
+    /// The rows of the named entities are dropped, and all other rows are kept.
     case reset(of: Set<String>)
 
     package var isMigration: Bool { if case .migration = self { true } else { false } }
 
-    /// Whether the rows of an entity, given by its old and new names, are dropped.
+    /// Returns whether the rows of an entity are dropped. The entity is given by its old name and its new name.
     fileprivate func drops(_ old: String, as new: String, of found: StoreIdentity, for wanted: StoreIdentity) -> Bool {
         switch self {
         case .migration(let dropsByKey): dropsByKey && found.entityKeys[old] != wanted.entityKeys[new]
@@ -146,14 +147,14 @@ package enum MigrationPurpose: Sendable {
 }
 
 extension MigrationStatements {
-    /// Counts the objects and the links that the store drops while other rows stay.
+    /// Counts the objects and links that the store drops while it keeps other rows.
     package func dropped(_ connection: some SQLConnection) throws(DataSourceError) -> StoreStartup.Dropped {
         var dropped = StoreStartup.Dropped()
         for case let table? in old.tables where table.layout.links == nil && numbers[table.layout.index] == nil {
             let found = try connection.number("SELECT count(*) FROM \(table.name)")
             if found > 0 { dropped.objects[table.layout.name] = found }
         }
-        // The first format stored links in other tables, so they are not counted.
+        // Links of the first format are not counted, because it stored them in other tables.
         guard old.format == ManagedObjectModel.storeFormat else { return dropped }
         for case let table? in old.tables {
             for (name, condition) in droppedLinkConditions(table) {
@@ -164,7 +165,7 @@ extension MigrationStatements {
         return dropped
     }
 
-    /// Predicates for the rows of a table that link an object that stays to an object that is dropped, by relationship.
+    /// Returns predicates for the rows of a table that link a kept object to a dropped object, by relationship.
     private func droppedLinkConditions(_ table: StoredTable) -> [(name: String, condition: String)] {
         let isPair = table.layout.links != nil
         guard isPair || numbers[table.layout.index] != nil else { return [] }
@@ -180,7 +181,7 @@ extension MigrationStatements {
             }
             return (name, conditions.joined(separator: " OR "))
         }
-        // A pair of two dropped objects is no loss for an object that stays.
+        // A link between two dropped objects does not count, because no kept object loses it.
         guard isPair, conditions.count == 2 else { return conditions }
         return [(conditions[0].name, "(\(conditions[0].condition)) <> (\(conditions[1].condition))")]
     }

@@ -8,19 +8,19 @@ package struct RowCopy {
     let entity: EntityMigration
     package let old: StoredTable
     package let new: StoredTable
-    /// The unqualified SQL expression for each stored column of the new table, by the column's index.
+    /// The SQL expression for each stored column of the new table, by the column's index. The names in it have no table.
     private(set) var expressions: [Int: String] = [:]
     /// The values of the parameters, in the order of the parameters' numbers.
     package private(set) var values: [RowValue] = []
-    /// The derivations that the store's SQL cannot express, by column.
+    /// The derivations that the SQL of the store cannot express, by column.
     package private(set) var missingStrings: [Int: (source: Int, change: StringTransformation)] = [:]
     private let dialect: any SQLDialect
     private let firstParameter: Int
 
     /// - Parameters:
-    ///   - lookups: The tables in which rows find links from other tables, as SQL, by relationship.
-    ///   - columns: The columns of the attributes to copy; nil for all.
-    ///   - firstParameter: The number of the first parameter with a value. The default leaves the numbers 1 and 2 for the
+    ///   - lookups: The tables for looking up links from other tables, as SQL, by relationship.
+    ///   - columns: The columns of the attributes to copy; nil for all columns.
+    ///   - firstParameter: The number of the first parameter that has a value. The default reserves the numbers 1 and 2 for the
     ///     parameters of ``sql(from:)``.
     init?(
         _ entity: EntityMigration, _ migration: MigrationStatements, lookups: [RelationshipName: String],
@@ -40,15 +40,15 @@ package struct RowCopy {
         addLinks(migration, lookups)
     }
 
-    /// Whether the copy would equal the old table, so that the old table can stay.
+    /// Whether the copy would equal the old table, so that the old table can be kept.
     package var changesNothing: Bool {
         old.createSQL.hasBytes(of: new.createSQL) && expressions.allSatisfy { $1.hasBytes(of: new.expressions[$0]) }
     }
 
-    /// The statement that copies rows in the order of their keys. Parameter 1 is the key after which it begins, and parameter 2
-    /// is the most rows to copy.
+    /// Returns the statement that copies rows in the order of their keys. The copied rows come after the key in parameter 1.
+    /// Parameter 2 is the maximum number of rows.
     ///
-    /// - Parameter table: The present name of the old table, as SQL.
+    /// - Parameter table: The current name of the old table, as SQL.
     package func sql(from table: String) -> String {
         let columns = new.layout.storedColumns
         let key = StoredTable.key
@@ -142,7 +142,7 @@ package struct RowCopy {
         case .always:
             return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END", position)
         case .column(let expression):
-            // If all numbers stay the same, the plain columns let `changesNothing` keep the table.
+            // If all indexes stay the same, return the plain columns, so that `changesNothing` can keep the table.
             if family.allSatisfy({ numbers[$0] == $0 }) { return (key, expression, position) }
             func linked(_ expression: String) -> String { "CASE WHEN (\(number)) IS NOT NULL THEN \(expression) END" }
             return (linked(key), number, linked(position))
@@ -151,7 +151,8 @@ package struct RowCopy {
 }
 
 extension MigrationStatements {
-    /// The new numbers of the carried-over entities in the family of the named new entity, by their old numbers.
+    /// Returns the new indexes of entities by their old indexes. Includes the carried-over entities in the family of the new
+    /// entity with the given name.
     func numbers(under name: String) -> [Int: Int] {
         let family = Set(new.family(name))
         return numbers.filter { family.contains($0.value) }

@@ -1,13 +1,13 @@
 package import ManagedModel
 package import RowStore
 
-/// The tables that a store has for a model. All names are SQL, with quotes and schema.
+/// The tables that a store has for a model. All names are quoted SQL, and include the schema if necessary.
 package struct StoredModel: Sendable {
     package let layout: ModelLayout
     package let format: Int64
-    /// The tables by the numbers of their entities; nil for abstract entities.
+    /// The tables, by the indexes of their entities; nil for abstract entities.
     package let tables: [StoredTable?]
-    /// The tables for links that no column of an entity's row can store.
+    /// The tables for links that cannot be stored in a column of an entity's row.
     package let joins: [StoredJoin]
 
     package init(_ layout: ModelLayout, format: Int64, tables: [StoredTable?], joins: [StoredJoin]) {
@@ -17,12 +17,12 @@ package struct StoredModel: Sendable {
         self.joins = joins
     }
 
-    /// The table of the entity with that name; nil for an abstract or unknown entity.
+    /// Returns the table of the entity with the name; nil for an abstract or unknown entity.
     package func table(_ name: String) -> StoredTable? {
         layout.entity(named: name).flatMap { tables[$0.index] }
     }
 
-    /// The numbers of the concrete entities in the family of the named entity.
+    /// Returns the indexes of the concrete entities in the family of the entity with the name.
     func family(_ name: String) -> [Int] { layout.entity(named: name)?.concreteFamily ?? [] }
 }
 
@@ -51,7 +51,7 @@ package struct StoredTable: Sendable {
 /// A table whose rows are the links of a relationship and its inverse.
 package struct StoredJoin: Sendable {
     package let name: String
-    /// The relationship whose sources are in the columns of ``source``.
+    /// The relationship from the objects at the ``source`` end to the objects at the ``destination`` end.
     package let relationship: RelationshipName
     package let source: End
     package let destination: End
@@ -61,9 +61,10 @@ package struct StoredJoin: Sendable {
     /// The columns of one end.
     package struct End: Sendable {
         let key: String
-        /// The column with the entity's number; nil if all objects at this end have the same entity.
+        /// The column with the entity's index; nil if all objects at this end have the same entity.
         let entity: String?
-        /// The column with this end's position in the ordered relationship of the other end; nil without an order.
+        /// The column with this end's position in the ordered relationship that leads to this end; nil if that relationship has
+        /// no order.
         let position: String?
 
         package init(key: String, entity: String?, position: String?) {
@@ -83,7 +84,7 @@ package struct StoredJoin: Sendable {
         self.createSQL = createSQL
     }
 
-    /// The join table of a table of links; nil for the table of an entity.
+    /// Makes the description of a table of links. Returns nil for the table of an entity.
     package init?(_ table: StoredTable) {
         guard let relationship = table.layout.links else { return nil }
         let columns = table.layout.pairColumns(isReversed: false)
@@ -99,8 +100,8 @@ package struct StoredJoin: Sendable {
 }
 
 extension String {
-    /// Whether both strings have the same UTF-8 bytes, as a database compares them. Swift also treats some strings with
-    /// different bytes as equal.
+    /// Returns whether both strings have the same UTF-8 bytes, which is how a database compares them. Swift also treats some
+    /// strings with different bytes as equal.
     func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
@@ -112,8 +113,8 @@ extension StoredModel {
         }
     }
 
-    /// Counts the links to missing rows by relationship, as in `Letter.topic`. Relationships without such links are left out.
-    ///
+    /// Counts the links to missing rows, by relationship, such as `Letter.topic`. Relationships without such links are left
+    /// out.
     package func danglingLinks(_ connection: some SQLConnection) throws(DataSourceError) -> [String: Int] {
         var counts: [String: Int] = [:]
         for table in tables.compactMap(\.self) {
@@ -131,8 +132,8 @@ extension StoredModel {
         return counts
     }
 
-    /// The columns of a table with keys of linked rows: the relationship, the column, and the entities that the linked rows can
-    /// have.
+    /// Returns the columns of a table that have keys of linked rows. For each column, returns the relationship, the column, and
+    /// the entities that the linked rows can have.
     func linkColumns(_ entity: EntityLayout) -> [(name: String, column: Int, family: [Int])] {
         if let links = entity.links {
             guard let source = layout.entity(named: links.entity), let index = source.relationship(named: links.name)
