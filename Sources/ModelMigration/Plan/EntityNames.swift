@@ -10,13 +10,13 @@ package struct EntityNames: Sendable, Hashable {
         earlierVersions = model.earlierVersions
     }
 
-    /// Knows no earlier names, so that entities are matched by name.
+    /// Makes a value with no earlier names. Entities are then matched by name.
     package init() {
         identifiers = [:]
         earlierVersions = []
     }
 
-    /// The new names of the entities of an old model, by their old names. Removed entities are left out.
+    /// Returns the new names of an old model's entities, by their old names. Removed entities are left out.
     ///
     /// - Parameter new: The names of the new entities, in a fixed order.
     package func matches(from old: ManagedObjectModel, to new: [String]) -> [String: String] {
@@ -29,12 +29,12 @@ package struct EntityNames: Sendable, Hashable {
 }
 
 extension [EarlierVersion] {
-    /// The version with that hash; nil if there is none, so that names and identifiers decide.
+    /// Returns the version with the hash. Returns nil if there is none; names and identifiers then decide.
     func version(withHash hash: String) -> EarlierVersion? { first { $0.hashes.contains(hash) } }
 }
 
 extension EarlierVersion {
-    /// The old paths of an entity's leaves by their new paths; nil if names and identifiers decide.
+    /// Returns the old paths of an entity's leaves, by their new paths. Returns nil if names and identifiers decide.
     func leafNames(in entityName: String) -> [[String]: [String]]? {
         propertyNames[entityName].map { names in
             names.reduce(into: [:]) { $0[$1.key.parts(separatedBy: ".")] = $1.value.parts(separatedBy: ".") }
@@ -64,15 +64,16 @@ extension ManagedObjectModel {
     }
 }
 
-/// Properties to match with an old model, without misleading identifiers of inherited properties.
+/// Properties that are matched with the properties of an old model. Misleading identifiers of inherited properties are left
+/// out.
 ///
-/// An inherited property can keep the identifier of a renaming that is older than the old model. An entity that joins the
-/// hierarchy may have an unrelated property whose name is that identifier. Without the identifier, the two properties are not
-/// matched.
+/// An inherited property can keep the identifier of a renaming that is older than the old model. When an entity joins the
+/// hierarchy, it may have an unrelated property whose name is that identifier. Without the identifier, the two properties are
+/// not matched.
 extension MigrationSide {
-    /// The leaves of an entity, to match with its leaves in an old model.
+    /// Returns the leaves of an entity, for matching with its leaves in an old model.
     ///
-    /// - Parameter oldNames: The old names of entities by their new names.
+    /// - Parameter oldNames: The old names of entities, by their new names.
     func namedLeaves(of entity: EntityDescription, since old: MigrationSide, _ oldNames: [String: String]) -> [Named<
         [String]
     >] {
@@ -87,9 +88,10 @@ extension MigrationSide {
         }
     }
 
-    /// The relationships of an entity in the order of ``relationships(of:)``, to match with its relationships in an old model.
+    /// Returns the relationships of an entity, for matching with its relationships in an old model. They have the order of
+    /// ``relationships(of:)``.
     ///
-    /// - Parameter oldNames: The old names of entities by their new names.
+    /// - Parameter oldNames: The old names of entities, by their new names.
     func namedRelationships(
         of entity: EntityDescription, since old: MigrationSide, _ oldNames: [String: String]
     ) -> [Named<String>] {

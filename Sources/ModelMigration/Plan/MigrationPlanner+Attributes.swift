@@ -8,7 +8,7 @@ extension MigrationPlanner {
             else { continue }
             planAttributes(index, oldEntity, newEntity)
         }
-        // An inherited attribute has the same error in every sub-entity.
+        // An inherited attribute has the same error in every sub-entity. Keep only the first.
         var seen: Set<String> = []
         plan.obstacles = plan.obstacles.filter { seen.insert($0).inserted }
     }
@@ -40,7 +40,8 @@ extension MigrationPlanner {
         }
     }
 
-    /// Derives an attribute with an unchanged derivation again, if the migration changes the value of its source.
+    /// If the migration changes the value that an attribute is derived from, derives the attribute again, even if its
+    /// derivation is unchanged.
     private mutating func rederive(
         _ leaf: MigrationLeaf, _ index: Int, from oldLeaves: [MigrationLeaf], _ leaves: [MigrationLeaf]
     ) {
@@ -75,7 +76,7 @@ extension MigrationPlanner {
                     "\(path): the derivation \(expression) cannot be computed from a row. Keep the old derivation, or give the "
                         + "attribute another name.")
             }
-            // A save stores no value either: a derivation along a relationship is calculated when it is read.
+            // A save stores no value either, because a derivation along a relationship is calculated when it is read.
             return .nothing
         }
         guard let match else { return added(leaf, path, oldEntity) }
@@ -100,8 +101,8 @@ extension MigrationPlanner {
         return source
     }
 
-    /// The conversion of an old attribute's values; nil if they cannot be converted. Adds a condition if the conversion must be
-    /// exact.
+    /// Returns the conversion for the values of an old attribute. Returns nil if they cannot be converted. Adds a condition if
+    /// the conversion must be exact.
     private mutating func widening(
         of old: MigrationLeaf, to new: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription
     ) -> NumberWidening? {
@@ -138,14 +139,14 @@ extension MigrationPlanner {
         !leaf.attribute.isOptional && leaf.attribute.derivationExpression == nil
     }
 
-    /// Nil for a derivation that needs more than one row.
+    /// Returns the source of a derived attribute. Returns nil if the derivation needs more than one row.
     private func derivation(_ expression: String, _ leaves: [MigrationLeaf]) -> AttributeSource? {
         func column(_ path: [String], after steps: Int = 0) -> Int? {
-            // Derivations in the model of an old store can form a cycle.
+            // In the model of an old store, derivations can form a cycle.
             guard steps <= leaves.count else { return nil }
             guard let leaf = leaves.first(where: { $0.path == path.joined(separator: ".") }) else { return nil }
             guard let expression = leaf.attribute.derivationExpression else { return leaf.column }
-            // Follow a copy of a copy to its source column. A transformed string has no source column.
+            // For a copy of a copy, find the source column of the first copy. A transformed string has no source column.
             guard case .path(let path) = DerivationExpression(expression) else { return nil }
             return column(path, after: steps + 1)
         }
@@ -159,12 +160,12 @@ extension MigrationPlanner {
 }
 
 extension MigrationSide {
-    /// The kind of each stored property of an entity, by the name of the property.
+    /// Returns the kind of each stored property of an entity, by the name of the property.
     fileprivate func kinds(of entity: EntityDescription) -> [String: String] {
         var kinds: [String: String] = [:]
         for owner in lookup.lineage(of: entity) {
             for attribute in owner.attributes where !attribute.isTransient {
-                // A model that was read from its canonical form has leaves in place of composites.
+                // A model that was read from its canonical form has leaves instead of composites.
                 let path = attribute.name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
                 let isComposite = attribute.type == .composite || path.count > 1
                 kinds[path.first.map(String.init) ?? ""] = isComposite ? "composite" : "attribute"

@@ -1,14 +1,14 @@
 internal import ManagedModel
 
 extension MigrationPlanner {
-    /// Adds a condition for each new constraint, which the carried-over rows must meet.
+    /// Adds a condition for each new constraint. The carried-over rows must meet the condition.
     mutating func planConstraints() {
         let migrations = Dictionary(plan.entities.map { ($0.newName, $0) }) { first, _ in first }
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             let family = new.model.family(ofEntityNamed: entity.name).filter { migrations[$0.name] != nil }
             for constraint in entity.uniquenessConstraints where !constraint.isEmpty {
                 let columns = family.reduce(into: [:]) { $0[$1.name] = positions(constraint, of: $1) }
-                // The links of a one-to-one relationship may be in other rows, and are checked separately.
+                // The links of a one-to-one relationship can be in other rows. They are checked separately.
                 if columns.isEmpty || columns.values.contains(where: { $0.count < constraint.count }) { continue }
                 if wasGuaranteed(columns, migrations) { continue }
                 plan.conditions.append(
@@ -25,7 +25,7 @@ extension MigrationPlanner {
         return constraint.compactMap { name in columns.firstIndex { $0.name == name && $0.isStored } }
     }
 
-    /// Whether a constraint of the old model covered the same values of the same rows.
+    /// Returns whether a constraint of the old model covered the same values of the same rows.
     private func wasGuaranteed(_ columns: [String: [Int]], _ migrations: [String: EntityMigration]) -> Bool {
         var before: [String: Set<String>] = [:]
         for (name, positions) in columns {
@@ -36,7 +36,7 @@ extension MigrationPlanner {
             var names: Set<String> = []
             for position in positions {
                 switch migration.attributes[position] {
-                // Different numbers stay different in a wider type.
+                // Numbers that differ still differ in a wider type.
                 case .column(let source), .widened(let source, _): names.insert(oldColumns[source].name)
                 default: return false
                 }
@@ -55,7 +55,7 @@ extension MigrationPlanner {
 
 extension MigrationPlanner {
     /// Adds a condition for each relationship whose new bounds are stricter than its old bounds. If the condition prevents the
-    /// migration, every carried-over object must meet it. Otherwise, the objects that do not meet it are only reported.
+    /// migration, every carried-over object must meet it. Otherwise, violations are only reported.
     mutating func planCounts() {
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             for relationship in entity.relationships.filter({ !$0.isTransient }) {
@@ -73,8 +73,8 @@ extension MigrationPlanner {
             return
         }
         let path = "\(name.entity).\(name.name)"
-        // Objects of earlier versions have no links of a new to-many relationship, even if the new model requires links. So a
-        // missing link is only reported.
+        // Only report missing links of a to-many relationship. If the relationship is new, the objects of earlier versions have
+        // no links, even if the new model requires links.
         let preventsMigration = !relationship.isToMany
         let advice =
             preventsMigration
@@ -88,7 +88,8 @@ extension MigrationPlanner {
                 preventsMigration: preventsMigration))
     }
 
-    /// Whether the old model kept the links of an entity's objects within these bounds, and all these links are carried over.
+    /// Returns whether the old model kept the number of links within these bounds for the objects of an entity, and whether all
+    /// these links are carried over.
     private func wasGuaranteed(
         _ bounds: LinkBounds, _ relationship: RelationshipDescription, _ name: RelationshipName,
         for owner: EntityMigration
@@ -109,16 +110,16 @@ extension MigrationPlanner {
 
 /// The allowed number of destinations of a relationship.
 package struct LinkBounds: Sendable, Equatable {
-    /// The minimum. An optional relationship may also be empty.
+    /// The minimum. It does not apply if an optional relationship is empty.
     package let minimum: Int
     /// The maximum; 0 for no limit.
     package let maximum: Int
-    /// Whether the relationship may be empty, in spite of the minimum.
+    /// Whether the relationship may be empty, even if the minimum is greater than 0.
     package let isOptional: Bool
 
     fileprivate var canFail: Bool { !isOptional || minimum > 1 || maximum > 0 }
 
-    /// Whether every number within these bounds is within the other bounds.
+    /// Returns whether every number within these bounds is also within the other bounds.
     fileprivate func isWithin(_ other: LinkBounds) -> Bool {
         (other.isOptional || !isOptional) && minimum >= other.minimum
             && (other.maximum == 0 || maximum > 0 && maximum <= other.maximum)

@@ -48,7 +48,7 @@ extension MigrationPlanner {
                     + "own, which cannot be matched. Give one of the two another name.")
             return
         }
-        // The inverse's column stores the links of both relationships.
+        // The column of the inverse stores the links of both relationships.
         if case .inverseColumn = new.model.linkStorage(of: name) { return }
         if !sources.isEmpty {
             plan.links[name] = sources.map { LinkSource(relationship: $0, isReversed: false) }
@@ -73,13 +73,14 @@ extension MigrationPlanner {
         }
     }
 
-    /// Whether a relationship of the old model has carried-over objects at both ends.
+    /// Returns whether a relationship of the old model has carried-over objects at both ends.
     private func hasLinks(_ name: RelationshipName) -> Bool {
         guard let destination = old.relationship(name)?.destinationName else { return false }
         return !carriedNames(under: name.entity).isEmpty && !carriedNames(under: destination).isEmpty
     }
 
-    /// Whether the links of an old relationship can become links of a new relationship. Adds an obstacle if they cannot.
+    /// Returns whether the links of an old relationship can become links of a new relationship. Adds an obstacle if they
+    /// cannot.
     private mutating func check(
         _ oldOne: RelationshipDescription, _ newOne: RelationshipDescription, _ path: String
     ) -> Bool {
@@ -101,14 +102,14 @@ extension MigrationPlanner {
         return true
     }
 
-    /// Whether the inverse has the same links as the relationship, and no others.
+    /// Returns whether the inverse has only links that the relationship also has.
     private func hasSameLinks(_ sources: [RelationshipName], _ inverseSources: [RelationshipName]) -> Bool {
         inverseSources.allSatisfy { inverse in
             sources.contains { $0 == inverse || old.relationship($0).flatMap(old.inverse) == inverse }
         }
     }
 
-    /// Whether each destination had at most one source.
+    /// Returns whether each destination had at most one source.
     private func hadUniqueDestinations(_ sources: [RelationshipName]) -> Bool {
         guard sources.count == 1, let source = sources.first, let oldOne = old.relationship(source),
             let inverse = old.inverse(of: oldOne)
@@ -116,8 +117,8 @@ extension MigrationPlanner {
         return !oldOne.isToMany && old.relationship(inverse)?.isToMany == false
     }
 
-    /// Whether at least one destination entity of the old relationship is a destination entity of the new relationship.
-    /// Entities with dropped objects count, too.
+    /// Returns whether at least one destination entity of the old relationship is a destination entity of the new relationship.
+    /// Entities whose objects are dropped count, too.
     private func leads(_ oldOne: RelationshipDescription, to newOne: RelationshipDescription) -> Bool {
         let family = Set(new.model.family(ofEntityNamed: newOne.destinationName).map(\.name))
         let destinations = old.model.family(ofEntityNamed: oldOne.destinationName).filter { !$0.isAbstract }.map(\.name)

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 extension MigrationPlanner {
-    /// Finds the data of old rows that no new row gets.
+    /// Finds the data of old rows that is not carried over to any new row.
     mutating func planLosses() {
         var losses = plan.removedEntities.map { MigrationLoss(kind: .objects, entityName: $0) }
         func isKnown(_ name: RelationshipName?) -> Bool {
@@ -13,7 +13,7 @@ extension MigrationPlanner {
             for relationship in entity.relationships where !relationship.isTransient {
                 let name = RelationshipName(entity: entity.name, name: relationship.name)
                 guard let loss = lossOfLinks(relationship, name) else { continue }
-                // A relationship and its inverse have the same links, so one of them is listed.
+                // A relationship and its inverse have the same links, so only one of the two is listed.
                 if !isKnown(old.inverse(of: relationship)) { losses.append(loss) }
             }
         }
@@ -22,7 +22,8 @@ extension MigrationPlanner {
         }
     }
 
-    /// The carried-over entities that have the properties of an old entity: the entity itself and its sub-entities.
+    /// Returns the carried-over entities that have the properties of an old entity. These are the entity itself and its
+    /// sub-entities.
     func carriers(of entity: EntityDescription) -> [EntityMigration] {
         let family = Set(old.model.family(ofEntityNamed: entity.name).map(\.name))
         return plan.entities.filter { family.contains($0.oldName) }
@@ -43,8 +44,8 @@ extension MigrationPlanner {
     private func lossOfLinks(_ relationship: RelationshipDescription, _ name: RelationshipName) -> MigrationLoss? {
         let sources = carriedNames(under: name.entity)
         let destinations = carriedNames(under: relationship.destinationName)
-        // If no objects are carried over at one of the ends, links are no separate loss: there were none, or they are lost with
-        // the objects.
+        // If no objects are carried over at one of the ends, lost links are not reported separately: there were no links, or
+        // they are lost together with the objects.
         guard !sources.isEmpty, !destinations.isEmpty else { return nil }
         let ends = ends(ofLinksOf: name, old.inverse(of: relationship))
         let lostSources = sources.filter { source in !ends.contains { $0.sources.contains(newNames[source] ?? "") } }
@@ -60,7 +61,7 @@ extension MigrationPlanner {
             destinations: isWhole || !lostSources.isEmpty ? [] : named(lostDestinations))
     }
 
-    /// The new source entities and the new destination entities of an old relationship's links.
+    /// Returns the new source entities and the new destination entities of an old relationship's links.
     private func ends(
         ofLinksOf name: RelationshipName, _ inverse: RelationshipName?
     ) -> [(sources: Set<String>, destinations: Set<String>)] {
@@ -77,7 +78,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// The names of those entities, among the old entity and its sub-entities, whose objects are carried over.
+    /// Returns the names of the entities whose objects are carried over, among the old entity and its sub-entities.
     func carriedNames(under name: String) -> [String] {
         let family = Set(old.model.family(ofEntityNamed: name).map(\.name))
         return plan.entities.map(\.oldName).filter(family.contains)
@@ -85,7 +86,7 @@ extension MigrationPlanner {
 }
 
 extension EntityMigration {
-    /// The position of the new column that gets the values of an old column; nil if there is none.
+    /// Returns the index of the new column that gets the values of an old column; nil if there is none.
     func destination(of column: Int) -> Int? {
         attributes.keys.sorted().first { position in
             switch attributes[position] {
@@ -97,7 +98,7 @@ extension EntityMigration {
 }
 
 extension MigrationSide {
-    /// The stored attributes that an entity declares itself, as leaves.
+    /// Returns the stored attributes that an entity declares itself, as leaves.
     func ownLeaves(of entity: EntityDescription) -> [MigrationLeaf] {
         let own = Set(entity.attributes.map(\.name))
         return leaves(of: entity).filter { leaf in
@@ -115,7 +116,7 @@ extension AttributeShape {
 }
 
 extension [String] {
-    /// Sorted by UTF-8 bytes: the order is the same on every machine.
+    /// The strings, sorted by their UTF-8 bytes. This order is the same on every machine.
     var sortedByBytes: [String] { sorted { [$0].precedes([$1]) } }
 }
 
@@ -126,18 +127,18 @@ package struct MigrationLoss: Sendable, Hashable, CustomStringConvertible {
     }
 
     package let kind: Kind
-    /// The entity that declares the data in the old model: its new name, or its old name if it is removed.
+    /// The entity that declares the data in the old model. The name is the new name, or the old name if the entity is removed.
     package let entityName: String
-    /// The attribute as a path, or the relationship; nil for the entity itself.
+    /// The path of the attribute, or the name of the relationship; nil for the entity itself.
     package internal(set) var propertyName: String?
-    /// The kind of the property: `Decimal, optional`.
+    /// The kind of the property, for example `Decimal, optional`.
     package internal(set) var type: String?
     /// The entities whose objects lose the data, sorted; empty if the objects of all entities lose it.
     package internal(set) var sources: [String] = []
     /// The destination entities of the lost links, sorted; empty if the links to all destinations are lost.
     package internal(set) var destinations: [String] = []
 
-    /// `Item.price: the values (Decimal, optional)`.
+    /// The loss in words, for example `Item.price: the values (Decimal, optional)`.
     package var description: String {
         "\(entityName)\(propertyName.map { ".\($0)" } ?? ""): \(words)"
     }

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 extension MigrationPlanner {
-    /// Describes all changes between the models, with renamings, moves and losses.
+    /// Describes all changes between the models in words, including renamings, moves and losses.
     mutating func describe() {
         var changes: [ModelDifference.Change] = []
         for entity in old.model.entities where newNames[entity.name] == nil {
@@ -17,7 +17,7 @@ extension MigrationPlanner {
                 changes.append(.init(entityName: entity.name, words: "added"))
             }
         }
-        // Changes of the same element keep their order.
+        // Keep the order of changes of the same element.
         plan.changes = changes.enumerated().sorted { lhs, rhs in
             let keys = [lhs, rhs].map { [$0.element.entityName, $0.element.propertyName ?? ""] }
             return keys[0].precedes(keys[1]) || (!keys[1].precedes(keys[0]) && lhs.offset < rhs.offset)
@@ -45,7 +45,7 @@ extension MigrationPlanner {
 
     // MARK: Properties that an entity no longer has
 
-    /// `moved to Item.pages`, or `removed (Integer 32, optional); its values are lost`.
+    /// Returns words such as `moved to Item.pages`, or `removed (Integer 32, optional); its values are lost`.
     private func fate(of attribute: AttributeShape, _ entity: EntityDescription) -> String {
         let loss = lossWords(entity.name, attribute.path.joined(separator: "."))
         let leaf = old.ownLeaves(of: entity).first { $0.named.name == attribute.path }
@@ -90,7 +90,7 @@ extension MigrationPlanner {
 
     // MARK: Names
 
-    /// The shape of an old entity. Its own properties keep their old names. Other names are the new names.
+    /// Returns the shape of an old entity with new names. Only its own properties keep their old names.
     private func withNewNames(_ oldEntity: EntityDescription, _ newEntity: EntityDescription) -> EntityShape {
         var entity = oldEntity
         entity.name = newEntity.name
@@ -112,7 +112,7 @@ extension MigrationPlanner {
         return propertyNames([owner], [newOwner])[inverse.name] ?? inverse.name
     }
 
-    /// The new names of the properties of old entities, by their old names.
+    /// Returns the new names of the properties of old entities, by their old names.
     private func propertyNames(_ oldOnes: [EntityDescription], _ newOnes: [EntityDescription]) -> [String: String] {
         var names: [String: String] = [:]
         func add(_ named: (EntityDescription) -> [Named<String>]) {
@@ -128,13 +128,13 @@ extension MigrationPlanner {
     }
 }
 
-/// The old and the new properties of an entity, matched in pairs.
+/// The old and new properties of an entity, matched in pairs.
 private struct PropertyPairs<Shape: PropertyShape> {
     private let old: [Shape]
     private let new: [Shape]
     private let pairs: [Int: Int]
 
-    /// The names are in the order of the shapes.
+    /// The names and the shapes must have the same order.
     init(
         oldNames: [Named<[String]>], newNames: [Named<[String]>], old: [Shape], new: [Shape],
         known: [[String]: [String]]?
@@ -144,7 +144,7 @@ private struct PropertyPairs<Shape: PropertyShape> {
         pairs = NameMatching(from: oldNames, to: newNames, known: known).pairs
     }
 
-    /// - Parameter fate: Returns the words for an old property without a new property.
+    /// - Parameter fate: Returns the words for an old property that has no new property.
     func changes(of entityName: String, fate: (Shape) -> String) -> [ModelDifference.Change] {
         let removed = old.indices.filter { !pairs.values.contains($0) }.map { (old[$0].path, fate(old[$0])) }
         let others = new.enumerated().flatMap { index, shape in
@@ -173,7 +173,7 @@ extension Named where Name == [String] {
 }
 
 extension EntityDescription {
-    /// The relationships in the order of their shapes.
+    /// The stored relationships, in the same order as their shapes.
     fileprivate var storedRelationships: [RelationshipDescription] {
         relationships.filter { !$0.isTransient }.sorted { [$0.name].precedes([$1.name]) }
     }

@@ -1,15 +1,16 @@
 internal import ManagedModel
 
-/// Fills a plan part by part.
+/// Makes a plan step by step.
 struct MigrationPlanner {
     let old: MigrationSide
     let new: MigrationSide
-    /// The old names of entities, including abstract entities, by their new names.
+    /// The old names of entities, by their new names. Abstract entities are included.
     private(set) var oldNames: [String: String] = [:]
     private(set) var newNames: [String: String] = [:]
-    /// The names that the versions between the two models determine; nil if the names and identifiers of the two models decide.
+    /// The names that the versions between the two models determine. Nil if the names and identifiers of the two models decide.
     let earlier: EarlierVersion?
-    /// The old relationships of each new relationship: several if relationships of sub-entities moved up into one.
+    /// The old relationships for each new relationship. There are several if relationships of sub-entities became one
+    /// relationship of their parent entity.
     var relationshipSources: [RelationshipName: [RelationshipName]] = [:]
     var plan = MigrationPlan()
 
@@ -26,9 +27,9 @@ struct MigrationPlanner {
         addObstacles(of: matching, new.entities.map { ($0.name, $0.renamingIdentifier) }, "entity")
     }
 
-    /// Adds an obstacle for each new element with an ambiguous old element.
+    /// Adds an obstacle for each new element that has an ambiguous old element.
     ///
-    /// - Parameter elements: The names and the identifiers of the new elements.
+    /// - Parameter elements: The names and the renaming identifiers of the new elements.
     mutating func addObstacles(
         of matching: NameMatching, _ elements: [(name: String, identifier: String?)], _ kind: String
     ) {
@@ -65,12 +66,13 @@ struct MigrationPlanner {
         plan.entities.sort { [$0.newName].precedes([$1.newName]) }
     }
 
-    /// Adds an obstacle if two hierarchies become one. An entity that was alone in its hierarchy can join another hierarchy.
+    /// Adds an obstacle if two hierarchies become one hierarchy. An entity that was alone in its hierarchy may join another
+    /// hierarchy.
     mutating func checkHierarchies() {
         var seen: [String: String] = [:]
         let carried = Set(plan.entities.map(\.newName))
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
-            // Without carried-over objects there is nothing to merge.
+            // Without carried-over objects, there are no hierarchies to merge.
             guard new.model.family(ofEntityNamed: entity.name).contains(where: { carried.contains($0.name) }),
                 let oldName = oldNames[entity.name], let oldEntity = old.lookup.entities[oldName],
                 let oldRoot = old.lookup.lineage(of: oldEntity).last, old.lookup.parentNames.contains(oldRoot.name),
@@ -86,25 +88,25 @@ struct MigrationPlanner {
     }
 }
 
-/// One of the two models, with its lookup.
+/// The old model or the new model, with its lookup.
 struct MigrationSide {
     let model: ManagedObjectModel
     let lookup: ModelLookup
     private let format: Int64
 
-    /// - Parameter format: The format of the store, which determines the columns.
+    /// - Parameter format: The format of the store. It determines the columns.
     init(_ model: ManagedObjectModel, _ format: Int64 = ManagedObjectModel.storeFormat) {
         self.model = model
         self.format = format
         lookup = ModelLookup(model)
     }
 
-    /// The columns of an entity's rows. Positions in a plan are positions in this list.
+    /// Returns the columns of an entity's rows. The indexes in a plan are indexes in this list.
     func columns(of entity: EntityDescription) -> [ColumnDescription] {
         model.columns(of: entity, format: format)
     }
 
-    /// The stored own and inherited attributes of an entity, as leaves.
+    /// Returns the stored attributes of an entity as leaves, including inherited attributes.
     func leaves(of entity: EntityDescription) -> [MigrationLeaf] {
         let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
         return columns(of: entity).enumerated().compactMap { index, column in
@@ -116,7 +118,7 @@ struct MigrationSide {
         }
     }
 
-    /// The old path of a leaf, from the renaming identifiers along its path; nil if there are no identifiers.
+    /// Returns the old path of a leaf, from the renaming identifiers along its path. Returns nil if there are no identifiers.
     func identifier(of path: ArraySlice<String>, in attributes: [AttributeDescription]) -> [String]? {
         // A model that was read from its canonical form has an attribute for a whole path.
         if path.count > 1, let attribute = attributes.first(where: { $0.name == path.joined(separator: ".") }) {
@@ -130,7 +132,7 @@ struct MigrationSide {
         return [attribute.renamingIdentifier ?? name] + (restIdentifier ?? Array(rest))
     }
 
-    /// The stored own and inherited relationships of an entity, with the entities that declare them.
+    /// Returns the stored relationships of an entity, including inherited ones, with the entities that declare them.
     func relationships(of entity: EntityDescription) -> [(
         name: RelationshipName, relationship: RelationshipDescription
     )] {
@@ -145,7 +147,7 @@ struct MigrationSide {
         lookup.entities[name.entity]?.relationships.first { $0.name == name.name }
     }
 
-    /// The stored inverse of a relationship, with the entity that declares it; nil if there is none.
+    /// Returns the stored inverse of a relationship, with the entity that declares it; nil if there is no inverse.
     func inverse(of relationship: RelationshipDescription) -> RelationshipName? {
         guard let name = relationship.inverseName,
             let destination = lookup.entities[relationship.destinationName]

@@ -1,9 +1,9 @@
 public import ManagedModel
 
-/// The changes in the persisted shape between two models, in words.
+/// The changes between the persisted shapes of two models, in words.
 ///
-/// The difference is empty if and only if the models' hashes are equal. Properties are compared by name: a renamed property
-/// is listed as removed under its old name and as added under its new name.
+/// The difference is empty exactly if the hashes of the models are equal. Properties are compared by name. A renamed property
+/// is therefore listed twice, as removed under its old name and as added under its new name.
 ///
 ///     var edited = ManagedObjectModel.contacts
 ///     edited.entities.append(EntityDescription(name: "TagEntity"))
@@ -11,7 +11,7 @@ public import ManagedModel
 ///         print(change)  // TagEntity: added
 ///     }
 public struct ModelDifference: Sendable, Hashable {
-    /// The changes, sorted by entity, then property.
+    /// The changes, sorted by entity and then by property.
     public var changes: [Change]
 
     /// Compares two models by the names of entities and properties.
@@ -34,19 +34,19 @@ public struct ModelDifference: Sendable, Hashable {
     /// Whether both models have the same persisted shape.
     public var isEmpty: Bool { changes.isEmpty }
 
-    /// The entities with changes of their own, sorted. Sub-entities that only inherit changes are not listed.
+    /// The entities that have changed themselves, sorted. Sub-entities that only inherit changes are not listed.
     public var entityNames: [String] {
         changes.reduce(into: []) { names, change in
             if names.last != change.entityName { names.append(change.entityName) }
         }
     }
 
-    /// One change.
+    /// A change of an entity or a property.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
-        /// The entity that changed.
+        /// The name of the entity that changed.
         public var entityName: String
-        /// The changed attribute or relationship; nil for the entity itself. A leaf of a composite has a path, as in
-        /// `address.city`.
+        /// The name of the changed attribute or relationship; nil for the entity itself. A leaf of a composite has a path, such
+        /// as `address.city`.
         public var propertyName: String?
         /// The change in words, such as `added (String, optional)` or `optional -> required`.
         public var words: String
@@ -70,14 +70,14 @@ public struct ModelDifference: Sendable, Hashable {
 }
 
 extension ModelDifference: CustomStringConvertible {
-    /// One line per change.
+    /// The changes in words, with one line for each change.
     public var description: String {
         changes.map(\.description).joined(separator: "\n")
     }
 }
 
 extension EntityShape {
-    /// The changes in the entity itself, without its properties.
+    /// Returns the changes of the entity itself, without the changes of its properties.
     func words(to new: EntityShape) -> [String] {
         let removed = uniquenessConstraints.filter { !new.uniquenessConstraints.contains($0) }
         let added = new.uniquenessConstraints.filter { !uniquenessConstraints.contains($0) }
@@ -115,14 +115,14 @@ extension EntityShape {
 /// The shape of an attribute or a relationship, for comparison.
 protocol PropertyShape {
     var path: [String] { get }
-    /// The property in words: `Decimal, optional`.
+    /// The property in words, for example `Decimal, optional`.
     var summary: String { get }
 
     static func words(from old: Self, to new: Self) -> [String]
 }
 
 extension PropertyShape {
-    /// `added (Decimal, optional)`.
+    /// Returns words such as `added (Decimal, optional)`.
     func words(afterVerb verb: String) -> String { "\(verb) (\(summary))" }
 }
 
@@ -167,7 +167,7 @@ extension RelationshipShape: PropertyShape {
     }
 }
 
-/// `what old -> new`; nil if both are equal.
+/// Returns words such as `what old -> new`; nil if the old and new words are equal.
 private func change(_ what: String, _ old: String?, _ new: String?) -> String? {
     old == new ? nil : "\(what)\(old ?? "none") -> \(new ?? "none")"
 }

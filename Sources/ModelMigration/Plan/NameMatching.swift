@@ -1,40 +1,40 @@
 internal import ManagedModel
 
-/// An element of a model, with its name and its renaming identifier.
+/// An element of a model, given by its name and its renaming identifier.
 struct Named<Name: Hashable>: Hashable {
     let name: Name
-    /// Nil if the element has no identifier. An identifier that equals the name is kept, because it has its own rule: see
-    /// ``NameMatching``.
+    /// The renaming identifier; nil if there is none. An identifier that equals the name is kept, because ``NameMatching`` has
+    /// a special rule for this case.
     let identifier: Name?
 }
 
-/// The elements of a new model, matched with the elements of an old model.
+/// Matches the elements of a new model with the elements of an old model.
 ///
-/// Identifiers go before names, because an author wrote the identifiers, and equal names can be a coincidence. Each rule
-/// applies to all new elements that the rules before have not matched:
-/// 1. The new identifier is the new name: the old element with that name.
-/// 2. The old element with the same name and the same identifier.
-/// 3. The old element with the same identifier.
-/// 4. The old element whose name is the new identifier.
-/// 5. The old element with the same name.
-/// 6. The old element whose identifier is the new name: the element got its first name back.
+/// Identifiers take precedence over names: an author wrote the identifiers, but equal names can be a coincidence. The rules are
+/// applied in this order. Each rule is applied to all new elements that the earlier rules have not matched:
+/// 1. If the new identifier equals the new name, match the old element with that name.
+/// 2. Match the old element with the same name and the same identifier.
+/// 3. Match the old element with the same identifier.
+/// 4. Match the old element whose name is the new identifier.
+/// 5. Match the old element with the same name.
+/// 6. Match the old element whose identifier is the new name. In this case, the element has its first name again.
 ///
-/// If every version keeps the identifier, it leads from each version to each later version, even if a new element has taken the
-/// old name.
+/// If every version keeps the identifier, the identifier leads from each version to each later version, even if a new element
+/// has taken the old name.
 struct NameMatching {
-    /// The positions of old elements by the positions of new elements, without duplicates.
+    /// The indexes of old elements, by the indexes of the new elements. No old element occurs twice.
     private(set) var pairs: [Int: Int] = [:]
-    /// The positions of two new elements that claim the same old element.
+    /// The indexes of two new elements that match the same old element.
     private(set) var conflicts: [(Int, Int)] = []
-    /// The positions of new elements whose old element is ambiguous: the identifier fits two old elements, or identifier and
-    /// name lead to two different old elements, both of which may still exist.
+    /// The indexes of new elements whose old element is ambiguous. Either the identifier fits two old elements, or identifier
+    /// and name lead to two different old elements that may both still exist.
     private(set) var ambiguous: [Int] = []
 
     /// Whether only one matching is possible.
     var isClear: Bool { conflicts.isEmpty && ambiguous.isEmpty }
 
-    /// - Parameter known: The old names by the new names, if the versions between the models determine them. These names
-    ///   replace all rules.
+    /// - Parameter known: The old names by the new names, if the versions between the models determine them. Then no rules are
+    ///   applied.
     init<Name: Hashable>(from old: [Named<Name>], to new: [Named<Name>], known: [Name: Name]? = nil) {
         let oldNames = OldNames(old)
         if let known {
@@ -65,7 +65,7 @@ struct NameMatching {
         }
     }
 
-    /// The rules, in their order: each finds the old element of a new one.
+    /// Returns the rules in their order. Each rule finds the old element for a new element.
     private static func passes<Name: Hashable>(
         _ old: [Named<Name>], _ oldNames: OldNames<Name>, _ newNames: NewNames<Name>
     ) -> [(Named<Name>) -> Int?] {
@@ -78,8 +78,8 @@ struct NameMatching {
             },
             { element in
                 element.identifier.flatMap { oldNames.identifiers[$0] }.flatMap { match in
-                    // If the name of the match is the identifier of another new element, skip the match: here the identifier
-                    // means the old element whose name it is (rule 4).
+                    // If the name of the match is the identifier of another new element, skip the match. In this case, the
+                    // identifier means the old element with that name (rule 4).
                     oldNames.hasTwoMatches(element.identifier) && newNames.identifiers.contains(old[match].name)
                         ? nil : match
                 }
@@ -99,13 +99,13 @@ struct NameMatching {
             identifier != new[position].name, old[match].name != new[position].name
         else { return false }
         if old[match].name != identifier {
-            // The match has the same identifier. If another old element has the identifier as its name, the match is clear
-            // only if that element keeps its name and no new element has the name of the match.
+            // The match has the same identifier. If another old element has the identifier as its name, the match is clear only
+            // in one case: that element keeps its name, and no new element has the name of the match.
             return oldNames.hasTwoMatches(identifier)
                 && (!newNames.plain.contains(identifier) || newNames.plain.contains(old[match].name))
         }
-        // The match has the identifier as its name. The match is ambiguous if a new element without an identifier has that
-        // name, and an unmatched old element has the name of this new element.
+        // The match has the identifier as its name. The match is ambiguous if two conditions hold: a new element without an
+        // identifier has that name, and an unmatched old element has the name of this new element.
         guard let own = oldNames.names[new[position].name] else { return false }
         return !taken.contains(own) && newNames.plain.contains(identifier)
     }
@@ -124,7 +124,7 @@ private struct OldNames<Name: Hashable> {
         identifiers = Dictionary(identified) { first, _ in first }
     }
 
-    /// Whether an identifier is the name of an old element, and the identifier of another old element.
+    /// Returns whether an identifier is the name of one old element, and the identifier of another old element.
     func hasTwoMatches(_ identifier: Name?) -> Bool {
         guard let identifier, let named = names[identifier], let identified = identifiers[identifier] else {
             return false
@@ -135,7 +135,7 @@ private struct OldNames<Name: Hashable> {
 
 /// The names of new elements.
 private struct NewNames<Name: Hashable> {
-    /// The names of elements without an identifier.
+    /// The names of the new elements that have no identifier.
     let plain: Set<Name>
     let identifiers: Set<Name>
 

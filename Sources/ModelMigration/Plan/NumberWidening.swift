@@ -1,19 +1,19 @@
 package import ManagedModel
 
-/// The conversion of a stored number to a wider attribute type. The number itself never changes.
+/// The conversion of a stored number to a wider attribute type. The conversion never changes the value of the number.
 ///
-/// Core Data's inferred migration converts no types. Wider types are a useful exception: different numbers stay different, so
-/// the conversion breaks no uniqueness constraint.
+/// Core Data's inferred migration converts no types. Wider types are a useful exception. Numbers that differ still differ after
+/// the conversion, so the conversion violates no uniqueness constraint.
 package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
     /// Both types store a number in the same way.
     case unchanged
-    /// A whole number as the digits of a decimal.
+    /// An integer becomes a decimal.
     case decimal
-    /// A whole number as a floating-point number.
+    /// An integer becomes a floating-point number.
     case double
     case float
 
-    /// Nil if the new type isn't wider.
+    /// Returns nil if the new type is not wider.
     package init?(from old: AttributeType, to new: AttributeType) {
         switch (old, new) {
         case (.integer16, .integer32), (.integer16, .integer64), (.integer32, .integer64), (.float, .double):
@@ -25,8 +25,8 @@ package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the new type can represent every value of the old type. Only a value that another program wrote can then be
-    /// invalid.
+    /// Returns whether the new type can represent every value of the old type. If so, only a value that another program wrote
+    /// can be invalid.
     func canStoreEveryValue(of type: AttributeType) -> Bool {
         !(self == .double && type == .integer64)
     }
@@ -34,20 +34,20 @@ package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
 
 /// A column whose numbers must be exact in a wider type.
 package struct ExactColumn: Sendable, Equatable {
-    /// The old entity.
+    /// The name of the old entity.
     package let entity: String
-    /// The position in the old entity's columns.
+    /// The index of the column in the old entity.
     package let column: Int
     package let widening: NumberWidening
-    /// The attribute in the new model: `Account.balance`.
+    /// The attribute in the new model, for example `Account.balance`.
     let path: String
     let oldType: AttributeType
     let newType: AttributeType
 
-    /// The error for a stored value that cannot be converted.
+    /// Returns the error message for a stored value that cannot be converted.
     ///
     /// - Parameters:
-    ///   - number: The value; nil for a value that is not a whole number, because the message does not show it.
+    ///   - number: The value; nil if the value is not an integer. The message does not show such a value.
     ///   - key: The key of the first object with such a value.
     ///   - count: The number of objects with such a value.
     package func problem(_ number: Int64?, key: Int64, count: Int) -> String {
@@ -57,7 +57,7 @@ package struct ExactColumn: Sendable, Equatable {
         return "\(path): \(newType.rawValue) cannot hold \(value) \(objects). \(advice)"
     }
 
-    /// The error message for a plan without a store.
+    /// The error message of a plan that is made without a store.
     var problem: String {
         "\(path): an object has a value that \(newType.rawValue) cannot hold exactly, such as 9007199254740993. \(advice)"
     }

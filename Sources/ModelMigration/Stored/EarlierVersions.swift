@@ -1,12 +1,12 @@
 package import ManagedModel
 
 extension ManagedObjectModel {
-    /// Sets ``earlierVersions``: follows the names of this model's elements through the earlier versions, and keeps the names
-    /// that this model alone does not determine.
+    /// Sets ``earlierVersions``. Follows the names of this model's elements through the earlier versions, and keeps the names
+    /// that the models alone do not determine.
     ///
-    /// - Parameter versions: The earlier versions, oldest first. A version with an ambiguous step to the next version is left
-    ///   out, and so are all older versions.
-    /// - Complexity: the cost of a migration plan for each version.
+    /// - Parameter versions: The earlier versions, oldest first. If the step from a version to the next is ambiguous, this
+    ///   version and all older versions are left out.
+    /// - Complexity: The cost of a migration plan for each version.
     package mutating func follow(_ versions: [ManagedObjectModel]) {
         earlierVersions = []
         let own = hash
@@ -18,7 +18,7 @@ extension ManagedObjectModel {
             guard let step = NameTable(from: side, to: next) else { return }
             let names = table.map { $0.followed(by: step) } ?? step
             (next, table) = (side, names)
-            // Of several versions with the same shape, the newest version is used.
+            // If several versions have the same shape, use only the newest of them.
             let hashes = version.hashes.subtracting(known)
             known.formUnion(hashes)
             guard !hashes.isEmpty, let earlier = names.earlierVersion(hashes, side, newest) else { continue }
@@ -26,7 +26,7 @@ extension ManagedObjectModel {
         }
     }
 
-    /// The hashes of the models for which a store of this version can be made.
+    /// The hashes of all models that a store of this version can have been made for.
     private var hashes: Set<String> {
         var hashes: Set = [hash.description]
         for configuration in configurations {
@@ -37,7 +37,7 @@ extension ManagedObjectModel {
 }
 
 extension NameTable {
-    /// The names that the two models alone do not determine; nil if there are none.
+    /// Returns the names that the two models alone do not determine; nil if there are none.
     fileprivate func earlierVersion(_ hashes: Set<String>, _ old: MigrationSide, _ new: MigrationSide)
         -> EarlierVersion?
     {
@@ -57,11 +57,11 @@ extension NameTable {
 /// The older names of a model's elements, by their newer names.
 struct NameTable: Equatable {
     var entities: [String: String]
-    /// By the newer name of the entity, with inherited properties. An entity that is not listed has the same names and
-    /// identifiers in both models.
+    /// The older names of properties, including inherited properties. The outer keys are the newer names of entities. An entity
+    /// is left out if its names and identifiers are the same in both models.
     var properties: [String: [String: String]] = [:]
 
-    /// The names that the two models alone determine; nil if the names are ambiguous.
+    /// Finds the names that the two models alone determine. Returns nil if the names are ambiguous.
     init?(from old: MigrationSide, to new: MigrationSide) {
         guard let entities = NameTable.entities(old, new) else { return nil }
         self.entities = entities
@@ -70,7 +70,7 @@ struct NameTable: Equatable {
             guard let newEntity = new.lookup.entities[name], let oldEntity = old.lookup.entities[oldName] else {
                 continue
             }
-            // A quick check, because most entities are equal in two versions.
+            // Check this first, because most entities are the same in two versions.
             let lineage = new.lookup.lineage(of: newEntity)
             if hasSameComposites, lineage == old.lookup.lineage(of: oldEntity),
                 lineage.allSatisfy({ entities[$0.name] == $0.name })
@@ -83,7 +83,7 @@ struct NameTable: Equatable {
         }
     }
 
-    /// Combines two steps: the names in the oldest of three models, by the names in the newest.
+    /// Combines two steps between three models. Returns the names in the oldest model, by the names in the newest model.
     ///
     /// - Parameter older: The names in the oldest model, by the names in the middle model.
     func followed(by older: NameTable) -> NameTable {
@@ -100,7 +100,7 @@ struct NameTable: Equatable {
         return table
     }
 
-    /// The old names of all entities by their new names; nil if the names are ambiguous.
+    /// Returns the old names of all entities, by their new names. Returns nil if the names are ambiguous.
     static func entities(_ old: MigrationSide, _ new: MigrationSide) -> [String: String]? {
         let matching = NameMatching(from: old.model.entities.map(\.named), to: new.model.entities.map(\.named))
         guard matching.isClear else { return nil }
@@ -109,9 +109,10 @@ struct NameTable: Equatable {
         }
     }
 
-    /// The old names of an entity's attributes, leaves of composites and relationships; nil if the names are ambiguous.
+    /// Returns the old names of an entity's attributes, composite leaves and relationships, by their new names. Returns nil if
+    /// the names are ambiguous.
     ///
-    /// - Parameter oldNames: The old names of all entities by their new names.
+    /// - Parameter oldNames: The old names of all entities, by their new names.
     static func properties(
         from oldEntity: EntityDescription, in old: MigrationSide, to newEntity: EntityDescription,
         in new: MigrationSide, oldNames: [String: String]
@@ -120,7 +121,7 @@ struct NameTable: Equatable {
     }
 }
 
-/// The attributes, the leaves and the relationships of an entity in two models.
+/// The attributes, leaves and relationships of an entity in two models.
 private struct Elements {
     private let kinds: [(old: [Named<[String]>], new: [Named<[String]>])]
 
@@ -146,7 +147,7 @@ private struct Elements {
     /// Whether each element has the same name and the same identifier in both models.
     var areEqual: Bool { kinds.allSatisfy { Set($0.old) == Set($0.new) } }
 
-    /// The old names by the new names; nil if the names are ambiguous.
+    /// The old names, by the new names; nil if the names are ambiguous.
     var names: [String: String]? {
         var names: [String: String] = [:]
         for (old, new) in kinds {

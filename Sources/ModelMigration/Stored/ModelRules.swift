@@ -1,8 +1,8 @@
 internal import Foundation
 package import ManagedModel
 
-/// The rules and the default values of a model, as lines beside its canonical form. They change no store, so the canonical form
-/// contains none.
+/// The rules and the default values of a model, as lines beside its canonical form. The canonical form does not contain them,
+/// because they do not affect the store.
 ///
 ///     rules
 ///     rule "Contact" "age" minimum "0"
@@ -20,13 +20,13 @@ package struct ModelRules: Sendable, Hashable {
             }
         }
 
-        /// The value of a property without a rule of this kind.
+        /// The value of a property that has no rule of this kind.
         var absence: String { self == .deletion ? DeleteRule.nullify.rawValue : "none" }
     }
 
-    /// Whether the rules were recorded. Lock files of earlier releases have none.
+    /// Whether the rules were recorded. Lock files of earlier releases contain no rules.
     private var isKnown = false
-    /// By the names of the entity and of the property.
+    /// The rules, by the entity's name and the property's path.
     private var rules: [[String]: [Kind: String]] = [:]
 
     package init() {}
@@ -63,7 +63,7 @@ package struct ModelRules: Sendable, Hashable {
 
     package static func isLine(_ line: some StringProtocol) -> Bool { line == "rules" || line.hasPrefix("rule ") }
 
-    /// Reads a line back; false if the line cannot be read.
+    /// Reads one line. Returns false if the line cannot be read.
     package mutating func append(_ line: String) -> Bool {
         isKnown = true
         if line == "rules" { return true }
@@ -76,12 +76,12 @@ package struct ModelRules: Sendable, Hashable {
         return true
     }
 
-    /// The changes of properties that both models have, as in `Contact.group: delete rule Nullify -> Cascade`. No store is reset
-    /// because of them.
+    /// Returns the changes of properties that both models have, for example `Contact.group: delete rule Nullify -> Cascade`.
+    /// These changes reset no store.
     ///
     /// - Parameters:
     ///   - other: The rules of the newer model.
-    ///   - models: Both models; without one of them, it is unknown which properties are new.
+    ///   - models: Both models. If one of them is nil, it is unknown which properties are new, and the result is empty.
     package func changes(to other: ModelRules, of models: [ManagedObjectModel?]) -> [String] {
         guard isKnown, other.isKnown else { return [] }
         let properties = models.map { $0.map(Self.properties) ?? [] }
@@ -108,7 +108,7 @@ package struct ModelRules: Sendable, Hashable {
 }
 
 extension AttributeValue {
-    /// The value in messages and in lock files.
+    /// The value in words, for messages and lock files.
     fileprivate var words: String {
         switch self {
         case .boolean(let flag): flag ? "YES" : "NO"

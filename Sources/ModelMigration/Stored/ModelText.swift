@@ -1,11 +1,12 @@
 package import ManagedModel
 
 extension ManagedObjectModel {
-    /// The model as a string in a store. A later version of the app reads the string to plan a migration of the rows.
+    /// The string that a store keeps as its copy of the model. A later version of the app reads the string to plan a migration
+    /// of the rows.
     ///
-    /// The string is the canonical form with data that only a migration needs: renaming identifiers, composites as they are
-    /// declared, transient relationships, the order of the entities, and the name of the configuration. The order determines
-    /// the numbers of the entities. The first line contains the hash of the other lines.
+    /// The string contains the canonical form, and data that only a migration needs: the renaming identifiers, the composites
+    /// as declared, the transient relationships, the order of the entities, and the name of the configuration. The order
+    /// determines the indexes of the entities. The first line contains the hash of the other lines.
     package var storedText: String {
         var body = configurationName.map { "configuration \($0.quotedWord)\n" } ?? ""
         for composite in composites {
@@ -38,7 +39,7 @@ extension EntityDescription {
 }
 
 extension AttributeDescription {
-    /// Nil for a transient attribute, which no store has.
+    /// The line for the attribute; nil for a transient attribute, because no store contains it.
     fileprivate var storedLine: String? {
         guard !isTransient else { return nil }
         let shape = AttributeShape(
@@ -63,19 +64,19 @@ extension String? {
 }
 
 extension ManagedObjectModel {
-    /// Reads a model back from its ``canonicalForm``, to find the changes since the form was written. Nil for a form of another
-    /// release.
+    /// Reads a model from its ``canonicalForm``, to find the changes since the form was written. Returns nil for a form of
+    /// another release.
     ///
-    /// The form has leaves and no composites, so the model has an attribute for each leaf, named after its whole path. Compare
-    /// such a model only with models from this initializer.
+    /// The form contains leaves instead of composites. The model therefore has an attribute for each leaf, whose name is the
+    /// whole path. Compare such a model only with models that this initializer has made.
     package init?(canonicalForm: String) {
         let lines = canonicalForm.utf8.split(separator: UInt8(ascii: "\n"))
         guard let model = StoredModelReader.model(lines.dropFirst()) else { return nil }
         self = model
     }
 
-    /// Reads ``storedText`` back. Nil if the string is damaged, too large or of another release, or if the model is invalid:
-    /// any program may have written to the store's file.
+    /// Reads a model from its ``storedText``. Returns nil if the string is damaged, too large or of another release, or if the
+    /// model is invalid. Any program may have written to the store's file.
     ///
     /// The model has no indexes, default values, classes or transient attributes, because ``storedText`` contains none.
     package init?(storedText: String) {
@@ -91,7 +92,7 @@ extension ManagedObjectModel {
     }
 }
 
-/// Reads the lines of a model's canonical form, or of its stored form.
+/// Reads the lines of a model's canonical form or stored string.
 struct StoredModelReader {
     private var entities: [EntityDescription] = []
     private var composites: [CompositeDescription] = []
@@ -105,7 +106,7 @@ struct StoredModelReader {
             }
         }
         var model = ManagedObjectModel(name: "", entities: [], composites: reader.composites)
-        // The order must stay the same, because an entity's position is its number in the rows.
+        // Keep the order, because rows store the indexes of entities.
         model.entities = reader.entities
         model.configurationName = reader.configurationName
         return model
@@ -138,7 +139,7 @@ struct StoredModelReader {
         switch kind {
         case "parent":
             entity.parentName = words.takeName()
-            // In the canonical form, the parent's hash follows.
+            // In the canonical form, the parent's name is followed by the parent's hash.
             _ = words.takeWord()
             return entity.parentName != nil
         case "abstract":
@@ -179,7 +180,7 @@ struct StoredModelReader {
         return attribute
     }
 
-    /// The values along the path of a leaf.
+    /// Returns the modifiers along the path of a leaf.
     private static func modifiers(_ words: inout WordParser) -> String {
         var modifiers: [String] = []
         while !words.isAtEnd {

@@ -1,6 +1,6 @@
 package import ManagedModel
 
-/// The renaming identifiers of a model, as lines beside its canonical form. The canonical form contains no identifiers.
+/// The renaming identifiers of a model, as lines beside its canonical form. The canonical form does not contain them.
 ///
 ///     renamed entity "Contact" from "Person"
 ///     renamed attribute "Contact" "home"."town" from "home"."city"
@@ -34,15 +34,16 @@ package struct RenamingIdentifiers: Sendable, Hashable {
 
     package static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("renamed ") }
 
-    /// Reads a line back; false if this type would not write such a line.
+    /// Reads one line. Returns false if this type would not write such a line.
     package mutating func append(_ line: String) -> Bool {
         guard Renaming(line) != nil else { return false }
         lines.append(line)
         return true
     }
 
-    /// The elements of a model that no longer have their identifier from this list, as in `Contact.town (from city)`. A store
-    /// from before the renaming loses their values, unless the bundle still has the versions between.
+    /// Returns the elements of a model that no longer have their identifier from this list, for example `Contact.town (from
+    /// city)`. A store that is older than the renaming loses the values of these elements, except if the bundle still has the
+    /// versions in between.
     package func lost(in model: ManagedObjectModel) -> [String] {
         let present = Set(RenamingIdentifiers(of: model).lines)
         let side = MigrationSide(model)
@@ -59,7 +60,7 @@ package struct RenamingIdentifiers: Sendable, Hashable {
     }
 }
 
-/// One line, split into its parts.
+/// A line, split into its parts.
 private struct Renaming {
     let kind: String
     let entity: String
@@ -78,7 +79,7 @@ private struct Renaming {
         guard isKnown, !identifier.isEmpty, words.isAtEnd else { return nil }
     }
 
-    /// Whether the model still has the renamed element.
+    /// Returns whether the model still has the renamed element.
     func isElement(of side: MigrationSide) -> Bool {
         guard let description = side.lookup.entities[entity] else { return false }
         switch kind {
@@ -109,13 +110,13 @@ extension [String] {
 }
 
 extension ManagedObjectModel {
-    /// Reads a model back from its ``canonicalForm`` and its renaming identifiers, to plan a migration from it.
+    /// Reads a model from its ``canonicalForm`` and its renaming identifiers, to plan a migration from this model.
     package init?(canonicalForm: String, renamingIdentifiers: RenamingIdentifiers) {
         self.init(canonicalForm: canonicalForm)
         renamingIdentifiers.apply(to: &self)
     }
 
-    /// The model as its canonical form describes it, with the default values that a migration needs. Never nil for a model of
+    /// The model as described by its canonical form, with the default values that a migration needs. Never nil for a model of
     /// this release.
     package var canonicalModel: ManagedObjectModel? {
         guard
@@ -136,12 +137,12 @@ extension ManagedObjectModel {
     }
 }
 
-/// The declared types of a model's transformables, as lines beside its canonical form. The canonical form contains no such
-/// types.
+/// The declared types of a model's transformables, as lines beside its canonical form. The canonical form does not contain
+/// these types.
 ///
 ///     type of attribute "Contact" "tags" is "[String]"
 package struct TransformableTypes: Sendable, Hashable {
-    /// By entity and path.
+    /// The names of the types, by the entity's name and the attribute's path.
     private var names: [[String]: String] = [:]
 
     package init() {}
@@ -163,7 +164,7 @@ package struct TransformableTypes: Sendable, Hashable {
 
     package static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("type ") }
 
-    /// Reads a line back; false if this type would not write such a line.
+    /// Reads one line. Returns false if this type would not write such a line.
     package mutating func append(_ line: String) -> Bool {
         guard var words = WordParser(line), words.take("type"), words.take("of"), words.take("attribute") else {
             return false
@@ -174,8 +175,8 @@ package struct TransformableTypes: Sendable, Hashable {
         return true
     }
 
-    /// The attributes with a different type in each list, as in `Contact.tags: [String] -> [Int]`. A changed type resets no
-    /// store, and a value that cannot be decoded reads as nil.
+    /// Returns the attributes whose types differ in the two lists, for example `Contact.tags: [String] -> [Int]`. A changed
+    /// type resets no store. A stored value that cannot be decoded reads as nil.
     package func changes(to other: TransformableTypes) -> [String] {
         names.keys.sorted { $0.precedes($1) }.compactMap { key in
             guard let old = names[key], let new = other.names[key], old != new else { return nil }
