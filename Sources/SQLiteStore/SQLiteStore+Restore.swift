@@ -14,7 +14,7 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - isReplacing: Whether an existing store may be replaced.
-    ///   - isDryRun: Whether to check only if the restore is possible, without making or changing a file.
+    ///   - isDryRun: Whether to check the restore without running it. The check neither makes nor changes a file.
     /// - Throws: `storeInUse`, `fileExists`, `notAFile`, `notADatabase`, `foreignDatabase`, `newerFormat`, `storeCorrupt`,
     ///   `storeBusy`, `diskFull`, `permissionDenied`, `storeUnreadable`, `cancelled`. If the call throws, the old store is
     ///   unchanged.

@@ -183,7 +183,7 @@ package final class SQLiteStore: PersistentStore {
     package func willClose() { ClosingStores.shared.add(files.main, self) }
 
     package func closeIfIdle() -> Bool {
-        // Another thread may still be reading the feed of a shared store. `close()` waits for that thread, and closes the
+        // Another thread may still be reading the feed of a shared store. `close()` waits for this read to end, and closes the
         // store.
         if access != nil { return false }
         guard readers.closeIfIdle() else { return false }

@@ -192,7 +192,7 @@ final class MemberNotifier: Sendable {
         return (isLocked(descriptor, 1, 0), nil)
     }
 
-    /// Returns those of the members that have the store open. Used by an inspection.
+    /// Returns the members of the list that have the store open. Used by an inspection.
     static func alive(_ members: [StoreMember], _ files: StoreFiles) throws(DataSourceError) -> [StoreMember] {
         guard !members.isEmpty, try files.state(files.bell) != nil else { return [] }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)

@@ -258,7 +258,7 @@ extension ReaderPool {
     }
 }
 
-/// A read transaction that stays open between look-ups. To begin and end a transaction takes as long as a look-up.
+/// A read transaction that stays open between look-ups. Beginning and ending a transaction takes as long as a look-up.
 ///
 /// The transaction sees the store as it was at the start of the transaction. The transaction therefore ends as soon as this
 /// container writes. It also ends after ``longest``, because other programs can write unnoticed, and because SQLite cannot

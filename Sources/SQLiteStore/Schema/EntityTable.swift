@@ -48,8 +48,7 @@ final class EntityTable: Sendable {
     /// The identity of the table, which does not depend on the order of its columns. An existing table has a different order if
     /// a flag in the model has changed since the table was made.
     let shape: TableShape
-    /// The number of the table's first statement in a connection, ``insertSQL``. The next numbers are those of the table's
-    /// other statements.
+    /// The number of the statement ``insertSQL`` in a connection. The next numbers are those of the table's other statements.
     let firstStatement: Int
     let insertSQL: String
     let deleteSQL: String

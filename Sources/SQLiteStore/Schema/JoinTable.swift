@@ -22,7 +22,7 @@ struct JoinTable: Sendable {
     /// The unquoted columns of an end.
     struct End: Sendable {
         let key: String
-        /// The column with the entity's number; nil if all objects at this end have the same entity.
+        /// The column with the entity's index; nil if all objects at this end have the same entity.
         let entity: String?
         /// The column with this end's position in the ordered relationship that leads to this end; nil if that relationship has
         /// no order.

@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// The additional work of a writer for a shared store. This type checks leases, and records each save in the transaction of the
-/// save.
+/// The additional work of a writer for a shared store. A shared writer takes turns with other members, checks leases, and
+/// records each save in the transaction of the save.
 ///
 /// Guarded by: the writer.
 final class SharedWriter {

@@ -8,7 +8,7 @@ internal import RowStore
 final class WALCheckpointer {
     /// The lengths of the log, in frames (pages), above which the log is copied.
     struct Limits: Sendable {
-        /// If more frames than this are not copied, an idle store copies them.
+        /// If more than this number of frames are not copied yet, an idle store copies them.
         let soft: Int
         /// If the log is longer, an idle store also waits briefly for readers, so that the log can restart from its beginning.
         var long: Int { soft * 4 }

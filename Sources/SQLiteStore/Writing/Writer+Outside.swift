@@ -14,7 +14,8 @@ struct OutsideWrites {
 
     /// Compares the file with the recorded state. Uses the state of the file that the connection's last transaction saw.
     ///
-    /// - Parameter isExplained: Whether another member has written, so that a changed number does not mean another program.
+    /// - Parameter isExplained: Whether another member has written. If so, a changed number does not mean that another program
+    ///   has written.
     /// - Returns: Whether another program has written.
     mutating func look(_ connection: Connection, isExplained: Bool = false) -> Bool {
         let found = Self.version(connection)
