@@ -85,7 +85,7 @@ extension DataSourceError.Code {
     public static let unknownAttribute = Self(rawValue: "unknownAttribute")
     /// The entity is abstract and cannot have objects.
     public static let abstractEntity = Self(rawValue: "abstractEntity")
-    /// A call that takes values got objects of a managed class instead.
+    /// A class of managed objects was passed to a call that takes values.
     public static let classAsValue = Self(rawValue: "classAsValue")
     /// The container or the context was closed or reset.
     public static let storeClosed = Self(rawValue: "storeClosed")

@@ -17,7 +17,7 @@ package enum DateText {
     ///
     /// - Parameters:
     ///   - seconds: The seconds since 2001.
-    ///   - digits: The number of digits for the fraction of a second, which is left out if it is 0. Nil for as many digits as
+    ///   - digits: The number of digits for the fraction of a second; a fraction of 0 is left out. Nil for as many digits as
     ///     needed, at least one.
     package static func exact(_ seconds: Double, digits: Int? = nil) -> String? {
         let second = seconds.rounded(.down)

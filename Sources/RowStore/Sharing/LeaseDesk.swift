@@ -153,6 +153,6 @@ extension LeaseDesk {
 }
 
 extension StoreMember {
-    /// Makes a member of which only the number is known.
+    /// Makes a member that has ended. Only the number of the member is known.
     init(ended number: Int64) { self.init(number: number, processID: 0, name: "ended") }
 }

@@ -1,4 +1,4 @@
-/// The part of a store through which several containers share it. Two containers of the same process count as two members.
+/// The interface through which several containers share a store. Two containers of the same process count as two members.
 ///
 /// Every save gets a **position** when it is committed. Positions have the order of the commits. Each reader has the position
 /// of the state that it reads (``StoreReader/position``). The store keeps a **feed**: the newest saves with their positions.

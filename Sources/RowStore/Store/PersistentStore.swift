@@ -33,9 +33,9 @@ public protocol PersistentStore: Sendable {
     /// as ``StoreOptions/synchronous`` requires.
     ///
     /// If a single change set cannot be written, refuse only that change set, with one of these errors: `uniquenessViolated` if
-    /// another row has its key or a unique value; `objectGone` for an update of a row that does not exist; `valueTooLarge`;
-    /// `validationFailed`; `abstractEntity`; and in a shared store, `leaseLost`. Also refuse every later change set with the
-    /// same origin, with `saveRolledBack`. A refused change set must change nothing.
+    /// another row already has the key or a unique value of a row; `objectGone` for an update of a row that does not exist;
+    /// `valueTooLarge`; `validationFailed`; `abstractEntity`; and in a shared store, `leaseLost`. Also refuse every later
+    /// change set with the same origin, with `saveRolledBack`. A refused change set must change nothing.
     ///
     /// **Isolation**: called on a queue of the container, by one caller at a time. Other callers may read during the call.
     ///
@@ -251,8 +251,7 @@ public struct CommitOutcome: Sendable {
 public enum ReadIsolation: Sendable {
     /// Each read sees all commits that ended before the read began.
     case statement
-    /// All reads see the same state of the store. This state includes the commits before the first read, or is an earlier
-    /// state.
+    /// All reads see the same state of the store: the state after the last commit before the first read, or an earlier state.
     case snapshot
     /// For many successive look-ups. A look-up sees all commits of this store that ended before the look-up began, but may miss
     /// commits that other programs made in the last 10 milliseconds. The store may therefore use one transaction for several

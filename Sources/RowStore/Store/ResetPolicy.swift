@@ -10,8 +10,8 @@
 /// key alone drops only those rows.
 ///
 /// A key may stand for a user who has logged out. The backups of ``standard`` are therefore removed when the database key or
-/// the key of a data source changes, and by `PersistentContainer.reset()`. The policy ``backup(keep:)`` is an exception. The
-/// backups of ``standard`` have special names, so no other backup is removed.
+/// the key of a data source changes, and by `PersistentContainer.reset()`. With the policy ``backup(keep:)``, they are kept.
+/// The backups of ``standard`` have special names, so no other backup is removed.
 public struct ResetPolicy: Sendable, Hashable {
     package indirect enum Kind: Sendable, Hashable {
         case standard
@@ -33,8 +33,8 @@ public struct ResetPolicy: Sendable, Hashable {
     ///
     /// If the database key or the key of a data source changed, the backup of an earlier model is removed, and
     /// ``StoreStartup/removedBackups`` has its URL. If the database key changed, the whole store is dropped, even if the model
-    /// changed, too. If only the key of a data source changed, the rows of the data source are dropped. If the model changed as
-    /// well, all other rows are kept in a backup.
+    /// changed, too. If the key of a data source changed and the database key did not, the rows of that data source are
+    /// dropped. If the model changed as well, all other rows are kept in a backup.
     public static let standard = ResetPolicy(kind: .standard)
 
     /// Drops the store and starts with an empty store.

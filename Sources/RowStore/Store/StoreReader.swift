@@ -132,7 +132,7 @@ extension StoreReader {
     }
 }
 
-/// A reader that can calculate aggregates itself. It does not pass on the rows.
+/// A reader that can calculate aggregates itself, without passing the rows to the caller.
 package protocol AggregatingReader: StoreReader {
     /// Returns the results for all matching rows. Ignores limit and order. Returns nil if the caller must calculate the results
     /// from the rows.

@@ -70,7 +70,7 @@ public struct StoreStartup: Sendable, Hashable {
         self.migration = migration
     }
 
-    /// Whether an old store, or some of its objects, were dropped.
+    /// Whether an old store was dropped, completely or in part.
     public var isReset: Bool { migration == nil ? reason.isReset : rowsDropped > 0 }
 }
 
@@ -161,7 +161,7 @@ extension StoreStartup {
             entitiesWithChangedKey = sourceKeys
         }
 
-        /// Whether a startup for this reason drops an old store, or some of its objects.
+        /// Whether a startup for this reason drops an old store, completely or in part.
         public var isReset: Bool { kind == .changed || kind == .requested }
 
         /// The reason without the changed keys of data sources. Nil except in one case: the model and the key of a data source

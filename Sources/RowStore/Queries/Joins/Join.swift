@@ -1,5 +1,5 @@
-/// Answers a query with joined columns, for a store that cannot join. Uses several queries without joined columns, each of
-/// which reads the related rows of many rows.
+/// Answers a query with joined columns, for a store that cannot join. Uses several queries without joined columns. Each query
+/// reads the related rows for many rows.
 package struct Join<View: RowView> {
     let view: View
     let budget: QueryBudget

@@ -2,9 +2,9 @@ internal import Synchronization
 
 /// The work that a query may do, and whether the query ends if its task is cancelled.
 ///
-/// To read each row, and each of its characters, once is free, because every query without an index must do so. The additional
-/// work for patterns is taken from the budget, for all rows of the query together. A query that exceeds its budget ends with an
-/// error. Only one thread at a time uses a budget.
+/// Reading each row once, and each of its characters once, is free, because every query without an index must do so. The
+/// additional work for patterns is taken from the budget, for all rows of the query together. A query that exceeds its budget
+/// ends with an error. Only one thread at a time uses a budget.
 package final class QueryBudget: Sendable {
     /// The default budget in steps, which lasts for some tenths of a second. Steps that are proportional to the length of the
     /// strings are free.

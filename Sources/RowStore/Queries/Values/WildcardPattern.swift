@@ -115,8 +115,8 @@ struct WildcardPart: Sendable {
     }
 
     private let tokens: [Token]
-    /// For each token, the number of tokens that end with it and equal the first tokens of the part (Knuth, Morris and Pratt).
-    /// Nil if the part has a `?`.
+    /// The border for each token: how many tokens, up to and including this one, equal the first tokens of the part (Knuth,
+    /// Morris and Pratt). Nil if the part has a `?`.
     private let borders: [Int]?
 
     var count: Int { tokens.count }
