@@ -26,7 +26,7 @@ package struct MigrationPlan: Sendable, Equatable {
     /// The conditions that the rows must meet.
     package internal(set) var conditions: [MigrationCondition] = []
     /// The changes in words, such as `ContactEntity.phone: renamed from mobile`, sorted by entity and then by property. Empty
-    /// exactly if the hashes of the models are equal.
+    /// if and only if the hashes of the models are equal.
     package internal(set) var changes: [ModelDifference.Change] = []
     /// The data of old rows that the migration, if possible, does not carry over.
     package internal(set) var losses: [MigrationLoss] = []

@@ -2,8 +2,8 @@ public import ManagedModel
 
 /// The changes between the persisted shapes of two models, in words.
 ///
-/// The difference is empty exactly if the hashes of the models are equal. Properties are compared by name. A renamed property
-/// is therefore listed twice, as removed under its old name and as added under its new name.
+/// The difference is empty if and only if the hashes of the models are equal. Properties are compared by name. A renamed
+/// property is therefore listed twice, as removed under its old name and as added under its new name.
 ///
 ///     var edited = ManagedObjectModel.contacts
 ///     edited.entities.append(EntityDescription(name: "TagEntity"))
