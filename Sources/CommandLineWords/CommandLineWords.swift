@@ -1,6 +1,6 @@
 /// The words of a command line, sorted into flags, options with a value, and plain words.
 ///
-/// An option's value is the next word, or the part after `=`. Words after `--` are plain.
+/// The value of an option is the next word, or the part of the option's word after `=`. All words after `--` are plain.
 package struct CommandLineWords {
     /// The words that are neither options nor their values.
     package private(set) var plain: [String] = []
@@ -54,14 +54,14 @@ package struct CommandLineWords {
         return value
     }
 
-    /// The plain words, if there is exactly one for each name. Error messages contain the names.
+    /// Returns the plain words, and checks that there is exactly one for each name. Error messages show the names.
     package func plain(_ names: String...) throws(UsageError) -> [String] {
         if plain.count < names.count { throw UsageError("\(names[plain.count]) is missing") }
         if plain.count > names.count { throw UsageError("unexpected argument \(plain[names.count])") }
         return plain
     }
 
-    /// Checks that only these options are given, for a command that has only some of the program's options.
+    /// Checks that the command line has no options except these, for a command with only some of the program's options.
     package func allow(only names: Set<String>) throws(UsageError) {
         if let name = flags.union(values.keys).subtracting(names).min() {
             throw UsageError("\(name) does not belong to this command")

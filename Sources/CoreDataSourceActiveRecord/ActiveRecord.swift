@@ -1,6 +1,6 @@
 public import CoreDataSource
 
-/// Class methods of managed objects, as in Skopelos.
+/// Adds methods to managed objects that insert, fetch, count and delete objects, in the style of the library Skopelos.
 ///
 /// ```swift
 /// try contacts
@@ -10,8 +10,9 @@ public import CoreDataSource
 ///     }
 /// ```
 ///
-/// Every ``ManagedObject`` conforms, so the methods return objects of the class on which they are called. Each method calls a
-/// method of the context, and throws the same errors. An attribute with the name of a method hides the method.
+/// Every subclass of ``ManagedObject`` conforms. The methods return objects of the class on which they are called. Each method
+/// calls a method of the context, and throws the errors of that method. If an attribute has the same name as a method, the
+/// attribute hides the method.
 ///
 /// **Isolation**: that of the context.
 nonisolated public protocol ActiveRecord: ManagedObject {}
@@ -19,7 +20,7 @@ nonisolated public protocol ActiveRecord: ManagedObject {}
 extension ManagedObject: ActiveRecord {}
 
 extension ActiveRecord {
-    /// Inserts an object with the default values of the model, as ``EditingContext/insert(_:)``.
+    /// Inserts an object with the default values of the model. Calls ``EditingContext/insert(_:)``.
     ///
     /// ```swift
     /// let contact = try ContactEntity.create(in: context)
@@ -31,54 +32,55 @@ extension ActiveRecord {
         try context.insert(Self.self)
     }
 
-    /// The first matching object, or nil, as ``ManagedObjectContext/first(_:where:order:)``.
+    /// Returns the first matching object; nil if no object matches. Calls ``ManagedObjectContext/first(_:where:order:)``.
     ///
     /// ```swift
     /// let contact = try ContactEntity.first(in: main, where: \.uid == "1")
     /// ```
     ///
-    /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
+    /// - Throws: The errors of ``ManagedObjectContext/fetch(_:)``.
     public static func first(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil, order: [FetchOrder<Self>] = []
     ) throws -> Self? {
         try context.first(Self.self, where: predicate, order: order)
     }
 
-    /// The matching objects, as ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)``.
+    /// Returns the matching objects. Calls
+    /// ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)``.
     ///
     /// ```swift
     /// let adults = try ContactEntity.all(
     ///     in: main, where: \.age >= 18, order: [.ascending(\.name)])
     /// ```
     ///
-    /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
+    /// - Throws: The errors of ``ManagedObjectContext/fetch(_:)``.
     public static func all(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil, order: [FetchOrder<Self>] = []
     ) throws -> [Self] {
         try context.fetch(Self.self, where: predicate, order: order)
     }
 
-    /// The number of matching objects, as ``ManagedObjectContext/count(_:where:)``.
+    /// Returns the number of matching objects. Calls ``ManagedObjectContext/count(_:where:)``.
     ///
     /// ```swift
     /// let count = try ContactEntity.count(in: main, where: \.age >= 18)
     /// ```
     ///
-    /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
+    /// - Throws: The errors of ``ManagedObjectContext/fetch(_:)``.
     public static func count(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil
     ) throws -> Int {
         try context.count(Self.self, where: predicate)
     }
 
-    /// Deletes the matching objects, as ``PrivateContext/delete(_:where:)``.
+    /// Deletes the matching objects. Calls ``PrivateContext/delete(_:where:)``.
     ///
     /// ```swift
     /// try ContactEntity.removeAll(in: context, where: \.age < 18)
     /// ```
     ///
     /// - Returns: The number of deleted objects.
-    /// - Throws: `entityNotOwned`, and errors of ``ManagedObjectContext/fetch(_:)``.
+    /// - Throws: `entityNotOwned`, and the errors of ``ManagedObjectContext/fetch(_:)``.
     @discardableResult
     public static func removeAll(
         in context: PrivateContext, where predicate: FetchPredicate<Self>? = nil
@@ -86,7 +88,7 @@ extension ActiveRecord {
         try context.delete(Self.self, where: predicate)
     }
 
-    /// Deletes this object, as ``EditingContext/delete(_:)``. The object must belong to the context.
+    /// Deletes this object, which must belong to the context. Calls ``EditingContext/delete(_:)``.
     ///
     /// ```swift
     /// try ContactEntity.first(in: context, where: \.uid == "1")?.remove(in: context)

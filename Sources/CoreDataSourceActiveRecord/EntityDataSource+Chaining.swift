@@ -1,6 +1,6 @@
 public import CoreDataSource
 
-/// Writing and reading in a chain, as in Skopelos.
+/// Adds methods for chains of writes and reads, in the style of the library Skopelos.
 ///
 /// ```swift
 /// try contacts
@@ -8,7 +8,8 @@ public import CoreDataSource
 ///     .read { main in print(try main.count(ContactEntity.self)) }
 /// ```
 extension EntityDataSource {
-    /// Runs the work in the private context, and blocks until its rows are in the store, as ``performAndWait(_:)`` does.
+    /// Runs the work in the private context, and blocks until the written rows are in the store, as ``performAndWait(_:)``
+    /// does.
     ///
     /// ```swift
     /// try contacts.writeSync { context in
@@ -16,7 +17,7 @@ extension EntityDataSource {
     /// }
     /// ```
     ///
-    /// - Throws: Errors of the work; otherwise errors of `add`. If the call throws, it changes nothing.
+    /// - Throws: Any error that `work` throws, and the errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func writeSync(
         _ work: @Sendable (PrivateContext) throws -> Void
@@ -25,8 +26,8 @@ extension EntityDataSource {
         return self
     }
 
-    /// Runs the work in the private context, blocks until its rows are in the store, and calls back with the outcome before it
-    /// returns.
+    /// Runs the work in the private context, blocks until the written rows are in the store, and calls the completion with the
+    /// outcome.
     ///
     /// ```swift
     /// contacts.writeSync { context in
@@ -37,7 +38,7 @@ extension EntityDataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - work: Runs once, on the queue of the private context. Its edits are one save.
+    ///   - work: Runs once, on the queue of the private context. All its edits are written in one save.
     ///   - completion: Called once on the calling thread, when the rows are in the store or the save has failed.
     @discardableResult
     public nonisolated func writeSync(
@@ -47,7 +48,7 @@ extension EntityDataSource {
         return self
     }
 
-    /// Runs the work in the private context, after all earlier calls, and returns at once.
+    /// Returns at once, and runs the work in the private context after the work of all earlier calls.
     ///
     /// ```swift
     /// contacts.writeAsync { context in
@@ -61,9 +62,9 @@ extension EntityDataSource {
     /// ``StoreFailure/Kind/writeFailed``.
     ///
     /// - Parameters:
-    ///   - work: Runs once, on the queue of the private context. Its edits are one save.
-    ///   - callback: Called on the main actor, in the order of the calls: when the store has the rows and the objects and lists
-    ///     of main show them, or when the save has failed. While the main thread is blocked, the callback has to wait.
+    ///   - work: Runs once, on the queue of the private context. All its edits are written in one save.
+    ///   - callback: Called on the main actor, in the order of the calls. After a save, main's objects and lists already show
+    ///     the rows. After a failure, the callback gets the error. While the main thread is blocked, the callback has to wait.
     @discardableResult
     public nonisolated func writeAsync(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
@@ -73,7 +74,7 @@ extension EntityDataSource {
         return self
     }
 
-    /// Reads in the main context.
+    /// Runs the closure with the main context at once.
     ///
     /// ```swift
     /// try contacts.read { main in print(try ContactEntity.count(in: main)) }
@@ -86,8 +87,8 @@ extension EntityDataSource {
         return self
     }
 
-    /// Deletes all objects of the entities that this data source owns, in one save. ``PersistentContainer/nuke()`` empties the
-    /// whole store.
+    /// Deletes all objects of the entities that this data source owns, in one save. To empty the whole store, call
+    /// ``PersistentContainer/nuke()``.
     ///
     /// ```swift
     /// try await contacts.nuke()
@@ -95,7 +96,7 @@ extension EntityDataSource {
     ///
     /// The cost is proportional to the number of deleted objects.
     ///
-    /// - Throws: Errors of a delete. If the call throws, it changes nothing.
+    /// - Throws: Any error from deleting the objects. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func nuke() async throws -> Self {
         try await deleteAllOwned()

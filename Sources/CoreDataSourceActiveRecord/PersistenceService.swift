@@ -2,7 +2,7 @@ public import CoreDataSource
 public import Foundation
 internal import RowStore
 
-/// A base class with the container of an app, for code that was written for the `DALService` of Skopelos or for a subclass of
+/// A base class that opens the stores of an app. It replaces the `DALService` of the library Skopelos, or a subclass of
 /// `NSPersistentContainer`.
 ///
 /// ```swift
@@ -22,14 +22,14 @@ internal import RowStore
 ///
 /// The initializer opens no store. ``load()`` and ``loadAndWait()`` open the stores of the ``descriptions``.
 ///
-/// ``PersistentContainer`` is final and `Sendable`, which an open class cannot be, so a subclass customizes the service.
+/// To customize the service, make a subclass. ``PersistentContainer`` cannot have subclasses, because it is `Sendable`.
 ///
 /// **Isolation**: the main actor.
 @MainActor
 open class PersistenceService {
     /// The stores that ``load()`` opens. The first is the store of ``container``. Changes after loading have no effect.
     ///
-    /// By default one SQLite file in ``defaultDirectory``, with the name of the service.
+    /// By default, there is one SQLite file in ``defaultDirectory``, with the name of the service.
     public var descriptions: [StoreDescription]
 
     private let name: String
@@ -38,9 +38,9 @@ open class PersistenceService {
     private let defaultFile: URL
     private var stores: [String: PersistentContainer] = [:]
     private var order: [String] = []
-    /// The running call of ``load()``, for which other calls wait.
+    /// The running call of ``load()``. Other calls wait for this task.
     private var loading: Task<Void, any Error>?
-    /// The running call of ``close()``, for which other calls wait.
+    /// The running call of ``close()``. Other calls wait for this task.
     private var closing: Task<Void, any Error>?
 
     /// The directory of the stores of this class.
@@ -48,18 +48,18 @@ open class PersistenceService {
     /// The default is ``PersistentContainer/Configuration/defaultDirectory``.
     open class var defaultDirectory: URL { PersistentContainer.Configuration.defaultDirectory }
 
-    /// Describes the store without opening it.
+    /// Makes a service with the description of one store. Does not open the store.
     ///
     /// ```swift
     /// let service = PersistenceService(name: "Contacts")
     /// ```
     ///
     /// - Parameters:
-    ///   - name: The name of the store, which is also its file name without an extension. Most often the name of the model.
-    ///   - model: The model; by default the model with that name that `ModelPlugin` compiled into the calling module.
-    ///   - location: The location of the rows; nil, the default, for an SQLite file in ``defaultDirectory``. Use `.inMemory` in
+    ///   - name: The name of the store, and of its file without the extension. Usually the name of the model.
+    ///   - model: The model. By default, the model with the same name that `ModelPlugin` compiled into the calling module.
+    ///   - location: The location of the rows. By default (nil), an SQLite file in ``defaultDirectory``. Use `.inMemory` in
     ///     tests.
-    ///   - fileID: Identifies the module that has the model. Leave it out.
+    ///   - fileID: Identifies the module that contains the model. Do not pass this argument.
     public init(
         name: String, model: ManagedObjectModel? = nil, store location: StoreLocation? = nil, fileID: String = #fileID
     ) {
@@ -70,7 +70,7 @@ open class PersistenceService {
         descriptions = [StoreDescription(name: name, location: location ?? .sqlite(defaultFile))]
     }
 
-    /// Handles the failures that no call can throw, of all stores of the service, until the stores are closed.
+    /// Handles failures that no call can throw. Called for every store of the service, until the stores are closed.
     ///
     /// ```swift
     /// override func handleError(_ failure: StoreFailure) { print(failure) }
@@ -84,17 +84,17 @@ open class PersistenceService {
     /// Whether the stores are open.
     public var isLoaded: Bool { !order.isEmpty }
 
-    /// Opens or makes the stores of the ``descriptions``, and makes a missing ``defaultDirectory``. Does nothing if the service
-    /// is loaded.
+    /// Opens the stores of the ``descriptions``. Makes missing stores, and ``defaultDirectory`` if it is missing. Does nothing
+    /// if the service is loaded.
     ///
     /// ```swift
     /// try await service.load()
     /// ```
     ///
-    /// - Precondition: There is a description, and each has a name of its own.
-    /// - Throws: The error of the first description that cannot be opened. The call then closes the other stores. The errors
-    ///   are those of ``PersistentContainer/init(name:model:databaseKey:configuration:fileID:)`` and
-    ///   ``PersistentContainer/open(_:model:)``.
+    /// - Precondition: There is at least one description, and no two descriptions have the same name.
+    /// - Throws: The errors of ``PersistentContainer/init(name:model:databaseKey:configuration:fileID:)`` and
+    ///   ``PersistentContainer/open(_:model:)``, for the first description that cannot be opened. Before the call throws, it
+    ///   closes the other stores.
     public func load() async throws {
         try? await closing?.value
         if isLoaded { return }
@@ -110,7 +110,7 @@ open class PersistenceService {
         let descriptions = descriptions
         let opened = await PersistentContainer.open(descriptions, model: try prepare())
         let error = descriptions.lazy.compactMap { opened.errors[$0.name] }.first
-        // A call of loadAndWait may have loaded the service meanwhile.
+        // A call of loadAndWait may have loaded the service in the meantime.
         guard error == nil, !isLoaded else {
             for container in opened.containers.values { try? await container.close() }
             if let error, !isLoaded { throw error }
@@ -119,15 +119,15 @@ open class PersistenceService {
         keep(opened.containers, in: descriptions.map(\.name))
     }
 
-    /// Opens or makes the stores of the ``descriptions``, and blocks the main thread until they are open.
+    /// Opens the stores of the ``descriptions``, makes missing stores, and blocks the main thread until all stores are open.
     ///
     /// ```swift
     /// try service.loadAndWait()
     /// ```
     ///
-    /// - Precondition: There is a description, and each has a name of its own.
+    /// - Precondition: There is at least one description, and no two descriptions have the same name.
     /// - Throws: `openingWouldBlock` for a store on a server, for a custom store, and for a store that must be migrated or
-    ///   upgraded; otherwise errors of ``load()``.
+    ///   upgraded. The errors of ``load()``.
     public func loadAndWait() throws {
         guard !isLoaded else { return }
         precondition(!descriptions.isEmpty, PersistenceService.nothingDescribed)
@@ -139,14 +139,14 @@ open class PersistenceService {
         "\(self) was loaded without a description, so there is no store to open. Add a StoreDescription to descriptions."
     }
 
-    /// Closes the stores, as ``PersistentContainer/close()``. The service can be loaded again. If ``load()`` is
-    /// running, the call waits for its end first.
+    /// Closes all stores with ``PersistentContainer/close()``. The service can be loaded again afterwards. If ``load()`` is
+    /// running, the call first waits until ``load()`` has ended.
     ///
     /// ```swift
     /// try await service.close()
     /// ```
     ///
-    /// - Throws: The first error of a store; all stores are closed even if the call throws.
+    /// - Throws: The first error from closing a store. All stores are closed even if the call throws.
     public func close() async throws {
         if let closing { return try await closing.value }
         let task = Task { try await closeStores() }
@@ -198,20 +198,21 @@ open class PersistenceService {
         return container
     }
 
-    /// The container of the description with a name; nil if there is no such description, or if the service is not loaded.
+    /// Returns the container of the description with this name; nil if there is no such description or the service is not
+    /// loaded.
     ///
     /// ```swift
     /// let cache = service.container(named: "cache")
     /// ```
     public func container(named name: String) -> PersistentContainer? { stores[name] }
 
-    /// The data source of a class, from the container whose store has its entities.
+    /// Returns the data source of a class, from the container whose store has the entities of the data source.
     ///
     /// ```swift
     /// let contacts = try service.dataSource(ContactDataSource.self)
     /// ```
     ///
-    /// - Throws: Errors of ``PersistentContainer/dataSource(_:)``.
+    /// - Throws: The errors of ``PersistentContainer/dataSource(_:)``.
     public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {
         let owner = firstContainer { container in
             type.entities.allSatisfy { entity in container.main.model.entity(named: entity.entityName) != nil }
@@ -219,7 +220,8 @@ open class PersistenceService {
         return try (owner ?? container).dataSource(type)
     }
 
-    /// The container of a data source; that of the first description if it is another one's, which refuses the data source.
+    /// Returns the container that owns the data source. If there is none, returns the first container, which refuses the data
+    /// source.
     func container(of source: EntityDataSource) -> PersistentContainer {
         firstContainer { $0.owns(source) } ?? container
     }

@@ -1,6 +1,6 @@
 public import CoreDataSource
 
-/// Writing and reading in a chain, as in Skopelos.
+/// Adds methods for chains of writes and reads, in the style of the library Skopelos.
 ///
 /// ```swift
 /// try container
@@ -10,12 +10,14 @@ public import CoreDataSource
 ///     .readSync { main in print(try ContactEntity.count(in: main)) }
 /// ```
 ///
-/// Three things differ from Skopelos. A write names the data source whose entities it changes; ``perform(in:waitFor:_:)``
-/// writes the entities of several data sources. A completion is also called if a write fails. Objects cannot leave their block:
-/// the next block looks them up again by a key. ``EntityDataSource/performAndWait(_:)`` returns values to its caller, such as a
-/// ``ManagedObjectID``.
+/// Three things differ from Skopelos:
+/// - A write names the data source whose entities it changes. To write entities of several data sources, call
+///   ``perform(in:waitFor:_:)``.
+/// - A completion is also called if a write fails.
+/// - Objects cannot leave their block. The next block fetches them again by a key. To return values from a block, such as a
+///   ``ManagedObjectID``, call ``EntityDataSource/performAndWait(_:)``.
 extension PersistentContainer {
-    /// Runs the work in the private context of the data source, and blocks until its rows are in the store.
+    /// Runs the work in the private context of the data source, and blocks until the written rows are in the store.
     ///
     /// ```swift
     /// try container.writeSync(in: contacts) { context in
@@ -23,13 +25,13 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// The main thread may make the call. A call inside a private context or `read` is a programmer error and traps.
+    /// The main thread may call this method. A call from inside a private context or `read` is a programmer error and traps.
     ///
     /// - Parameters:
     ///   - source: A data source of this container.
-    ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
-    /// - Throws: Errors of the work; otherwise errors of ``EntityDataSource/performAndWait(_:)``. If the call throws, it
-    ///   changes nothing.
+    ///   - work: Runs once, on the queue of the data source's private context. All its edits are written in one save.
+    /// - Throws: Any error that `work` throws, and the errors of ``EntityDataSource/performAndWait(_:)``. If the call throws,
+    ///   it changes nothing.
     @discardableResult
     public func writeSync(
         in source: EntityDataSource, _ work: @Sendable (PrivateContext) throws -> Void
@@ -39,7 +41,7 @@ extension PersistentContainer {
         return self
     }
 
-    /// Runs the work in the private context of the data source, after all earlier calls, and returns at once.
+    /// Returns at once, and runs the work in the private context of the data source after the work of all earlier calls.
     ///
     /// ```swift
     /// container.writeAsync(in: contacts) { context in
@@ -49,8 +51,8 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - source: A data source of this container.
-    ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
-    ///   - callback: As in ``EntityDataSource/writeAsync(_:callback:)``.
+    ///   - work: Runs once, on the queue of the data source's private context. All its edits are written in one save.
+    ///   - callback: Called on the main actor with the outcome, as in ``EntityDataSource/writeAsync(_:callback:)``.
     @discardableResult
     public func writeAsync(
         in source: EntityDataSource, _ work: @escaping @Sendable (PrivateContext) throws -> Void,
@@ -61,13 +63,13 @@ extension PersistentContainer {
         return self
     }
 
-    /// Empties the store, as ``reset()``. Unlike in Skopelos, the call does not block.
+    /// Empties the store with ``reset()``. In contrast to Skopelos, the call does not block.
     ///
     /// ```swift
     /// try await container.nuke()
     /// ```
     ///
-    /// - Throws: Errors of ``reset()``. If the call throws, it changes no row.
+    /// - Throws: The errors of ``reset()``. If the call throws, it changes no row.
     @discardableResult
     public func nuke() async throws -> Self {
         try await reset()
@@ -80,10 +82,10 @@ extension PersistentContainer {
     /// container.handleError { failure in print(failure) }
     /// ```
     ///
-    /// Unlike in Skopelos, there is no method of the container to override. For the saves of one data source, override
-    /// ``EntityDataSource/handleError(_:)``.
+    /// In contrast to Skopelos, an app cannot override a method of the container. To handle the failed saves of one data
+    /// source, override ``EntityDataSource/handleError(_:)``.
     ///
-    /// **Isolation**: none. The handler is called in a task of its own, in the order of the failures, and may use the
+    /// **Isolation**: none. The handler is called in a separate task, in the order of the failures. The handler may use the
     /// container.
     @discardableResult
     public func handleError(_ handler: @escaping @Sendable (StoreFailure) -> Void) -> Self {

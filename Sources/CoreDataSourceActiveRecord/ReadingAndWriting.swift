@@ -1,7 +1,8 @@
 public import CoreDataSource
 public import ManagedModel
 
-/// The query side of CQRS. Code that gets this type cannot change a store.
+/// The query side of the pattern CQRS (command query responsibility segregation). Code that gets only this type cannot change a
+/// store.
 ///
 /// ```swift
 /// @MainActor func report(on contacts: some PersistenceReading) throws {
@@ -9,12 +10,13 @@ public import ManagedModel
 /// }
 /// ```
 ///
-/// ``PersistentContainer`` and ``PersistenceService`` read and write; a ``ReadOnlyContainer`` reads.
+/// ``PersistentContainer`` and ``PersistenceService`` can also write. ``ReadOnlyContainer`` can only read.
 public protocol PersistenceReading {
     /// The context that the user interface reads.
     @MainActor var main: MainContext { get }
 
-    /// Runs the body off the main actor on one state of the store, and returns its result: ``PersistentContainer/read(_:)``.
+    /// Runs the body off the main actor on one consistent state of the store, and returns the result of the body. See
+    /// ``PersistentContainer/read(_:)``.
     ///
     /// ```swift
     /// let count = try await container.read { context in
@@ -22,13 +24,13 @@ public protocol PersistenceReading {
     /// }
     /// ```
     ///
-    /// - Parameter body: Reads, and returns values. Objects cannot leave the body.
+    /// - Parameter body: Reads objects, and returns values. Objects cannot leave the body.
     /// - Throws: Any error that `body` throws, errors of the store, and `CancellationError`.
     func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result
 }
 
 extension PersistenceReading {
-    /// Reads in the main context, at once.
+    /// Runs the closure with the main context at once.
     ///
     /// ```swift
     /// container.readSync { main in print(try ContactEntity.count(in: main)) }
@@ -36,7 +38,7 @@ extension PersistenceReading {
     ///
     /// **Isolation**: the main actor.
     ///
-    /// - Parameter work: Gets the main context.
+    /// - Parameter work: Reads from the main context.
     /// - Throws: Any error that `work` throws.
     @MainActor
     @discardableResult
@@ -46,7 +48,7 @@ extension PersistenceReading {
     }
 }
 
-/// The command side of CQRS, which reads as well.
+/// The command side of the pattern CQRS. The type can also read.
 ///
 /// ```swift
 /// @MainActor func add(
@@ -61,7 +63,7 @@ extension PersistenceReading {
 ///
 /// Each write names the data source whose entities it changes.
 public protocol PersistenceWriting: PersistenceReading {
-    /// Runs the work in the private context of the data source, and blocks until its rows are in the store.
+    /// Runs the work in the private context of the data source, and blocks until the written rows are in the store.
     ///
     /// ```swift
     /// try container.writeSync(in: contacts) { context in
@@ -71,14 +73,14 @@ public protocol PersistenceWriting: PersistenceReading {
     ///
     /// - Parameters:
     ///   - source: A data source of the container.
-    ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
+    ///   - work: Runs once, on the queue of the data source's private context. All its edits are written in one save.
     /// - Throws: Any error that `work` throws, and the errors of ``EntityDataSource/performAndWait(_:)``. If the call throws,
     ///   it changes nothing.
     @MainActor
     @discardableResult
     func writeSync(in source: EntityDataSource, _ work: @Sendable (PrivateContext) throws -> Void) throws -> Self
 
-    /// Runs the work in the private context of the data source, after all earlier calls, and returns at once.
+    /// Returns at once, and runs the work in the private context of the data source after the work of all earlier calls.
     ///
     /// ```swift
     /// service.writeAsync(in: contacts) { context in
@@ -90,7 +92,7 @@ public protocol PersistenceWriting: PersistenceReading {
     ///
     /// - Parameters:
     ///   - source: A data source of the container.
-    ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
+    ///   - work: Runs once, on the queue of the data source's private context. All its edits are written in one save.
     ///   - callback: Called on the main actor with the outcome; nil to report a failure to ``PersistentContainer/failures``.
     @MainActor
     @discardableResult
@@ -149,9 +151,9 @@ public final class ReadOnlyContainer: PersistenceReading, Sendable {
     /// - Parameters:
     ///   - model: The model that the store was made for.
     ///   - location: The location of the rows.
-    ///   - databaseKey: The label that the store must have; nil, the default, for any label.
+    ///   - databaseKey: The label that the store must have. By default (nil), any label is accepted.
     ///   - configuration: The settings of the container. The initializer sets `isReadOnly`.
-    /// - Throws: Errors of ``PersistentContainer/init(model:store:databaseKey:configuration:)``.
+    /// - Throws: The errors of ``PersistentContainer/init(model:store:databaseKey:configuration:)``.
     public init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()
@@ -175,6 +177,6 @@ public final class ReadOnlyContainer: PersistenceReading, Sendable {
     /// try await archive.close()
     /// ```
     ///
-    /// - Throws: Errors of ``PersistentContainer/close()``. The store is closed even if the call throws.
+    /// - Throws: The errors of ``PersistentContainer/close()``. The store is closed even if the call throws.
     public func close() async throws { try await container.close() }
 }

@@ -1,4 +1,4 @@
-// One import gives authors of stores the app's module and the public types that a store uses.
+// Authors of stores need only this import for the app's module and for the public types that a store uses.
 @_exported public import CoreDataSource
 @_exported public import struct RowStore.ChangeSet
 @_exported public import struct RowStore.CodableRow

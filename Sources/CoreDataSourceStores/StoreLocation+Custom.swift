@@ -2,8 +2,8 @@ public import CoreDataSource
 public import RowStore
 
 extension StoreLocation {
-    /// A custom store: a file format, a web service, or anything else that keeps rows. <doc:WritingAStore> explains how to
-    /// write a custom store.
+    /// The location of a custom store, such as a file format, a web service, or anything else that keeps rows.
+    /// <doc:WritingAStore> explains how to write a custom store.
     ///
     /// ```swift
     /// let location = StoreLocation.custom(folder.path) { options in
@@ -12,17 +12,17 @@ extension StoreLocation {
     /// }
     /// ```
     ///
-    /// Data sources, saves, queries, lists, syncs and resets work as with any other store. A changed model or key resets it by
-    /// the same rules: ``StoreOptions/plan(for:)`` decides. Backups, migration, `Configuration.trace` and `model-reset` work
-    /// with the library's own stores only.
+    /// Data sources, saves, queries, lists, syncs and resets work as with any other store. ``StoreOptions/plan(for:)`` decides
+    /// whether a changed model or database key resets the store. Backups, migration, `Configuration.trace` and `model-reset`
+    /// work only with the library's own stores.
     ///
     /// - Parameters:
     ///   - name: A name for the store, such as its path. Locations with the same name are equal, and
     ///     ``PersistentContainer/open(_:model:)`` opens only the first of them.
-    ///   - open: Makes or opens the store, once for each container, on a thread that may wait. The store belongs to this
-    ///     container alone: throw `storeInUse` if another process may have the store open and the store has no
-    ///     ``PersistentStore/sharing``. If the closure throws, opening the container throws the same error. The closure must
-    ///     change nothing before it throws.
+    ///   - open: Opens the store, or makes it if it is missing. Called once for each container, on a thread that may block.
+    ///     Only this container uses the returned store. If the store has no ``PersistentStore/sharing`` and another process may
+    ///     have the store open, throw `storeInUse`. Opening the container then throws the same error. If the closure throws, it
+    ///     must leave the store unchanged.
     public static func custom(
         _ name: String,
         open:

@@ -117,7 +117,7 @@ extension DataSourceContract {
         return wrong
     }
 
-    /// The effects of a batch that threw, as sentences.
+    /// Returns a sentence for each effect of a batch that threw. Such a batch must have no effects.
     private func remains(
         _ expected: StoredContents, _ batch: String, in container: PersistentContainer, _ source: Source
     ) async throws -> [String] {

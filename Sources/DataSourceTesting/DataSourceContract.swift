@@ -1,6 +1,6 @@
 public import CoreDataSource
 
-/// Checks the hooks of a data source against the rules that every data source must keep.
+/// Checks that the hooks of a data source follow the rules for all data sources.
 ///
 /// ```swift
 /// @Test func contactsKeepTheContract() async throws {
@@ -18,7 +18,7 @@ public import CoreDataSource
 /// destinations of their to-one relationships. Transient attributes, IDs and attributes derived from `now()` are ignored. The
 /// contract works with any test framework.
 ///
-/// **Isolation**: none. The data sources are created on the main actor, which must not be blocked.
+/// **Isolation**: none. The data sources are created on the main actor, so the main actor must not be blocked.
 public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Object: ManagedObject>: Sendable {
     let model: ManagedObjectModel
     let values: [Value]
@@ -51,12 +51,12 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     /// - Parameters:
     ///   - source: The class of the data source.
     ///   - model: The model of the data source.
-    ///   - entity: The class of the values' objects. If values have objects of several entities, make a contract for each
-    ///     entity.
+    ///   - entity: The class of the objects that hooks make from the values. If hooks make objects of several entities, make a
+    ///     contract for each entity.
     ///   - values: At least two values with different keys.
     ///   - refused: Values for which a hook throws.
-    ///   - prepare: Adds objects of other data sources to each new store, before the hooks get any value; by default, nothing.
-    ///     The closure must add the same objects each time, and no objects of `entity`. It is not isolated.
+    ///   - prepare: Adds objects of other data sources to each new store, before the hooks get any value. By default, adds
+    ///     nothing. The closure must add the same objects each time, and no objects of `entity`. The closure is not isolated.
     public init(
         _ source: Source.Type, model: ManagedObjectModel, entity: Object.Type, values: [Value], refused: [Value] = [],
         prepare: @escaping @Sendable (PersistentContainer) async throws -> Void = { _ in }
@@ -74,8 +74,8 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     /// ```
     ///
     /// - Complexity: each hook gets each value about 20 times.
-    /// - Throws: The error of preparing the first store or of adding the values to it, because no rule can be checked without
-    ///   objects; `CancellationError`.
+    /// - Throws: Any error from preparing the first store or from adding the values to that store, because without objects no
+    ///   rule can be checked. `CancellationError` if the task is canceled.
     /// - Returns: The broken rules; empty if the data source keeps all rules.
     public func violations() async throws -> [DataSourceViolation] {
         let expected = try await withSource { try await contents(after: values, in: $0, $1) }
@@ -97,14 +97,14 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
         return violations
     }
 
-    /// Checks all rules, and throws if the data source breaks one.
+    /// Checks all rules, and throws an error if the data source breaks a rule.
     ///
     /// ```swift
     /// @Test func contactsKeepTheContract() async throws { try await contract.check() }
     /// ```
     ///
-    /// - Complexity: as for ``violations()``.
-    /// - Throws: ``DataSourceContractError`` with the broken rules, or an error of ``violations()``.
+    /// - Complexity: the same as for ``violations()``.
+    /// - Throws: ``DataSourceContractError`` with the broken rules, and the errors of ``violations()``.
     public func check() async throws {
         let violations = try await violations()
         if !violations.isEmpty { throw DataSourceContractError(violations: violations) }
@@ -112,7 +112,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 
     // MARK: Stores
 
-    /// Calls the body with a data source of a new store, which has only the prepared objects.
+    /// Calls the body with a data source of a new store that contains only the prepared objects.
     func withSource<Result: Sendable>(
         _ body: (PersistentContainer, Source) async throws -> Result
     ) async throws -> Result {
@@ -139,7 +139,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 }
 
 extension PersistentContainer {
-    /// A new container in memory. The helper returns a `Result`, because after a throw, optimized code of Swift 6.3 does not
+    /// Makes a container in memory. The helper returns a `Result`, because after a throw, optimized code of Swift 6.3 does not
     /// return to the caller's actor. See https://github.com/swiftlang/swift/issues/88259.
     static func empty(_ model: ManagedObjectModel) async throws -> PersistentContainer {
         try await opened(model).get()
@@ -154,7 +154,7 @@ extension PersistentContainer {
 }
 
 extension [DataSourceViolation] {
-    /// Adds the violations that a check finds. An error of the check is a violation, too.
+    /// Runs a check, and adds a violation for each sentence of the check, or for the error that the check throws.
     fileprivate mutating func append(
         _ rule: DataSourceRule, _ check: () async throws -> [String]
     ) async throws {

@@ -1,4 +1,4 @@
-/// A rule that every data source must keep for correct lists and syncs.
+/// A rule that every data source must follow, so that lists and syncs are correct.
 public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
 
@@ -37,9 +37,9 @@ public struct DataSourceViolation: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(rule): \(explanation)" }
 }
 
-/// The rules that a data source breaks, as one error.
+/// An error that lists the rules that a data source breaks.
 public struct DataSourceContractError: Error, Sendable, CustomStringConvertible {
-    /// The broken rules, at least one.
+    /// The broken rules; at least one.
     public let violations: [DataSourceViolation]
 
     public var description: String {

@@ -1,7 +1,7 @@
 public import CoreDataSource
 public import Foundation
 
-/// The objects before or after a test, in a readable JSON file.
+/// The objects before or after a test, from a readable JSON file.
 ///
 /// ```swift
 /// let fixture = try GraphFixture(
@@ -13,7 +13,8 @@ public import Foundation
 /// #expect(try await after.difference(from: container) == nil)
 /// ```
 ///
-/// `ObjectGraph` describes the JSON. To create the file, call `exportGraph` on a context, and write the graph's `json`.
+/// `ObjectGraph` describes the JSON. To create the file, call `exportGraph` on a context, and write the graph's `json` to a
+/// file.
 public struct GraphFixture: Sendable {
     /// The objects.
     public let graph: ObjectGraph
@@ -21,7 +22,7 @@ public struct GraphFixture: Sendable {
     private let dataSources: [EntityDataSource.Type]
     private let keys: [String: String]
 
-    /// Makes a fixture of a graph.
+    /// Makes a fixture from a graph.
     ///
     /// ```swift
     /// let graph = try await container.read {
@@ -35,8 +36,8 @@ public struct GraphFixture: Sendable {
     ///   - graph: The objects.
     ///   - model: The model of the container.
     ///   - dataSources: The data source classes for the entities in the graph and in the containers that you compare with it.
-    ///   - keys: Key attributes, by entity name. By default, an entity's key is the attribute of its first uniqueness
-    ///     constraint on a single attribute.
+    ///   - keys: The key attribute of each entity, by entity name. By default, an entity's key is the attribute of its first
+    ///     uniqueness constraint on a single attribute.
     public init(
         _ graph: ObjectGraph, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],
         keys: [String: String] = [:]
@@ -58,8 +59,8 @@ public struct GraphFixture: Sendable {
     ///   - url: A JSON file.
     ///   - model: The model of the container.
     ///   - dataSources: The data source classes for the entities in the graph and in the containers that you compare with it.
-    ///   - keys: Key attributes, by entity name. By default, an entity's key is the attribute of its first uniqueness
-    ///     constraint on a single attribute.
+    ///   - keys: The key attribute of each entity, by entity name. By default, an entity's key is the attribute of its first
+    ///     uniqueness constraint on a single attribute.
     /// - Throws: An error if the file cannot be read; `invalidGraph` if the JSON is not a valid graph.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],
@@ -76,7 +77,7 @@ public struct GraphFixture: Sendable {
     /// let contacts = try await container.dataSource(ContactDataSource.self)
     /// ```
     ///
-    /// - Complexity: that of importing the graph.
+    /// - Complexity: the same as for importing the graph.
     /// - Throws: An error from creating the container or the data sources, or from `importGraph`.
     public func container() async throws -> PersistentContainer {
         let container = try await PersistentContainer.empty(model)
@@ -90,7 +91,8 @@ public struct GraphFixture: Sendable {
         return container
     }
 
-    /// The first difference between the objects of a container and of the fixture, as a sentence; nil if the objects are equal.
+    /// Returns the first difference between the objects of a container and the objects of the fixture, as a sentence; nil if
+    /// there is no difference.
     ///
     /// ```swift
     /// #expect(try await after.difference(from: container) == nil)

@@ -2,7 +2,7 @@ internal import CoreDataSource
 internal import ManagedModel
 internal import RowStore
 
-/// The contents of a store without IDs: the number of objects with each content, by entity.
+/// The contents of a store without IDs. Counts the objects of each entity with the same content.
 struct StoredContents: Sendable {
     private var objects: [String: [String: Int]] = [:]
     private let model: ManagedObjectModel
@@ -56,7 +56,7 @@ struct StoredContents: Sendable {
         _ stored: StoredRow, _ entity: EntityLayout, _ attributes: [Int64: String]
     ) -> [String] {
         entity.storedColumns.filter { entity.columns[$0].attribute == nil }.compactMap { column in
-            // The columns with entity indexes are left out, because each belongs to a column with the key of an object.
+            // Leave out the columns with entity indexes: each belongs to a column with the key of an object.
             let name = entity.columns[column].name
             guard entity.relationship(named: name) != nil || name == LinkNames.source || name == LinkNames.destination,
                 case .integer(let key) = stored.row.value(column, .integer)
@@ -83,7 +83,7 @@ struct StoredContents: Sendable {
 
     func isEmpty<Object: ManagedObject>(of type: Object.Type) -> Bool { count(of: type) == 0 }
 
-    /// The difference in the first entity with different contents, as a sentence; nil if all contents are equal.
+    /// Returns the difference in the first entity with different contents, as a sentence; nil if all contents are equal.
     func difference(from expected: StoredContents) -> String? {
         for entity in Set(objects.keys).union(expected.objects.keys).sorted() {
             let missing = expected.excess(over: self, ofEntity: entity)
@@ -99,7 +99,7 @@ struct StoredContents: Sendable {
         return nil
     }
 
-    /// The first content of a class that this store has more often; nil if there is none.
+    /// Returns the first content that more objects of the class have in this store than in `other`; nil if there is none.
     func excess<Object: ManagedObject>(over other: StoredContents, of type: Object.Type) -> String? {
         entities(of: type).lazy.compactMap { excess(over: other, ofEntity: $0) }.first
     }
@@ -109,7 +109,7 @@ struct StoredContents: Sendable {
         return objects[entity]?.filter { $0.value > others[$0.key] ?? 0 }.keys.min()
     }
 
-    /// The names of a class's entity and its sub-entities.
+    /// Returns the names of a class's entity and of its sub-entities.
     private func entities<Object: ManagedObject>(of type: Object.Type) -> [String] {
         model.family(ofEntityNamed: type.entityName).map(\.name)
     }
