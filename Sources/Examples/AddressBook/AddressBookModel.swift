@@ -1,6 +1,7 @@
 import CoreDataSource
 
-// The model is Swift, and needs no plugin. The sample package-catalog has a model that the plugin generates from a bundle.
+// The model is written in Swift, so it needs no plugin. In the sample package-catalog, the plugin generates the model from a
+// bundle.
 
 @StoredEntity final class ContactEntity: ManagedObject {
     @Stored(unique: true) var uid: String

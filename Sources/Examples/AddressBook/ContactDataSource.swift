@@ -6,7 +6,7 @@ struct Contact: Sendable {
     var gid: String?
 }
 
-/// The data source of contacts: its entities, a hook that adds a value, and a hook that deletes a value.
+/// The data source of contacts. One hook adds a value, and another hook deletes a value.
 final class ContactDataSource: DataSource<Contact> {
     nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
@@ -27,8 +27,8 @@ struct Group: Sendable {
     var name: String
 }
 
-/// The data source of groups. A value and its object have the same key, so no hooks for adding, deleting and syncing are
-/// needed.
+/// The data source of groups. A value and its object have the same key, so the data source needs no hooks for adding, deleting
+/// and syncing.
 final class GroupDataSource: KeyedDataSource<Group, GroupEntity> {
     nonisolated override class var key: ObjectKey<Group, GroupEntity> { ObjectKey(\.gid, \.gid) }
 

@@ -1,7 +1,7 @@
 import CoreDataSource
 import Foundation
 
-/// A data source for each feature, as in the demo of LYCoreDataSource: the app adds values, and a list follows every save.
+/// Uses a data source for each feature, as in the demo of LYCoreDataSource. The app adds values, and a list follows every save.
 @MainActor
 func keepPerFeature(in store: StoreLocation) async throws {
     let screen = Screen()
@@ -43,7 +43,7 @@ func keepPerFeature(in store: StoreLocation) async throws {
     try await emptied.close()
 }
 
-/// Prints the changes that a table view would animate: one group of changes for each save.
+/// Prints the changes that a table view would animate. Each save makes one group of changes.
 final class Screen: DataSourceDelegate {
     private var changes: [String] = []
 

@@ -1,7 +1,7 @@
 import CoreDataSource
 import Foundation
 
-// An address book in the styles of the two libraries that this package follows: swift run address-book
+// An address book in the style of each of the two libraries that this package follows. To run it: swift run address-book
 let folder = FileManager.default.temporaryDirectory.appending(component: "address-book-\(UUID())")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
 defer { try? FileManager.default.removeItem(at: folder) }

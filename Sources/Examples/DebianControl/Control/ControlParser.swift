@@ -17,14 +17,14 @@ public struct ControlParser: Sendable {
     private var line = 1
     private var lineStart = 0
 
-    /// - Parameter leadingField: The field that every valid record has once, in this exact spelling. If the field occurs again
-    ///   in a record, the next record begins there. The first record then gets a fault, because the empty line and possibly
+    /// - Parameter leadingField: The field that every valid record has once, in this exact spelling. If a record has the field
+    ///   again, the next record begins there. The first of the two records gets a fault, because the empty line and possibly
     ///   other lines are missing.
     public init(leadingField: String) {
         self.leadingField = Array(leadingField.utf8)
     }
 
-    /// Parses the next bytes, and returns the records that end in them.
+    /// Parses the next bytes, and returns the records that end within these bytes.
     public mutating func parse(_ chunk: [UInt8]) -> [ControlRecord] {
         var rest = chunk[...]
         while let end = rest.firstIndex(of: .newline) {
@@ -36,7 +36,7 @@ public struct ControlParser: Sendable {
         return takeRecords()
     }
 
-    /// Returns the last record, if the input does not end with an empty line.
+    /// Ends the last record, and returns it if no empty line has ended it before.
     public mutating func finish() -> [ControlRecord] {
         endLine()
         endRecord()

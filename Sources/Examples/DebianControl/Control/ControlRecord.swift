@@ -75,7 +75,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without blanks at either end.
+    /// The slice without leading and trailing blanks.
     var trimmed: ArraySlice<UInt8> {
         var slice = self
         while slice.first?.isBlank == true { slice.removeFirst() }

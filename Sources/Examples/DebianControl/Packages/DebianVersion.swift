@@ -21,8 +21,8 @@ public struct DebianVersion: Sendable {
         revision = Array(rest[dash...].dropFirst())
     }
 
-    /// Compares alternating parts without digits and numbers. Letters come before other characters, and `~` comes before the
-    /// end.
+    /// Compares two versions part by part. A part without digits comes first, then a number, and so on. Letters come before
+    /// other characters, and `~` comes even before the end of a part.
     private static func order(_ lhs: [UInt8], _ rhs: [UInt8]) -> Int {
         var (lhs, rhs) = (lhs[...], rhs[...])
         while !lhs.isEmpty || !rhs.isEmpty {
@@ -39,14 +39,14 @@ public struct DebianVersion: Sendable {
         return 0
     }
 
-    /// The end of a part has the weight of a digit.
+    /// The weight of a character in the order of parts. Nil, the end of the version, has the weight of a digit.
     private static func weight(_ byte: UInt8?) -> Int {
         guard let byte, !byte.isDigit else { return 0 }
         if byte == UInt8(ascii: "~") { return -1 }
         return byte.isLetter ? Int(byte) : Int(byte) + 256
     }
 
-    /// The digits at the beginning, without leading zeros.
+    /// Removes the digits at the beginning, and returns them without leading zeros.
     private static func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let digits = text.prefix(while: \.isDigit)
         text = text[digits.endIndex...]

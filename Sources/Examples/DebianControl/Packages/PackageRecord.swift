@@ -8,7 +8,7 @@ public struct PackageRecord: Sendable, Hashable {
     public let maintainer: MaintainerRecord?
     public let summary: String
     public let homepage: String?
-    /// In KiB.
+    /// The size of the installed package, in KiB.
     public let installedSize: Int64
     /// The size of the package's file, in bytes.
     public let size: Int64?
@@ -18,15 +18,15 @@ public struct PackageRecord: Sendable, Hashable {
     public let preDepends: String?
     /// Other names that the package provides.
     public let provides: [PackageReference]
-    /// The requirements of both fields, `Pre-Depends` first.
+    /// The requirements from `Pre-Depends`, followed by the requirements from `Depends`.
     public let requirements: [Requirement]
     public let status: String?
 
-    /// A requirement of a package: one of several packages.
+    /// A requirement of a package. Any one of the alternatives is enough.
     public struct Requirement: Sendable, Hashable {
         /// The name of the field: `Depends` or `Pre-Depends`.
         public let field: String
-        /// In the order of preference.
+        /// The alternative packages, in the order of preference.
         public let alternatives: [PackageReference]
     }
 
@@ -73,7 +73,7 @@ extension ControlRecord {
             if orEmpty { return "" }
             throw ControlFault(line: line, message: "\(name) is missing")
         }
-        // Only a version may contain the characters that join a key.
+        // Only a version may contain the characters that separate the parts of a key.
         if text.utf8.contains(where: { $0.isBlank || name != "Version" && $0.joinsKeys }) {
             throw ControlFault(line: line(of: name), message: "\(name) is not one word")
         }
@@ -118,10 +118,10 @@ public struct MaintainerRecord: Sendable, Hashable {
         if key.isEmpty { return nil }
     }
 
-    /// The maintainers of the packages, sorted by key, with their numbers of packages.
+    /// Returns the maintainers of the packages, sorted by key, each with the number of packages.
     ///
-    /// Of several packages with the same key, the last package counts. Of several names with the same address, the last name
-    /// counts.
+    /// If several packages have the same key, only the last package is counted. If several names have the same address, the
+    /// last name is used.
     public static func all(of packages: [PackageRecord]) -> [MaintainerRecord] {
         var seen: Set<String> = []
         var maintainers: [String: MaintainerRecord] = [:]

@@ -3,7 +3,7 @@
 /// Source: the Debian Policy Manual, section 7.1, "Syntax of relationship fields".
 public struct PackageReference: Sendable, Hashable {
     public let name: String
-    /// The part after the colon: an architecture, `any` or `native`; nil for none.
+    /// The part after the colon: an architecture, `any` or `native`; nil if there is none.
     public let architecture: String?
     public let version: VersionConstraint?
     /// The reference as written, with single spaces.
@@ -86,7 +86,7 @@ extension PackageReference.VersionConstraint {
         let version = text[sign.endIndex...].trimmed
         guard !version.isEmpty, !version.contains(where: \.isWhitespace) else { return nil }
         switch sign {
-        // Old spellings of `<=` and `>=`.
+        // `<` and `>` are old spellings of `<=` and `>=`.
         case "<": relation = .earlierOrEqual
         case ">": relation = .laterOrEqual
         default:

@@ -1,6 +1,6 @@
 package import CoreDataSource
 
-/// An account, as the app's settings have it.
+/// An account in the app's settings.
 package struct Account: Sendable, Hashable {
     package var address: String
     package var name: String
@@ -12,8 +12,8 @@ package struct Account: Sendable, Hashable {
 
 /// The data source of accounts.
 ///
-/// A value and its object have the same key, so a `KeyedDataSource` needs no hooks for adding, deleting and syncing. Deleting an account
-/// deletes its mailboxes, threads and messages: the delete rules also reach objects of other data sources.
+/// A value and its object have the same key, so a `KeyedDataSource` needs no hooks for adding, deleting and syncing. Delete
+/// rules also apply to objects of other data sources: deleting an account deletes its mailboxes, threads and messages.
 package final class AccountDataSource: KeyedDataSource<Account, AccountEntity> {
     package nonisolated override class var key: ObjectKey<Account, AccountEntity> { ObjectKey(\.address, \.address) }
 
@@ -21,13 +21,13 @@ package final class AccountDataSource: KeyedDataSource<Account, AccountEntity> {
         entity.name = account.name
     }
 
-    /// The accounts, by their names.
+    /// A live list of the accounts, sorted by name.
     package func all() throws -> LiveList<AccountEntity> {
         try list(ObjectRequest(AccountEntity.self, order: [.ascending(\.name)]))
     }
 }
 
-/// A mailbox, as a server lists it.
+/// A mailbox in a server's listing.
 package struct Mailbox: Sendable, Hashable {
     /// The address of the account.
     package var account: String
@@ -42,8 +42,8 @@ package struct Mailbox: Sendable, Hashable {
     package var path: String { "\(account)/\(name)" }
 }
 
-/// The data source of mailboxes. It links each mailbox to an account, which another data source owns: such an object can be read and linked,
-/// and is not edited here.
+/// The data source of mailboxes. It links each mailbox to an account, which another data source owns. This data source can read
+/// and link accounts, but does not edit them.
 package final class MailboxDataSource: DataSource<Mailbox> {
     package nonisolated override class var entities: [ManagedObject.Type] { [MailboxEntity.self] }
 
@@ -52,7 +52,7 @@ package final class MailboxDataSource: DataSource<Mailbox> {
         try context.preload(AccountEntity.self, where: \.address, in: mailboxes.map(\.account))
     }
 
-    /// A mailbox of an unknown account is ignored.
+    /// Ignores a mailbox of an unknown account.
     package nonisolated override func onAdd(_ mailbox: Mailbox, in context: PrivateContext) throws -> ManagedObject? {
         guard let account = try context.first(AccountEntity.self, where: \.address, equals: mailbox.account) else {
             return nil
@@ -68,8 +68,8 @@ package final class MailboxDataSource: DataSource<Mailbox> {
         try context.delete(MailboxEntity.self, where: \.path == mailbox.path)
     }
 
-    /// All mailboxes, in a section for each account: what a sidebar shows. Two accounts may have the same name, so the sections are ordered
-    /// by the address.
+    /// A live list for the sidebar: all mailboxes, with a section for each account. Two accounts may have the same name, so the
+    /// sections are ordered by the address.
     package func sidebar() throws -> LiveList<MailboxEntity> {
         var request = ObjectRequest(MailboxEntity.self, order: [.ascending(\.role), .ascending(\.name)])
         request.sections = .titles(\.account?.name, orderedBy: .ascending(\.account?.address))
@@ -77,7 +77,7 @@ package final class MailboxDataSource: DataSource<Mailbox> {
     }
 }
 
-/// The number of unread messages of each mailbox: a live aggregate for each badge that is shown.
+/// The numbers of unread messages. Each badge that is shown has a live aggregate.
 @MainActor
 package final class UnreadBadges {
     private let messages: MessageDataSource
@@ -87,7 +87,8 @@ package final class UnreadBadges {
         self.messages = messages
     }
 
-    /// The unread messages of a mailbox. The first call for a mailbox counts them; from then on, the count follows every save.
+    /// Returns the number of unread messages of a mailbox. The first call for a mailbox counts the messages. Afterwards, every
+    /// save updates the number.
     package func count(_ mailbox: ManagedObjectID) throws -> Int64 {
         if let count = counts[mailbox] { return count.value }
         let count = try messages.liveAggregate(
@@ -96,7 +97,7 @@ package final class UnreadBadges {
         return count.value
     }
 
-    /// Ends the counts of mailboxes that are no longer shown.
+    /// Keeps the counts of these mailboxes, and ends the counts of all other mailboxes.
     package func keep(_ mailboxes: [ManagedObjectID]) {
         let shown = Set(mailboxes)
         counts = counts.filter { shown.contains($0.key) }

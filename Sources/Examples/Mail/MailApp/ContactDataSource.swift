@@ -1,6 +1,6 @@
 package import CoreDataSource
 
-/// A contact, as the server's address book has it. Notes are only in the app.
+/// A contact in the server's address book. Notes are kept only in the app.
 package struct Contact: Sendable, Hashable {
     package var address: String
     package var name: String
@@ -22,7 +22,7 @@ package final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
 
     /// Deletes a contact.
     ///
-    /// - Returns: The number of messages that keep the contact from being deleted; 0 if it is gone.
+    /// - Returns: The number of messages that prevent the deletion; 0 if the contact was deleted.
     package func remove(_ contact: Contact) async throws -> Int {
         do {
             try await delete(contact)
@@ -60,14 +60,14 @@ package final class ContactForm {
         set { draft.object.note = newValue }
     }
 
-    /// What is wrong with the name, while the user types.
+    /// The validation errors of the name, updated while the user types.
     package var complaints: [String] { draft.errors(of: draft.object, \.name).map(\.message) }
 
     package var canUndo: Bool { draft.canUndo }
 
     package func undo() { draft.undo() }
 
-    /// The fields for which the user has to choose.
+    /// The fields for which the user has to choose a value.
     package func conflicts() throws -> [Conflict] {
         try draft.conflicts().map { change in
             Conflict(
@@ -76,10 +76,11 @@ package final class ContactForm {
         }
     }
 
-    /// Saves the form. Fields that only one side has changed are merged.
+    /// Saves the form. A field is merged if only the user or only somebody else has changed it.
     ///
-    /// - Parameter keepsMine: The user's choice for the fields with conflicts; nil as long as the user has not chosen.
-    /// - Returns: Whether the form was saved. If it was not, it still has all edits.
+    /// - Parameter keepsMine: Whether the user's values replace the other values of fields with conflicts; nil if the user has
+    ///   not chosen.
+    /// - Returns: Whether the form was saved. A form that was not saved keeps all edits.
     package func save(keepsMine: Bool? = nil) async throws -> Bool {
         do {
             let resolution = keepsMine.map { $0 ? DraftResolution.keepMine : .takeTheirs } ?? .fail

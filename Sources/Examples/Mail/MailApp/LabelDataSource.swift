@@ -1,6 +1,6 @@
 package import CoreDataSource
 
-/// A label, with the word in a subject that its rule looks for.
+/// A label. Its rule looks for a word in the subjects of messages.
 package struct Label: Sendable, Hashable {
     package var name: String
     package var word: String
@@ -18,14 +18,16 @@ package final class LabelDataSource: KeyedDataSource<Label, LabelEntity> {
         entity.word = label.word
     }
 
-    /// The labels, by their names. A row is reported when messages get or lose the label.
+    /// A live list of the labels, sorted by name. The list reports a label when messages get or lose the label.
     package func all() throws -> LiveList<LabelEntity> {
         try list(ObjectRequest(LabelEntity.self, order: [.ascending(\.name)]))
     }
 
-    /// Gives each label to the messages with its word in their subject, and takes it from all others.
+    /// Applies the rule of each label: adds the label to messages with the word in their subject, and removes it from all other
+    /// messages.
     ///
-    /// A message has several labels, and a label several messages. The links belong to both data sources, so this is one save over both.
+    /// A message can have several labels, and a label several messages. The links belong to both data sources, so one save
+    /// writes the entities of both.
     package func applyRules(to messages: MessageDataSource, in container: PersistentContainer) async throws {
         try await container.perform(in: self, messages) { labels, messages in
             for label in try labels.fetch(LabelEntity.self) {

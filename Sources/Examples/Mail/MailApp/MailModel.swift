@@ -1,7 +1,7 @@
 package import CoreDataSource
 package import Foundation
 
-// The model: five features, six classes. Each class belongs to exactly one data source.
+// The model has five features and six classes. Each class belongs to exactly one data source.
 
 /// An account with its mailboxes and threads, which are deleted with the account.
 @StoredEntity package final class AccountEntity: ManagedObject {
@@ -21,7 +21,7 @@ package import Foundation
     @Related(inverse: "mailbox", onDelete: .cascade) package var messages: RelatedObjects<MessageEntity>
 }
 
-/// The purpose of a mailbox. The raw values are the order in a sidebar.
+/// The purpose of a mailbox. The raw values set the order in a sidebar.
 package enum MailboxRole: Int16, AttributeStorable, Codable {
     case inbox, archive, other
 }
@@ -35,7 +35,7 @@ package enum MailboxRole: Int16, AttributeStorable, Codable {
     @Related(inverse: "thread", onDelete: .cascade) package var messages: RelatedObjects<MessageEntity>
 }
 
-/// A message. The index serves the list of a mailbox, which begins with the newest message.
+/// A message. The index is for the list of a mailbox, which shows the newest message first.
 @StoredEntity(indexes: [
     FetchIndexDescription(
         name: "byMailboxAndDate",
@@ -50,9 +50,9 @@ package final class MessageEntity: ManagedObject {
     package var isRead: Bool = false
     @Stored(length: ...200) package var subject: String = ""
     package var text: String = ""
-    /// In bytes, with the attachments.
+    /// The size in bytes, including attachments.
     @Stored(in: 0...) package var size: Int64 = 0
-    /// In bytes; 0 without attachments.
+    /// The size of the attachments in bytes; 0 if there are none.
     @Stored(in: 0...) package var attachmentSize: Int64 = 0
     @Related package var mailbox: MailboxEntity?
     @Related package var thread: ThreadEntity?
@@ -60,7 +60,7 @@ package final class MessageEntity: ManagedObject {
     @Related(inverse: "messages") package var labels: RelatedObjects<LabelEntity>
 }
 
-/// A label. A rule gives it to all messages with a word in their subject.
+/// A label. A rule adds the label to all messages with a word in their subject.
 @StoredEntity package final class LabelEntity: ManagedObject {
     @Stored(unique: true) package var name: String
     package var word: String = ""

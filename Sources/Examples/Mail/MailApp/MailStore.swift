@@ -1,6 +1,6 @@
 package import CoreDataSource
 
-/// The app's logic: a container, and a data source for each feature. A program or a view adds only what people see.
+/// The app's logic: a container, and a data source for each feature. A program or a view adds only the user interface.
 @MainActor
 package struct MailStore {
     package let container: PersistentContainer
@@ -10,11 +10,11 @@ package struct MailStore {
     package let labels: LabelDataSource
     package let contacts: ContactDataSource
 
-    /// Opens the store, and makes it if it does not exist.
+    /// Opens the store, or makes it if it does not exist.
     ///
     /// - Parameters:
     ///   - location: The file of the store.
-    ///   - user: The name of the user. The store of another user is deleted.
+    ///   - user: The name of the user. A store of another user is replaced with an empty store.
     package init(_ location: StoreLocation, user: String) async throws {
         container = try await PersistentContainer(model: .mail, store: location, databaseKey: user)
         accounts = try container.dataSource(AccountDataSource.self)
@@ -24,7 +24,7 @@ package struct MailStore {
         contacts = try container.dataSource(ContactDataSource.self)
     }
 
-    /// Adds everything to which messages are linked: accounts, their mailboxes, contacts and labels.
+    /// Adds the objects that messages link to: accounts, their mailboxes, contacts and labels.
     package func addFolders(of server: SampleServer) async throws {
         try await accounts.add(server.accounts)
         try await mailboxes.add(server.mailboxes)
@@ -32,8 +32,8 @@ package struct MailStore {
         try await labels.add(server.labels)
     }
 
-    /// Deletes a mailbox with its messages, and the threads that have no other message. Mailboxes and threads belong to two data sources,
-    /// so this is one save over both.
+    /// Deletes a mailbox with its messages, and the threads that have no other message. Mailboxes and threads belong to two data
+    /// sources, so one save spans both.
     package func delete(_ mailbox: Mailbox) async throws {
         try await container.perform(in: mailboxes, messages) { mailboxes, messages in
             try mailboxes.delete(MailboxEntity.self, where: \.path == mailbox.path)
@@ -41,7 +41,7 @@ package struct MailStore {
         }
     }
 
-    /// The number and the size of all messages, for the line at the end of a window.
+    /// The number and the total size of all messages, for the last line of a window.
     package func totals() throws -> LiveAggregate<(Int64, Int64)> {
         try messages.liveAggregate(ObjectRequest(MessageEntity.self), .count(), .sum(\.size))
     }

@@ -1,11 +1,12 @@
 package import CoreDataSource
 package import Foundation
 
-/// A message, as a server sends it.
+/// A message from a server.
 package struct Message: Sendable, Hashable {
     package var uid: String
-    /// The uid of the thread, and the path of the mailbox.
+    /// The uid of the thread.
     package var thread: String
+    /// The path of the mailbox.
     package var mailbox: String
     /// The address of the sender.
     package var sender: String
@@ -13,8 +14,9 @@ package struct Message: Sendable, Hashable {
     package var text: String
     package var date: Date
     package var isRead: Bool
-    /// In bytes, with the attachments; the attachments alone.
+    /// The size in bytes, including attachments.
     package var size: Int64
+    /// The size of the attachments in bytes.
     package var attachmentSize: Int64
 
     package init(
@@ -26,7 +28,7 @@ package struct Message: Sendable, Hashable {
         (self.size, self.attachmentSize) = (size, attachmentSize)
     }
 
-    /// The subject without the mark of a reply.
+    /// The subject without the prefix `Re: `.
     var topic: String { subject.hasPrefix("Re: ") ? String(subject.dropFirst(4)) : subject }
 }
 
@@ -34,7 +36,8 @@ package struct Message: Sendable, Hashable {
 package final class MessageDataSource: DataSource<Message> {
     package nonisolated override class var entities: [ManagedObject.Type] { [MessageEntity.self, ThreadEntity.self] }
 
-    /// Reads all objects that the hook looks up, with one query for each kind. Mailboxes and contacts belong to other data sources.
+    /// Reads all objects that the hook looks up, with one query for each entity. Mailboxes and contacts belong to other data
+    /// sources.
     package nonisolated override func prepare(_ messages: [Message], in context: PrivateContext) throws {
         try context.preload(MessageEntity.self, where: \.uid, in: messages.map(\.uid))
         try context.preload(ThreadEntity.self, where: \.uid, in: messages.map(\.thread))
@@ -42,7 +45,7 @@ package final class MessageDataSource: DataSource<Message> {
         try context.preload(ContactEntity.self, where: \.address, in: Set(messages.map(\.sender)))
     }
 
-    /// A message for an unknown mailbox is ignored. An unknown sender is left out.
+    /// Ignores a message for an unknown mailbox. Leaves out an unknown sender.
     package nonisolated override func onAdd(_ message: Message, in context: PrivateContext) throws -> ManagedObject? {
         guard let mailbox = try context.first(MailboxEntity.self, where: \.path, equals: message.mailbox) else {
             return nil
@@ -69,7 +72,7 @@ package final class MessageDataSource: DataSource<Message> {
         return thread
     }
 
-    /// A thread leaves with its last message.
+    /// Deletes a thread with its last message.
     package nonisolated override func onDelete(_ message: Message, in context: PrivateContext) throws {
         guard let entity = try context.first(MessageEntity.self, where: \.uid, equals: message.uid) else { return }
         let thread = entity.thread
@@ -78,14 +81,14 @@ package final class MessageDataSource: DataSource<Message> {
     }
 }
 
-/// What the app does with messages.
+/// The app's operations on messages.
 extension MessageDataSource {
-    /// Adds messages in batches. Each batch is one save, which lists and badges show before the next one begins.
+    /// Adds messages in batches. Each batch is one save. Lists and badges show the save before the next batch begins.
     ///
     /// - Parameters:
-    ///   - messages: The messages; a message that is stored already is updated.
-    ///   - batchSize: The messages of a save.
-    ///   - progress: Called after each save, with the messages that are done.
+    ///   - messages: The messages. A message that is already stored is updated.
+    ///   - batchSize: The number of messages in each save.
+    ///   - progress: Called after each save, with the number of messages that are done.
     package func importAll(
         _ messages: [Message], batchSize: Int = 250, progress: (_ done: Int) async throws -> Void = { _ in }
     ) async throws {
@@ -96,9 +99,10 @@ extension MessageDataSource {
         }
     }
 
-    /// Makes a mailbox equal to the server's listing of it, and deletes threads that have lost their last message.
+    /// Makes a mailbox equal to its listing on the server, and deletes threads that have no messages left.
     ///
-    /// - Throws: `tooManyDeletions` if the listing lacks more than half of the mailbox: then it is probably a wrong one.
+    /// - Throws: `tooManyDeletions` if the listing lacks more than half of the mailbox's messages, because such a listing is
+    ///   probably wrong.
     package func refresh(_ path: String, from listing: [Message]) async throws -> SyncReport {
         let report = try await sync(
             listing, entity: MessageEntity.self, scope: \.mailbox?.path == path, deleting: .atMost(0.5))
@@ -114,7 +118,7 @@ extension MessageDataSource {
         }
     }
 
-    /// All messages with a word in their subject or their text, the newest first.
+    /// A live list of all messages with a word in their subject or their text, newest first.
     package func search(_ word: String) throws -> LiveList<MessageEntity> {
         let options: StringMatching = [.caseInsensitive, .diacriticInsensitive]
         return try list(
@@ -124,24 +128,24 @@ extension MessageDataSource {
     }
 }
 
-/// A page of a mailbox, in a section for each day.
+/// A page of a mailbox, with a section for each day.
 ///
-/// The list makes no report when a sender gets another name, because neither its order nor its sections use the name. A view that shows names
-/// and is not drawn anew by something else has to observe the contacts, too.
+/// The list does not report a sender's new name, because neither its order nor its sections use the name. A view that shows
+/// names should observe the contacts, too.
 @MainActor
 package final class MessageList {
-    /// The uid decides between messages of the same moment, so that every message is on exactly one page.
+    /// Messages with the same date are sorted by uid, so that every message is on exactly one page.
     package static let newestFirst: [FetchOrder<MessageEntity>] = [.descending(\.date), .descending(\.uid)]
 
     package let live: LiveList<MessageEntity>
     package let calendar: Calendar
-    /// Where the pages begin, up to the page that is shown.
+    /// The cursor at which each page begins, up to the page that is shown; nil for the first page.
     private var starts: [FetchCursor?] = [nil]
 
     /// - Parameters:
     ///   - mailbox: The mailbox.
     ///   - pageSize: The number of messages on a page.
-    ///   - calendar: Its time zone decides on which day a message is. If the user travels, make another list.
+    ///   - calendar: Divides the messages into days. If the user's time zone changes, make a new list.
     package init(
         _ messages: MessageDataSource, _ mailbox: ManagedObjectID, pageSize: Int, calendar: Calendar
     ) throws {
@@ -155,7 +159,7 @@ package final class MessageList {
     /// The number of the page, from 1.
     package var page: Int { starts.count }
 
-    /// Shows the next page. Does nothing if this page is empty.
+    /// Shows the next page. Does nothing if the current page is empty.
     package func showNextPage() throws {
         guard let last = live.snapshot.last else { return }
         let start = FetchCursor(last)

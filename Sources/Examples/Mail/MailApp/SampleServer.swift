@@ -15,11 +15,11 @@ package struct SampleServer: Sendable {
         Label(name: "Invoices", word: "invoice"), Label(name: "Plans", word: "plan"),
         Label(name: "Travel", word: "trip"),
     ]
-    /// The oldest message first.
+    /// All messages, oldest first.
     package private(set) var messages: [Message]
 
     /// - Parameters:
-    ///   - now: The time of the newest messages. The oldest ones are six weeks older.
+    ///   - now: The time of the newest messages. The oldest messages are six weeks older.
     package init(messageCount: Int, now: Date, seed: UInt64 = 1) {
         var random = SampleRandom(seed: seed)
         mailboxes = Self.accounts.flatMap { account in
@@ -36,11 +36,11 @@ package struct SampleServer: Sendable {
         messages.sort { ($0.date, $0.uid) < ($1.date, $1.uid) }
     }
 
-    /// All messages of a mailbox, as the server has them now.
+    /// Returns the current messages of a mailbox.
     package func listing(_ path: String) -> [Message] { messages.filter { $0.mailbox == path } }
 
-    /// What happens on the server while the app is not connected: another device reads the newest messages of a mailbox and deletes the
-    /// oldest ones, and the newest message gets replies.
+    /// Simulates changes on the server while the app is not connected. Another device reads the newest messages of a mailbox
+    /// and deletes the oldest messages. The newest message gets replies.
     package mutating func passTime(in path: String, reads: Int, deletes: Int, replies: Int) {
         let old = listing(path)
         guard let newest = old.last else { return }
@@ -59,7 +59,7 @@ package struct SampleServer: Sendable {
         }
     }
 
-    /// A colleague enters another name and another number of a contact into the shared address book.
+    /// Simulates a colleague who changes a contact's name and phone number in the shared address book.
     package mutating func edit(contact address: String, name: String, phone: String) {
         for index in contacts.indices where contacts[index].address == address {
             contacts[index].name = name
@@ -68,7 +68,7 @@ package struct SampleServer: Sendable {
     }
 }
 
-/// Writes threads: a message, and replies that take minutes or hours, until the present is reached.
+/// Writes threads. A thread is a message with replies, each up to 20 hours after the previous message, until now.
 private struct ThreadWriter {
     let contacts: [Contact]
     let mailboxes: [Mailbox]
@@ -85,7 +85,7 @@ private struct ThreadWriter {
         let mailbox = mailboxes[random.pick(weights: [30, 22, 6, 8, 5, 2, 18, 14, 5])]
         let people = (0..<4).map { _ in contacts[random.next(below: contacts.count)].address }
         let subject = SamplePeople.subject(&random)
-        // Most messages come during the day, and fewer long ago.
+        // Most messages come during the day. Older messages are rarer than new messages.
         let age = 42 * (random.share() + random.share() * random.share()) / 2
         let midnight = (now.timeIntervalSinceReferenceDate / 86400 - age).rounded(.down) * 86400
         var date = Date(timeIntervalSinceReferenceDate: midnight + (6 + 14 * random.share()) * 3600)
@@ -111,13 +111,13 @@ private struct ThreadWriter {
         return Message(
             uid: Self.number(messageCount, "m"), thread: Self.number(threadCount, "t"), mailbox: mailbox.path,
             sender: people[position % people.count], subject: position == 0 ? subject : "Re: \(subject)", text: text,
-            // Whole seconds, as in the header of a message.
+            // Whole seconds, as in a mail header.
             date: Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down)),
             isRead: random.share() >= unreadShare, size: Int64(text.utf8.count + 900) + attachment,
             attachmentSize: attachment)
     }
 
-    /// A key with leading zeros, so that keys sort as numbers do.
+    /// Returns a key with leading zeros, so that the order of the keys is the order of the numbers.
     private static func number(_ number: Int, _ prefix: String) -> String {
         prefix + String(String(1_000_000 + number).dropFirst())
     }

@@ -1,4 +1,4 @@
-/// Random numbers that are determined by a seed: xorshift64*. The numbers of the standard library may change with its version.
+/// Random numbers from a seed, by the algorithm xorshift64*. The standard library's generators may change with its version.
 struct SampleRandom {
     private var state: UInt64
 
@@ -21,7 +21,7 @@ struct SampleRandom {
     /// A number from 0 up to but not including 1.
     mutating func share() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
 
-    /// An index, each as often as its weight says.
+    /// Picks an index at random. An index with twice the weight is picked twice as often.
     mutating func pick(weights: [Int]) -> Int {
         var rest = next(below: weights.reduce(0, +))
         for (index, weight) in weights.enumerated() {
@@ -34,7 +34,7 @@ struct SampleRandom {
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[next(below: elements.count)] }
 }
 
-/// Names, subjects and sentences, which fit each other well enough.
+/// Names, subjects and sentences for the sample messages.
 enum SamplePeople {
     private static let givenNames = [
         "Ada", "Bao", "Chidi", "Dalia", "Emeka", "Freya", "Goran", "Hana", "Ines", "Jun", "Kofi", "Leila", "Mateo",
@@ -46,7 +46,7 @@ enum SamplePeople {
     ]
     private static let domains = ["garden.example", "harbour.example", "club.example", "post.example"]
 
-    /// A person for each given name and each of three family names.
+    /// Makes three contacts for each given name, each with a different family name.
     static func contacts(_ random: inout SampleRandom) -> [Contact] {
         givenNames.enumerated().flatMap { place, given in
             (0..<3).map { number in

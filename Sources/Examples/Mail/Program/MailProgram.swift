@@ -2,7 +2,7 @@ import CoreDataSource
 import Foundation
 import MailApp
 
-/// The sample app of the size of a mail client: Scripts/run-example mail
+/// A sample app as large as a mail client. To run it: Scripts/run-example mail
 @main
 @MainActor
 struct MailProgram {
@@ -16,7 +16,7 @@ struct MailProgram {
 
         """
 
-    /// The dates and the time zones are fixed, so that every run prints the same.
+    /// The dates and the time zones are fixed, so that every run prints the same output.
     static let now = Date(timeIntervalSince1970: 1_795_888_800)  // 2026-11-28 18:00 UTC
     static let messageCount = 5000
 

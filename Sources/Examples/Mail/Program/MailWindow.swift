@@ -2,9 +2,10 @@ import CoreDataSource
 import Foundation
 import MailApp
 
-/// The window: mailboxes and labels at the left, messages or a form at the right, and a sentence on what happens.
+/// The window. It shows mailboxes and labels on the left, messages or a form on the right, and a sentence about the current
+/// step.
 ///
-/// Everything that it shows is read from live lists and aggregates at the moment of drawing.
+/// Each drawing reads the contents from live lists and aggregates.
 @MainActor
 final class MailWindow {
     enum Content {
@@ -15,7 +16,7 @@ final class MailWindow {
 
     static let width = 98
     static let height = rows + 6
-    /// The lines inside of the panes.
+    /// The number of lines inside each pane.
     static let rows = 17
     private static let sidebarWidth = 27
 
@@ -27,7 +28,7 @@ final class MailWindow {
     var content: Content?
     var title = ""
     var sentence = ""
-    /// The share of the work that is done, from 0 to 1.
+    /// The completed share of the work, from 0 to 1; nil for no progress bar.
     var progress: Double?
 
     init(_ store: MailStore, now: Date) throws {
@@ -38,7 +39,7 @@ final class MailWindow {
         self.now = now
     }
 
-    /// The picture of this moment.
+    /// Draws the current contents.
     func lines() throws -> [Line] {
         let left = Pane(title: "Mailboxes", rows: try sidebarRows())
         let right = try contentPane()
@@ -62,7 +63,7 @@ final class MailWindow {
         return line
     }
 
-    // MARK: At the left
+    // MARK: Left pane
 
     private func sidebarRows() throws -> [Line] {
         badges.keep(sidebar.snapshot.ids)
@@ -92,7 +93,7 @@ final class MailWindow {
         return line
     }
 
-    // MARK: At the right
+    // MARK: Right pane
 
     private func contentPane() throws -> Pane {
         let (count, size) = totals.value

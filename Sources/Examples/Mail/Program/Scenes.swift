@@ -2,7 +2,7 @@ import CoreDataSource
 import Foundation
 import MailApp
 
-/// A day with the app, in scenes. Each of them does one thing to the store, and shows what lists and badges make of it.
+/// A day with the app, in scenes. Each scene changes the store, and shows how lists and badges follow the change.
 @MainActor
 final class Scenes {
     private let store: MailStore
@@ -98,7 +98,7 @@ final class Scenes {
     private func refreshing() async throws {
         begin("Sync", "Another device has read and deleted messages, and three replies have arrived.")
         try await show(seconds: 1)
-        // The server knows what was read here.
+        // Marks the newest messages on the server as read, including those that were read in the app.
         server.passTime(in: home, reads: 12, deletes: 20, replies: 3)
         let report = try await store.messages.refresh(home, from: server.listing(home))
         window.sentence += " A sync made the mailbox equal to the server's listing: "

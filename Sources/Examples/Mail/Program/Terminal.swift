@@ -1,6 +1,6 @@
 import Foundation
 
-/// The look of a piece of text, as the parameters of a terminal's colour sequence.
+/// The style of a piece of text. The raw values are the parameters of a terminal's color sequences.
 enum Style: String {
     case plain = ""
     case strong = "1"
@@ -28,7 +28,7 @@ struct Line {
 
     var width: Int { runs.reduce(0) { $0 + $1.text.count } }
 
-    /// The line with exactly so many columns: filled with spaces, or shortened with an ellipsis.
+    /// Returns the line with exactly `width` columns, filled with spaces or shortened with an ellipsis.
     func fitted(to width: Int) -> Line {
         var rest = width
         var fitted = Line()
@@ -49,35 +49,39 @@ struct Line {
 }
 
 extension String {
-    /// The string with exactly so many characters: filled with spaces, or shortened with an ellipsis.
+    /// Returns the string with exactly `width` characters, filled with spaces or shortened with an ellipsis.
     func fitted(to width: Int) -> String {
         if count > width { return String(prefix(max(0, width - 1))) + (width > 0 ? "…" : "") }
         return self + String(repeating: " ", count: width - count)
     }
 
-    /// The string at the right of so many columns.
+    /// Returns the string aligned to the right in `width` columns.
     func atRight(of width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 }
 
-/// Standard output: pictures that replace each other on a terminal, or follow each other in a file.
+/// Draws pictures on standard output. On a terminal, each picture replaces the previous one. In a file, the pictures follow
+/// each other.
 @MainActor
 final class Terminal {
     enum Mode {
-        /// A terminal that is large enough: each picture of a scene replaces the one before, and stays for a while.
+        /// For a terminal that is large enough: each picture of a scene replaces the previous picture.
         case animated
-        /// The last picture of each scene.
+        /// Prints only the last picture of each scene.
         case still
-        /// All pictures, each followed by a form feed and the milliseconds for which it stays. `terminal-drawing` reads this.
+        /// Prints all pictures, each followed by a form feed and its duration in milliseconds. `terminal-drawing` reads this
+        /// format.
         case recording
     }
 
     let mode: Mode
     private let isColoured: Bool
-    /// The part of each pause that is kept: all scenes stay above, so that nobody has to read fast.
+    /// The factor for the durations of pictures. Pauses may be short, because the scenes stay on the screen.
     private let pace: Double
     private var shown: [Line] = []
 
-    /// - Parameter width: The columns of a picture, and its lines.
+    /// - Parameters:
+    ///   - width: The number of columns of a picture.
+    ///   - height: The number of lines of a picture.
     init(isRecording: Bool, isFast: Bool, width: Int, height: Int) {
         let isTerminal = isatty(FileHandle.standardOutput.fileDescriptor) != 0
         let refusesColours = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
@@ -86,7 +90,7 @@ final class Terminal {
         mode = isRecording ? .recording : isTerminal && Self.hasRoom(width, height) ? .animated : .still
     }
 
-    /// Begins a scene, below the one before.
+    /// Begins a scene below the previous scene.
     func beginScene() {
         endScene()
         shown = []
@@ -98,7 +102,7 @@ final class Terminal {
         print()
     }
 
-    /// Shows a picture, and waits.
+    /// Shows a picture, and waits for its duration.
     func show(_ lines: [Line], for duration: Duration) async throws {
         switch mode {
         case .still: shown = lines
@@ -106,7 +110,7 @@ final class Terminal {
             print(lines: lines)
             print("\u{0C}\(Int(duration / .milliseconds(1)))")
         case .animated:
-            // Moves the cursor to the first line of the picture before.
+            // Moves the cursor to the first line of the previous picture.
             if !shown.isEmpty { print("\u{1B}[\(shown.count)A\r", terminator: "") }
             shown = lines
             print(lines: lines)
@@ -119,7 +123,7 @@ final class Terminal {
         print(lines.map { $0.text(isColoured: isColoured) + end }.joined(separator: "\n"))
     }
 
-    /// Writes at once, because a picture that waits in a buffer is not seen.
+    /// Writes without a buffer, so that each picture is shown at once.
     private func print(_ text: String = "", terminator: String = "\n") {
         FileHandle.standardOutput.write(Data((text + terminator).utf8))
     }

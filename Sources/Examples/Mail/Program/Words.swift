@@ -1,6 +1,6 @@
 import Foundation
 
-// Dates and numbers in English, whatever the machine's language is.
+// Dates and numbers are always in English, independent of the machine's language.
 
 extension Calendar {
     private static let weekdays = [
@@ -11,7 +11,7 @@ extension Calendar {
         "December",
     ]
 
-    /// `Today`, `Yesterday` or `Thursday 26 November`.
+    /// A day as `Today`, `Yesterday` or `Thursday 26 November`.
     func dayName(_ day: Date, now: Date) -> String {
         switch dateComponents([.day], from: startOfDay(for: day), to: startOfDay(for: now)).day {
         case 0: return "Today"
@@ -23,25 +23,25 @@ extension Calendar {
         }
     }
 
-    /// `17:05`.
+    /// A time such as `17:05`.
     func time(_ date: Date) -> String {
         let parts = dateComponents([.hour, .minute], from: date)
         return "\(parts.hour ?? 0):" + String(String(100 + (parts.minute ?? 0)).dropFirst())
     }
 
-    /// `26 Nov`.
+    /// A day such as `26 Nov`.
     func dayAndMonth(_ date: Date) -> String {
         let parts = dateComponents([.day, .month], from: date)
         return "\(parts.day ?? 0) \(Self.months[((parts.month ?? 1) - 1) % 12].prefix(3))"
     }
 
-    /// `UTC`, or `UTC+9`.
+    /// The time zone, such as `UTC` or `UTC+9`.
     var zoneName: String {
         let hours = timeZone.secondsFromGMT() / 3600
         return hours == 0 ? "UTC" : "UTC\(hours > 0 ? "+" : "")\(hours)"
     }
 
-    /// The days of a place that is so many hours east of Greenwich.
+    /// Returns a calendar whose time zone is `hours` hours east of Greenwich.
     static func eastOfGreenwich(hours: Int) -> Calendar {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(secondsFromGMT: hours * 3600) ?? .gmt
@@ -50,7 +50,7 @@ extension Calendar {
 }
 
 extension Int64 {
-    /// `12,345`.
+    /// The number with separators, such as `12,345`.
     var grouped: String {
         let digits = String(self)
         return digits.enumerated().map { index, digit in
@@ -58,7 +58,7 @@ extension Int64 {
         }.joined()
     }
 
-    /// A number of bytes: `310 kB`, `1.3 MB`.
+    /// A number of bytes, such as `310 kB` or `1.3 MB`.
     var byteCount: String {
         if self < 1_000_000 { return "\((self + 500) / 1000) kB" }
         let tenths = (self + 50_000) / 100_000
@@ -67,7 +67,7 @@ extension Int64 {
 }
 
 extension String {
-    /// The lines of a sentence, none of which is longer than a width, if no word is.
+    /// Breaks a sentence into lines of at most `width` characters. Only a longer word makes a longer line.
     func wrapped(to width: Int) -> [String] {
         var lines = [""]
         for word in split(separator: " ") {
