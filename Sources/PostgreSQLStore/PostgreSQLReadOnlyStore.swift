@@ -3,8 +3,8 @@ package import RowStore
 
 /// A store that is opened read-only: with a role that may only read the tables, or on a standby.
 ///
-/// It follows the saves of members, but is no member itself: no member waits for it, and a reset ignores it. After a reset its
-/// reads throw `storeReset`.
+/// The store follows the saves of members, but is not a member: no member waits for it, and a reset ignores it. After a reset,
+/// its reads throw `storeReset`.
 package final class PostgreSQLReadOnlyStore: PersistentStore {
     /// The result of opening the store.
     package let startup = StoreStartup(reason: .current)
@@ -19,13 +19,13 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
 
     /// Opens the store without making or changing anything.
     ///
-    /// - Throws: `notAFile` if there is no store; `modelChanged` if the store was made for another model or database key; if
+    /// - Throws: `notAFile` if there is no store; `modelChanged` if the store was made for another model or database key. If
     ///   the server cannot be used, the errors of opening the store for writing.
     package static func open(_ options: PostgreSQLOptions) throws(DataSourceError) -> PostgreSQLReadOnlyStore {
         var options = options
         options.isReadOnly = true
         let opened = try ReadOnlyOpening(options: options).run()
-        // All connections must lead to one server, because several standbys would have states of different times.
+        // Use the same server for all connections, because different standbys may have different states.
         options.server = opened.server
         return PostgreSQLReadOnlyStore(options, opened.schema, opened.position)
     }

@@ -4,11 +4,11 @@ internal import MigrationSQL
 package import RowStore
 
 extension PostgreSQLStore {
-    /// Compares the store's model and keys with the options, and lists the members that have the store open. It changes
-    /// nothing, so a read-only server suffices.
+    /// Compares the store's model and keys with the options, and lists the members that have the store open. Changes nothing,
+    /// so a read-only server is enough.
     ///
-    /// - Returns: The result of a reset, even if the policy would not reset: the reason, and the number of objects in the
-    ///   store.
+    /// - Returns: The result that a reset would have: its reason, and the number of objects in the store. The policy is
+    ///   ignored.
     /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func forecast(
         _ options: Options, countsRows: Bool = false
@@ -24,13 +24,13 @@ extension PostgreSQLStore {
         } ?? (startup: StoreStartup(reason: .firstLaunch), occupants: StoreOccupants(isOpen: false, members: []))
     }
 
-    /// Runs the body in a read-only transaction with one state of the database; nil if there is no store.
+    /// Runs the body in a read-only transaction on one state of the database. Returns nil if there is no store.
     private static func look<R>(
         _ options: Options, _ body: (Connection, Registry.Entry) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R? {
         let connection = try Connection(options.target)
         defer { connection.close() }
-        // No limit: the server may need long to count large tables.
+        // Set no limit, because the server may need long to count large tables.
         connection.patience = nil
         return try connection.look { () throws(DataSourceError) in
             guard let entry = try Registry(connection).existingEntry(options.name) else { return nil }
@@ -43,7 +43,7 @@ extension PostgreSQLStore {
     ) throws(DataSourceError) -> StoreStartup {
         let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
         var startup = StoreStartup(reason: .current)
-        // The keys of data sources are ignored, because only the app knows them.
+        // Ignore the keys of data sources, because only the app knows them.
         if case .reset(let reason, _) = try StartupDecision(.metadata(rows), options.identity, .discard) {
             startup.reason = reason
         }
@@ -57,7 +57,8 @@ extension PostgreSQLStore {
         return startup
     }
 
-    /// What a migration would do; nil if the store was made for this model, or does not exist. It changes nothing.
+    /// Returns what a migration would do, without changing anything; nil if the store does not exist or was made for this
+    /// model.
     ///
     /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
@@ -65,7 +66,7 @@ extension PostgreSQLStore {
             let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
             return try MigrationForecast(.metadata(rows), options.identity) { found throws(DataSourceError) in
                 let next = try PostgreSQLSchema(options.layout, name: entry.schema)
-                // The keys of data sources are ignored, because only the app knows them.
+                // Ignore the keys of data sources, because only the app knows them.
                 return try GenerationMigration(
                     connection, found, from: entry, to: next, wanted: options.identity,
                     purpose: .migration(dropsByKey: false)
@@ -74,8 +75,8 @@ extension PostgreSQLStore {
         } ?? nil
     }
 
-    /// Facts about a store that would be kept; nil if the store does not exist, or was made for another model or key. It
-    /// changes nothing.
+    /// Returns facts about a store that the options would keep, without changing anything; nil if the store does not exist, or
+    /// was made for another model or key.
     ///
     /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
@@ -88,11 +89,11 @@ extension PostgreSQLStore {
         } ?? nil
     }
 
-    /// Replaces a store with an empty one, for the model and database key of the options. Does nothing if there is no store.
+    /// Replaces a store with an empty store for the model and database key of the options. Does nothing if there is no store.
     /// The reset policy decides whether the old store is kept as a backup.
     ///
     /// - Parameter onlyIfNeeded: Whether to keep a store that was made for this model and key.
-    /// - Throws: The errors of ``open(_:)``; `storeInUse`, which names the members, if others have the store open.
+    /// - Throws: The errors of ``open(_:)``; `storeInUse`, which names the members, if other members have the store open.
     package static func reset(_ options: Options, onlyIfNeeded: Bool = false) throws(DataSourceError) -> StoreStartup {
         let connection = try Connection(options.target)
         defer { connection.close() }

@@ -4,8 +4,8 @@ package import RowStore
 
 /// A store in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// The store's connections: one writes, a second writes rows of large saves while their hooks run, one changes leases, one
-/// reads the feed, one listens, up to eight read rows, and one more reads for main.
+/// The store's connections: one for writing, one for early writes, one for leases, one for the feed, one for notifications, up
+/// to eight for reading, and one for reading on main.
 package final class PostgreSQLStore: PersistentStore {
     package typealias Options = PostgreSQLOptions
 
@@ -27,8 +27,8 @@ package final class PostgreSQLStore: PersistentStore {
     private let state: Guarded<State>
     let clerk: Guarded<LeaseClerk?>
 
-    /// Opens the store. Makes it if there is none. If it was made for another model or database key, resets it if the policy
-    /// allows that.
+    /// Opens the store, or makes it if there is none. A store for another model or database key is reset if the policy allows a
+    /// reset.
     ///
     /// - Throws: `storeUnavailable` if the server cannot be reached; `permissionDenied`, `notADatabase`, `invalidRequest`,
     ///   `storeUnreadable` (a server that is too old, a database with another encoding, a connection pool in between),
@@ -78,7 +78,7 @@ package final class PostgreSQLStore: PersistentStore {
         try follower.inTime { () throws(DataSourceError) in
             try state.withLockInTime { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
-                // Even a call that failed may have committed.
+                // A call may have committed even if it failed.
                 defer { notifyOthers(writer) }
                 return try body(writer)
             }
@@ -99,7 +99,7 @@ package final class PostgreSQLStore: PersistentStore {
 
     /// Replaces this store with an empty one, as a new generation.
     ///
-    /// - Throws: `storeInUse`, which names the members, if others have the store open.
+    /// - Throws: `storeInUse`, which names the members, if other members have the store open.
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         let present = { self.state.withLock { $0.writer == nil ? nil : $0.schema } }
         return try follower.pause(thenFollow: present) { () throws(DataSourceError) in
@@ -110,7 +110,7 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     private func replace() throws(DataSourceError) -> StoreStartup {
-        // The clerk is locked meanwhile, so that a member that takes leases gets leases of the new generation.
+        // Lock the clerk during the reset, so that this member then takes leases of the new generation.
         let (startup, schema) = try clerk.withLock { (clerk) throws(DataSourceError) in
             let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
@@ -144,7 +144,7 @@ package final class PostgreSQLStore: PersistentStore {
 }
 
 extension PostgreSQLStore: EarlyWriteStore {
-    /// Large enough for at most one round trip for each 1,000 rows.
+    /// Large enough for at most one round trip for every 1,000 rows.
     package var rowsWrittenEarly: ClosedRange<Int> { 2048...8192 }
     package var earlyRows: Int { state.withLock { $0.writer?.openEarlyWrite?.rows.count ?? 0 } }
 
@@ -179,10 +179,10 @@ extension PostgreSQLStore: LeaseStore {
     package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
         try follower.feeding { (feed) throws(DataSourceError) in
             var page = try feed.readFeed(after: position)
-            // A save with an unknown outcome may turn out to be in the store.
+            // A save with an unknown outcome may be found in the store.
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
             if isSettled { page.foundOutsideWrites = true }
-            // Done before the lost saves are reloaded, so that later saves are not refused.
+            // Release leases before the lost saves are reloaded, so that later saves are not refused.
             if page.isOtherHistory {
                 state.withLockIfAvailable { state in
                     state.writer?.recordOtherHistory()

@@ -5,24 +5,24 @@ internal import Foundation
 internal import RowStore
 internal import Synchronization
 
-/// Waiting for a server, which may be halted, and for a network, which may be silent.
+/// Waits for the server. The server may be halted, and the network may be down without an error.
 extension Connection {
     /// How long a new connection waits for the answers to its first statements.
     static let settlingPatience = Duration.seconds(10)
-    /// How long a connecting thread is waited for, if libpq does not end at its own limit.
+    /// How long to wait for a connecting thread if libpq exceeds its own limit.
     private static let connectingPatience = Duration.seconds(30)
-    /// How long to wait for the answer whether the server works on the statement.
+    /// How long a second connection waits to learn whether the server works on the statement.
     private static let lookPatience = Duration.seconds(5)
 
     // MARK: Connecting
 
-    /// A connection that a thread makes. If it is given up, the thread closes it.
+    /// The result of a connecting thread. If the caller no longer waits, the thread closes the connection.
     private struct Attempt: @unchecked Sendable {
         var made: OpaquePointer?
         var isGivenUp = false
     }
 
-    /// Connects on another thread, because neither the look-up of a host's address nor libpq always ends in time.
+    /// Connects on another thread, because the look-up of a host's address and libpq itself may take too long.
     ///
     /// - Throws: `storeUnavailable` if connecting takes too long.
     static func attempt(_ settings: [(String, String)]) throws(DataSourceError) -> OpaquePointer? {
@@ -44,7 +44,7 @@ extension Connection {
                 attempt.isGivenUp = true
                 return Attempt(made: attempt.made)
             }
-            // The connection may have been made at the last moment.
+            // The thread may have connected at the last moment.
             PQfinish(made.made)
             if MainWait.end != nil { throw MainWait.exceeded }
             throw DataSourceError(connectionFailure: "The server has not answered for \(limit).", state: nil)
@@ -56,9 +56,9 @@ extension Connection {
 
     /// Waits until everything is sent and the connection is no longer busy.
     ///
-    /// Bytes sent or received are progress. Without progress, a second connection checks whether the server works on the
-    /// statement, because a halted server still takes bytes. The server may have answered during a check, so only two idle
-    /// checks in a row end the wait.
+    /// Sent or received bytes are progress. Without progress, a second connection checks whether the server works on the
+    /// statement, because even a halted server accepts bytes. The server may have answered during a check, so the wait ends
+    /// only after two checks in a row that find an idle server.
     ///
     /// - Throws: `storeUnavailable` if the wait takes too long.
     func wait(_ handle: OpaquePointer, while isBusy: () -> Bool) throws(DataSourceError) {
@@ -109,27 +109,27 @@ extension Connection {
         _ = lost()
     }
 
-    /// Checks over another connection whether the server works on the present statement, or waits for a lock to do so. If the
-    /// server waits for the client, it is idle: it did not receive the statement, or the client did not receive the answer. Nil
-    /// without an answer.
+    /// Uses another connection to check whether the server works on the current statement, or waits for a lock on its behalf.
+    /// Returns false if the server waits for the client, because the statement or the answer was lost. Returns nil without an
+    /// answer.
     private func isServerWorking() -> Bool? {
-        // Checks repeatedly: a busy server is slow to accept a connection.
+        // Check repeatedly, because a busy server is slow to accept a connection.
         let end = ContinuousClock.now + target.silence * 3
         while true {
             if let isWorking = look() { return isWorking }
             if .now >= min(end, MainWait.end ?? end) { return nil }
-            // A pause, because a server that refuses a connection does so at once.
+            // Pause, because a server that refuses connections refuses them at once.
             Thread.sleep(forTimeInterval: 0.5)
         }
     }
 
-    /// Checks once; nil without an answer.
+    /// Checks once. Returns nil without an answer.
     private func look() -> Bool? {
         do throws(DataSourceError) {
             let other = try Connection(target)
             defer { other.close() }
             (other.patience, other.silence) = (Connection.lookPatience, nil)
-            // A role that acts as a group does not see the activity of its own sessions.
+            // Return to the role that has logged in, because a group role cannot see the activity of this role.
             try other.run("SET ROLE NONE")
             let found = try other.rows(
                 """
@@ -143,7 +143,7 @@ extension Connection {
         }
     }
 
-    // MARK: Giving up
+    // MARK: Canceling
 
     /// The largest number of threads that cancel statements. A halted server answers none of them.
     private static let cancelLimit = 4
@@ -153,8 +153,8 @@ extension Connection {
         let handle: OpaquePointer
     }
 
-    /// Requests that the server stops its present work, because no call waits for it. Another thread does so, because libpq
-    /// waits for the answer without a limit.
+    /// Requests that the server cancels the current statement, because no call waits for it any more. Uses another thread,
+    /// because libpq waits for the answer without a limit.
     private func cancel(_ handle: OpaquePointer) {
         let (_, count) = Connection.cancels.wrappingAdd(1, ordering: .relaxed)
         guard count <= Connection.cancelLimit, let cancel = PQgetCancel(handle).map(Cancel.init) else {

@@ -6,18 +6,19 @@ internal import RowStore
 
 /// One connection to a server.
 ///
-/// Statements are sent in a pipeline: any number of statements takes one round trip. If no bytes come or go for the
-/// connection's patience, a call ends, and on main also at the limit of ``MainWait``. A connection without an answer is lost.
+/// Statements are sent in a pipeline, so any number of statements takes one round trip. A call fails if no bytes are sent or
+/// received for the connection's patience. On main, a call also fails at the limit of ``MainWait``. After such a failure, the
+/// connection is lost.
 ///
-/// A connection belongs to the code that made it, or that got it from a pool.
+/// Only the code that made a connection, or got it from a pool, uses the connection.
 final class Connection: SQLConnection {
     private(set) var handle: OpaquePointer?
-    /// The names of the statements that the server has prepared, by their SQL.
+    /// The names of the prepared statements on the server, by the SQL of the statements.
     private var prepared: [String: String] = [:]
     private var lastStatement = 0
-    /// How long an answer may take while no bytes come or go; nil for as long as the server works on the answer.
+    /// How long to wait for an answer without sent or received bytes; nil to wait as long as the server works on the answer.
     var patience: Duration?
-    /// After how long without bytes to check whether the server works on the answer; nil for no check.
+    /// The time without bytes after which to check whether the server works on the answer; nil for no check.
     var silence: Duration?
     let target: ConnectionTarget
     /// The ID of the server process for this connection.
@@ -43,7 +44,7 @@ final class Connection: SQLConnection {
                 ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
                 ("keepalives_interval", "2"), ("keepalives_count", "3"),
                 ("fallback_application_name", target.programName),
-                // Of several hosts, the primary server.
+                // If there are several hosts, choose the primary server.
                 ("target_session_attrs", target.isReadOnly ? "any" : "read-write"), ("dbname", target.connection),
                 ("client_encoding", "UTF8"),
             ] + target.server.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -61,7 +62,7 @@ final class Connection: SQLConnection {
         handle = made
         serverProcess = PQbackendPID(made)
         PQsetnonblocking(made, 1)
-        // Drops notices, which are meant for people at a terminal.
+        // Drop notices, which are meant for people at a terminal.
         PQsetNoticeProcessor(made, { _, _ in }, nil)
         do throws(DataSourceError) {
             try checkServer(made, target)
@@ -84,9 +85,10 @@ final class Connection: SQLConnection {
     /// How long a server may take to refuse a connection.
     private static let refusalPatience = Duration.seconds(2)
 
-    /// Connects again for the code of the error with which the server refuses the connection; nil if there is none.
+    /// Connects again to get the code of the error with which the server refuses the connection; nil if there is no code.
     ///
-    /// The error message is in the server's language, and libpq adds the code only if told so before the server answers.
+    /// The error message is in the server's language. libpq adds the code to the message only if this is set before the server
+    /// answers.
     private static func refusal(_ settings: [(String, String)]) -> String? {
         guard let handle = withPointers(settings, { PQconnectStartParams($0, $1, 1) }) else { return nil }
         defer { PQfinish(handle) }
@@ -105,7 +107,7 @@ final class Connection: SQLConnection {
         return message(handle).split(whereSeparator: \.isWhitespace).last.map(String.init)
     }
 
-    /// Passes the names and values of settings to the body, as libpq takes them.
+    /// Passes the names and values of settings to the body as C strings, in libpq's form.
     static func withPointers(
         _ settings: [(String, String)],
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> OpaquePointer?
@@ -127,7 +129,7 @@ final class Connection: SQLConnection {
     /// Whether the connection can still be used, as far as the client knows.
     var isUsable: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
-    /// The settings that lead to the same server again, if the connection string names several servers.
+    /// The settings that select the same server again, even if the connection string names several servers.
     var server: [String: String] {
         guard let handle else { return [:] }
         var settings: [String: String] = [:]
@@ -172,7 +174,7 @@ final class Connection: SQLConnection {
     func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
         failedRequest = nil
         guard let handle else { throw lost() }
-        // In a failed transaction, no statement is accepted.
+        // A failed transaction accepts no statement.
         if prepared.count > Connection.statementLimit, PQtransactionStatus(handle) == PQTRANS_IDLE {
             try forgetStatements(handle)
         }

@@ -4,8 +4,8 @@ internal import Foundation
 internal import RowStore
 
 extension DataSourceError {
-    /// The error for an answer of the server. Message and cause contain no values: details of the server with values are left
-    /// out.
+    /// The error for an answer of the server. The message and the cause contain no values of rows, so details that may show
+    /// values are left out.
     init(answer: QueryResult) {
         let state = answer.field("C") ?? ""
         let (code, message) =
@@ -16,13 +16,13 @@ extension DataSourceError {
                     + "of error codes, and in the server's log."
             )
         var cause = "PostgreSQL \(state): \(answer.field("M") ?? "no message")"
-        // The objects that depend on a dropped object: names without values.
+        // This detail lists the objects that depend on a dropped object. It has only names.
         if state == "2BP01", let detail = answer.field("D") { cause += "\n\(detail)" }
         self.init(code, message, cause: cause)
         if code == .uniquenessViolated { attributeName = answer.field("n") }
     }
 
-    /// The code and message for a state of the server, the connection or the tables.
+    /// The error code and message for an SQLSTATE about the server, the connection or the tables.
     private static func ofServer(_ state: String) -> (Code, String)? {
         switch state {
         case "40001", "40P01", "55P03":
@@ -58,7 +58,7 @@ extension DataSourceError {
         }
     }
 
-    /// The code and message for a state of a save's rows.
+    /// The error code and message for an SQLSTATE about the rows of a save.
     private static func ofRows(_ state: String) -> (Code, String)? {
         switch state {
         case "23505": (.uniquenessViolated, "Two objects would have the same unique value.")
@@ -84,11 +84,11 @@ extension DataSourceError {
         }
     }
 
-    /// The second sentence of errors after which a call can be made again.
+    /// The second sentence of errors after which the call can be repeated.
     static let afterLossMessage =
         "The call saved nothing: call again once the server answers. Saves that no call waits for are kept and tried again."
 
-    /// The error of a failed connection.
+    /// The error for a failed connection.
     ///
     /// - Parameters:
     ///   - message: The message of libpq. libpq's own messages are in English; messages of a server are in the server's
@@ -102,7 +102,7 @@ extension DataSourceError {
         } else if state == "53300" {
             self.init(.storeUnavailable, DataSourceError.fullServerMessage, cause: cause)
         } else if message.contains("invalid integer value") || message.contains("invalid port number") {
-            // Without the cause, which may show a part of the password.
+            // Leave out the cause, which may show a part of the password.
             self.init(.invalidRequest, ConnectionTarget.unreadableText)
         } else if state?.hasPrefix("28") == true || message.contains("no password supplied") {
             self.init(
@@ -146,7 +146,7 @@ extension DataSourceError {
     /// statements are unknown.
     var isLoss: Bool { code == .storeUnavailable || code == .storeReadOnly }
 
-    /// Whether the server has rolled a transaction back because of a conflict, so that it can be tried again.
+    /// Whether the server has rolled back a transaction because of a conflict, so that the transaction can be tried again.
     var isConflict: Bool {
         code == .storeBusy && (cause?.contains("40001") == true || cause?.contains("40P01") == true)
     }

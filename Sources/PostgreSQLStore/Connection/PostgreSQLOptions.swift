@@ -12,9 +12,9 @@ package struct PostgreSQLOptions: Sendable {
     package var identity: StoreIdentity
     package var synchronous: SynchronousLevel
     package var resetPolicy: ResetPolicy
-    /// Whether nothing is made or changed.
+    /// Whether the store is only read.
     var isReadOnly = false
-    /// The settings that lead to one of several servers; empty for any server that answers.
+    /// The settings that select one of several servers; empty to accept any server that answers.
     var server: [String: String] = [:]
     /// The handler for the statements that run once the store is open.
     package var tracing: StatementTracing?
@@ -24,9 +24,9 @@ package struct PostgreSQLOptions: Sendable {
     package var leaseTimes = LeaseTimes()
     /// Whether to listen for notifications; false for tests of servers without notifications.
     package var isNotified = true
-    /// How long an answer may take while no bytes come or go and the server works on the answer.
+    /// How long to wait for an answer without sent or received bytes.
     package var patience = Duration.seconds(60)
-    /// After how long without bytes to check whether the server works on the answer.
+    /// The time without bytes after which to check whether the server works on the answer.
     package var silence = Duration.seconds(10)
     /// How long an idle reading connection is kept.
     package var idleReaderTime = Duration.seconds(30)
@@ -34,7 +34,7 @@ package struct PostgreSQLOptions: Sendable {
     package var mainPatience = Duration.seconds(10)
     /// How long to look for the outcome of a transaction whose answer was lost.
     package var settlingPatience = Duration.seconds(30)
-    /// The age at which an open transaction of any program is reported, because it makes tables grow.
+    /// The age at which an open transaction of any program is reported, because old transactions make tables grow.
     package var oldTransactionAge = Duration.seconds(600)
     /// Waits before another try.
     package var wait: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
@@ -65,10 +65,11 @@ struct ConnectionTarget: Sendable {
     let connection: String
     /// Whether a standby is accepted.
     var isReadOnly = false
-    /// The settings that lead to one of several servers; empty for any server that answers.
+    /// The settings that select one of several servers; empty to accept any server that answers.
     var server: [String: String] = [:]
-    /// How long an answer may take, and after how long without bytes to check whether the server works on the answer.
+    /// How long to wait for an answer without sent or received bytes.
     var patience: Duration
+    /// The time without bytes after which to check whether the server works on the answer.
     var silence = Duration.seconds(10)
 
     static let unreadableText =
@@ -76,8 +77,8 @@ struct ConnectionTarget: Sendable {
 
     var programName: String { ProcessInfo.processInfo.processName }
 
-    /// - Throws: `invalidRequest` if libpq cannot read the connection string. The error has no message of libpq, which may show
-    ///   parts of the password.
+    /// - Throws: `invalidRequest` if libpq cannot read the connection string. The error leaves out libpq's message, which may
+    ///   show parts of the password.
     func check() throws(DataSourceError) {
         let options = PQconninfoParse(connection, nil)
         defer { PQconninfoFree(options) }
@@ -86,7 +87,8 @@ struct ConnectionTarget: Sendable {
         // As a side effect, a URI is refused if the name of its database has an @.
         let isURI = ["postgres://", "postgresql://"].contains { connection.hasPrefix($0) }
         while let found = option?.pointee, let keyword = found.keyword {
-            // If an @ or a / in a password was not written as %40 or %2F, parts of the password end up there.
+            // If an @ or a / in a password was not written as %40 or %2F, parts of the password end up in the host, the port or
+            // the database name.
             let isOfAddress = ["host", "port"].contains(String(cString: keyword))
             if isOfAddress || (isURI && String(cString: keyword) == "dbname"), let value = found.val,
                 String(cString: value).contains("@")
@@ -126,7 +128,7 @@ extension Connection {
 
     /// Sets the usual lock timeout for the open transaction.
     static let lockTimeout = Request("SET LOCAL lock_timeout = \(longestLock)")
-    /// Sets a lock timeout for the open transaction that is short enough not to hold up other saves.
+    /// Sets a short lock timeout for the open transaction, so that other saves do not wait for long.
     static let rowLockTimeout = Request("SET LOCAL lock_timeout = 200")
     /// Sets a very short lock timeout for the open transaction, to find out which rows are locked.
     static let shortLockTimeout = Request("SET LOCAL lock_timeout = 20")

@@ -48,7 +48,7 @@ final class QueryResult {
 
     func copy(_ row: Int, _ column: Int) -> [UInt8] { Array(bytes(row, column)) }
 
-    /// All rows, as values. For the store's own tables; rows of entities are read directly into snapshots.
+    /// All rows, as values. Used for the store's own tables. Rows of entities are read directly into snapshots.
     var values: [[RowValue]] {
         (0..<rowCount).map { row in (0..<columnCount).map { value(row, $0) } }
     }
@@ -134,7 +134,7 @@ extension Connection {
         }
         guard isTaken == 1 else { throw lost() }
         buffer.removeAll()
-        // Waits, so that unsent bytes do not pile up.
+        // Wait, so that unsent bytes do not pile up.
         try wait(handle) { false }
     }
 }

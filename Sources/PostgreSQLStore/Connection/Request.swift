@@ -6,7 +6,7 @@ internal import Synchronization
 struct Request {
     let sql: String
     let parameters: [WireValue]
-    /// Whether the server should keep the prepared statement for the next time.
+    /// Whether the server should keep the prepared statement for later use.
     let isKept: Bool
 
     init(_ sql: String, _ parameters: [WireValue] = [], isKept: Bool = true) {
@@ -88,11 +88,11 @@ struct WireValue {
     init(_ array: WireBuffer) { self.init(bytes: array.bytes) }
 }
 
-/// Values in the server's binary format, each after its length: an array, or rows for COPY.
+/// An array, or rows for COPY, in the server's binary format. The length of each value comes before the value.
 struct WireBuffer {
     private(set) var bytes: [UInt8] = []
 
-    /// An array with a number of values.
+    /// Begins an array of `count` values.
     init(_ storage: ColumnStorage, count: Int) {
         bytes.reserveCapacity(20 + count * 12)
         append(raw: Int32(count == 0 ? 0 : 1))
@@ -104,7 +104,7 @@ struct WireBuffer {
         append(raw: Int32(1))
     }
 
-    /// Rows for COPY in the binary format, to be filled and sent in parts.
+    /// Begins rows for COPY in the binary format. The rows are added and sent in parts.
     init(capacity: Int) {
         bytes.reserveCapacity(capacity)
         bytes.append(contentsOf: "PGCOPY\n".utf8)
@@ -180,7 +180,7 @@ extension ColumnStorage {
         }
     }
 
-    /// The OID of the type: `int8`, `float8`, `text`, `bytea` in `pg_type.dat`.
+    /// The OID of the type in `pg_type.dat`: `int8`, `float8`, `text` or `bytea`.
     fileprivate var elementType: Int32 {
         switch self {
         case .integer: 20
@@ -195,7 +195,7 @@ extension ColumnStorage {
     /// - Parameter type: The OID of a server type. Types other than numbers and bytes are read as strings.
     init(type: UInt32) {
         switch type {
-        // Also `int4`.
+        // 20 is `int8`, and 23 is `int4`.
         case 20, 23: self = .integer
         case 701: self = .real
         case 17: self = .blob
@@ -208,7 +208,7 @@ extension FixedWidthInteger {
     fileprivate var wireBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }
 
-/// Counts a store's work. It can be read on any thread.
+/// Counts a store's work. Any thread can read the counts.
 package final class PostgreSQLCounters: Sendable {
     private let statements = Atomic(0)
     private let rows = Atomic(0)

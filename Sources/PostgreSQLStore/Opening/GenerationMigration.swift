@@ -4,7 +4,7 @@ internal import MigrationSQL
 internal import ModelMigration
 internal import RowStore
 
-/// Carries the rows of one generation of a store over to the next generation, whose tables are for another model.
+/// Carries over the rows of one generation of a store to the next generation, which has the tables of another model.
 ///
 /// The migration is a part of the transaction that makes the new generation and ends the old one.
 struct GenerationMigration {
@@ -22,7 +22,7 @@ struct GenerationMigration {
 
     /// The number of rows to copy between two progress reports.
     private static let batchSize: Int64 = 10_000
-    /// The largest number of rows, and bytes of strings, to read at a time to derive strings from.
+    /// The largest numbers of rows, and of bytes of strings, to read at a time when strings are derived.
     private static let (derivedRows, derivedBytes): (Int64, Int64) = (2_000, 4 << 20)
 
     /// Plans the migration from the store's metadata.
@@ -30,8 +30,8 @@ struct GenerationMigration {
     /// - Parameters:
     ///   - new: The schema of the next generation, which need not exist yet.
     ///   - wanted: The new keys of the store.
-    /// - Throws: `notMigratable`, with the reason as its message; `storeCorrupt` if the store is damaged, which is no reason
-    ///   for a reset.
+    /// - Throws: `notMigratable`, with the reason as its message. `storeCorrupt` if the store is damaged, because a damaged
+    ///   store must not be reset.
     init(
         _ connection: Connection, _ found: StoreMetadata, from entry: Registry.Entry, to new: PostgreSQLSchema,
         wanted: StoreIdentity, purpose: MigrationPurpose
@@ -46,10 +46,10 @@ struct GenerationMigration {
             wanted: wanted)
     }
 
-    /// The result of the migration. It changes nothing.
+    /// Returns what the migration will do, without changing anything.
     func report() throws(DataSourceError) -> MigrationReport { try statements.report(connection) }
 
-    /// Locks the old tables until the transaction ends, also against programs without this library, whose writes would be lost.
+    /// Locks the old tables until the transaction ends. Writes of other programs would be lost without the lock.
     ///
     /// - Throws: `storeBusy` if a transaction keeps the tables locked for too long.
     func lock() throws(DataSourceError) {
@@ -107,8 +107,8 @@ struct GenerationMigration {
 
     /// Drops the old generation.
     ///
-    /// - Throws: `modelChanged` if an object of another program depends on the generation. A migration must not destroy such an
-    ///   object.
+    /// - Throws: `modelChanged` if a database object of another program depends on the generation. A migration must not destroy
+    ///   such an object.
     func dropOld() throws(DataSourceError) { try GenerationTables(connection, old.name).drop() }
 
     /// Runs a statement that is used only once.
@@ -161,7 +161,7 @@ struct GenerationMigration {
         }
     }
 
-    /// Reads the next rows: at most the number in parameter 2 and the byte limit, but at least one row.
+    /// The SQL that reads the next rows: at least one row, and at most the number in parameter 2 or the byte limit.
     private func sourceSQL(_ sources: [String], _ table: String) -> String {
         let key = StoredTable.key
         // Several strings may be derived from the same source.
@@ -178,7 +178,7 @@ struct GenerationMigration {
 }
 
 struct PostgreSQLDialect: SQLDialect {
-    // The server changes case by other rules.
+    // The server has other rules for the case of letters.
     let derivesStrings = false
 
     func type(_ storage: ColumnStorage) -> String { storage.typeName }

@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Builds and drops indexes of an opened store to match the model. Indexes are not part of the model's hash, and no result of a
-/// query depends on them.
+/// Builds and drops indexes of an opened store to match the model. Indexes are not part of the model's hash, and do not change
+/// the results of queries.
 struct IndexBuilding {
     let connection: Connection
     let schema: PostgreSQLSchema
@@ -17,13 +17,13 @@ struct IndexBuilding {
         ).isTrue(0, 0)
     }
 
-    /// The missing indexes. An index that was not built to its end counts as missing.
+    /// The missing indexes. An index whose build did not finish counts as missing.
     func missing() throws(DataSourceError) -> [PostgreSQLTable.Index] {
         let valid = try present(isValid: true)
         return schema.tables.compactMap(\.self).flatMap(\.indexes).filter { !valid.contains($0.name) }
     }
 
-    /// Builds missing indexes and drops superfluous ones. Only while no other member has the store open.
+    /// Builds missing indexes and drops superfluous indexes. No other member may have the store open.
     func updateAlone() throws(DataSourceError) {
         let wanted = Set(schema.tables.compactMap(\.self).flatMap(\.indexes).map(\.name))
         let unfinished = try present(isValid: false)
@@ -32,8 +32,8 @@ struct IndexBuilding {
         for index in try missing() { _ = try connection.pipeline([Request(index.createSQL(), isKept: false)]) }
     }
 
-    /// Builds missing indexes while other members write. Their saves are not held up. Do not call it while the store is locked:
-    /// the build waits for transactions of members that may wait for the store.
+    /// Builds missing indexes while other members write, without delaying their saves. The store must not be locked during the
+    /// build: the build waits for transactions of members, and these members may wait for the store.
     ///
     /// If long reads prevent an index from being built, the index is missing until the store is opened again.
     ///

@@ -9,7 +9,7 @@ struct ReadOnlyOpening {
         let schema: PostgreSQLSchema
         /// The position of the newest save.
         let position: Int64
-        /// The settings that lead to the server of that state. Other servers may have older or newer states.
+        /// The settings that select the server with this state. Other servers may have older or newer states.
         let server: [String: String]
     }
 
@@ -28,7 +28,7 @@ struct ReadOnlyOpening {
                 // If another process has just reset the store, its tables are gone.
                 if try Registry(connection).existingEntry(options.name) == found { throw error }
             } catch  where error.isConflict && connection.isUsable {
-                // A reset locks the tables in another order, so the server may have ended this transaction.
+                // A reset locks the tables in another order. To resolve a deadlock, the server may have ended this transaction.
             }
         }
     }

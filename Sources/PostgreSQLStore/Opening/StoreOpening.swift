@@ -5,7 +5,7 @@ internal import MigrationSQL
 internal import ModelMigration
 internal import RowStore
 
-/// Opens a store: inspects it, decides, and only then writes.
+/// Opens a store: inspects the store, decides what to do, and then writes.
 struct StoreOpening {
     struct Result {
         let connection: Connection
@@ -21,7 +21,7 @@ struct StoreOpening {
     func run() throws(DataSourceError) -> sending Result {
         try checkName()
         let connection = try Connection(options.target)
-        // No limit: the server may need long to count large tables and to build indexes.
+        // Set no limit, because the server may need long to count large tables and to build indexes.
         connection.patience = nil
         defer { connection.patience = options.patience }
         try requirePrimary(connection)
@@ -37,8 +37,8 @@ struct StoreOpening {
         }
     }
 
-    /// - Parameter unbuilt: The indexes that were built since the last call; nil if there was no build. Set if indexes must be
-    ///   built.
+    /// - Parameter unbuilt: On entry, the indexes that were built since the last call; nil if there was no build. On return,
+    ///   the indexes to build before the next call.
     /// - Returns: Nil if indexes must be built first, while the store is not locked.
     private func open(
         _ registry: Registry, _ unbuilt: inout IndexBuilding?
@@ -81,9 +81,9 @@ struct StoreOpening {
         )
     }
 
-    /// Sets a writing connection up.
+    /// Sets up a writing connection.
     ///
-    /// If a client stops in the middle of a transaction, or loses its network, it blocks other members only for a few seconds.
+    /// A client that stops in the middle of a transaction, or loses its network, blocks other members only for a few seconds.
     ///
     /// - Parameter idleLimit: The longest idle time in the middle of a transaction.
     func settleWriter(
@@ -106,7 +106,7 @@ struct StoreOpening {
 
     // MARK: Making and replacing
 
-    /// The number of objects of a generation, of any model.
+    /// The number of objects in a generation of any model.
     func count(_ connection: Connection, _ entry: Registry.Entry) throws(DataSourceError) -> Int {
         try GenerationTables(connection, entry.schema).count()
     }
@@ -156,9 +156,9 @@ struct StoreOpening {
             """, [WireValue(name), number, text])
     }
 
-    /// Replaces a generation with an empty one, in one transaction. The old generation becomes a backup, or is dropped.
-    /// - Throws: `storeInUse`, which names the members, if others have the store open; `modelChanged` if an object of another
-    ///   program would be dropped.
+    /// Replaces a generation with an empty one, in one transaction. The old generation is kept as a backup, or is dropped.
+    /// - Throws: `storeInUse`, which names the members, if other members have the store open; `modelChanged` if a database
+    ///   object of another program would be dropped.
     func replace(
         _ registry: Registry, _ old: Registry.Entry, _ reason: StoreStartup.Reason, besides own: Membership? = nil
     ) throws(DataSourceError) -> Registry.Entry {
@@ -174,11 +174,11 @@ struct StoreOpening {
         }
     }
 
-    /// Waits until it is known whether other members have the store open. Ends the open transactions of members that ended
-    /// without leaving.
+    /// Finds out whether other members have the store open, which may take some seconds. Ends the open transactions of members
+    /// that stopped without leaving the store.
     ///
-    /// - Returns: The last reports of the members that ended without leaving.
-    /// - Throws: `storeInUse`, which names the members, if others have the store open.
+    /// - Returns: The last reports of the members that stopped without leaving the store.
+    /// - Throws: `storeInUse`, which names the members, if other members have the store open.
     @discardableResult
     func checkAlone(
         _ connection: Connection, _ schema: PostgreSQLSchema, besides own: Membership?
@@ -192,7 +192,7 @@ struct StoreOpening {
         return silent
     }
 
-    /// - Throws: `storeInUse`, which names the members, if there are others.
+    /// - Throws: `storeInUse`, which names the members, if there are other members.
     func refuse(_ others: [StoreMember]) throws(DataSourceError) {
         if others.isEmpty { return }
         throw DataSourceError("The store \(options.name)", openIn: others, cannotBe: "reset or migrated")
@@ -231,7 +231,7 @@ struct StoreOpening {
     ) throws(DataSourceError) -> (Membership, Int64) {
         try Members(connection, schema).forgetOld()
         return try connection.transaction { () throws(DataSourceError) in
-            // Committed durably, so that no other member ever gets the number again.
+            // Commit durably, so that no other member ever gets the same number.
             try connection.run("SET LOCAL synchronous_commit = on")
             let joined = try connection.rows(
                 """
@@ -249,9 +249,9 @@ struct StoreOpening {
     }
 }
 
-/// Deciding what to do with the present generation.
+/// Decides what to do with the current generation.
 extension StoreOpening {
-    /// Makes a generation, keeps the present one, or replaces it.
+    /// Makes a generation, keeps the current generation, or replaces it.
     func decide(
         _ registry: Registry, _ found: Registry.Entry?
     ) throws(DataSourceError) -> (Registry.Entry, StoreStartup) {
@@ -327,10 +327,10 @@ extension StoreOpening {
         }
     }
 
-    /// The policies that start over on a server, where the default keeps the store.
+    /// The policies that reset a store on a server. The default policy keeps the store.
     private static let restart = ".discard or .backup(keep:)"
 
-    /// The error if the policy is to keep the store, with the processes that have it open.
+    /// The error for a policy that keeps the store. The error names the processes that have the store open.
     private func refused(
         _ error: DataSourceError, in registry: Registry, found: Registry.Entry
     ) throws(DataSourceError) -> DataSourceError {
@@ -342,12 +342,13 @@ extension StoreOpening {
             cause: [error.cause, occupants].compactMap(\.self).joined(separator: "; "))
     }
 
-    /// Replaces a generation with one whose tables are for the present model and that has the carried rows, in one transaction.
+    /// In one transaction, replaces a generation with a generation that has the tables of the current model and the carried
+    /// rows.
     ///
     /// - Parameter purpose: A migration drops the old generation. For a reset, the policy decides whether the old generation is
     ///   kept.
-    /// - Throws: `notMigratable`; `storeInUse`, which names the members, if others have the store open; `storeBusy` if another
-    ///   program has locked the tables; `modelChanged` if an object of another program depends on the tables.
+    /// - Throws: `notMigratable`; `storeInUse`, which names the members, if other members have the store open; `storeBusy` if
+    ///   another program has locked the tables; `modelChanged` if a database object of another program depends on the tables.
     private func carryOver(
         in registry: Registry, from old: Registry.Entry, metadata found: StoreMetadata, reason: StoreStartup.Reason,
         _ purpose: MigrationPurpose
@@ -365,7 +366,7 @@ extension StoreOpening {
         let entry = try create(registry, old, firstFreeKey: firstFreeKey, storeID: found.storeID) {
             new throws(DataSourceError) in
             try migration.lock()
-            // A silent member may have come back.
+            // A silent member may have started to report again.
             try refuse(Members(connection, schema).changed(from: silent, besides: nil))
             let outcome = try migration.run(options.migrationProgress)
             (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)

@@ -13,14 +13,14 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
     var isDifferent: String { "IS DISTINCT FROM" }
     var decimalCollation: String? { nil }
 
-    /// Cast to its type, so that the server need not infer it.
+    /// Casts the parameter to its type, so that the server need not infer the type.
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String { "$\(number)::\(storage.castName)" }
 
     func null(_ storage: ColumnStorage) -> String { "NULL::\(storage.castName)" }
 
     func comparable(_ relation: ComparisonOperator, _ value: RowValue) -> (ComparisonOperator, RowValue)? {
         guard case .text(let text) = value, let end = text.utf8.firstIndex(of: 0) else { return (relation, value) }
-        // For strings without NUL, less than `a\0b` means: equal to `a`, or less than `a`.
+        // A string without NUL is less than `a\0b` exactly if it is equal to `a` or less than `a`.
         let start = RowValue.text(String(text[..<end]))
         switch relation {
         case .less, .lessOrEqual: return (.lessOrEqual, start)
@@ -29,7 +29,7 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
         }
     }
 
-    /// An index can find the rows of both parts.
+    /// An index can find the rows for both sides of OR.
     func negation(of column: String, _ relation: ComparisonOperator, _ value: String) -> String {
         "(\(column) \(relation.negated.sql) \(value) OR \(column) IS NULL)"
     }
@@ -40,7 +40,7 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
         "\(value) = ANY(\(writer.add(.list(list, storage), storage))[])"
     }
 
-    /// An index can find the rows of a comparison of several columns. Nulls come first, so no null comes after a value.
+    /// Compares all columns at once, so that an index can find the rows. Nulls come first, so no null comes after a value.
     func rowComparison(
         _ cursor: RowCursor, _ sort: [SortKey], level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate? {
@@ -75,14 +75,14 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
         }
     }
 
-    /// Only another program can have written more than one row, and a server would refuse the statement.
+    /// Limits the query to one row. If another program has written several rows, the server would refuse the statement.
     func value(of query: String) -> String { "(\(query) LIMIT 1)" }
 
     func existence(of query: String) -> String { "(CASE WHEN EXISTS (\(query)) THEN 1 ELSE 0 END)::bigint" }
 
     func aggregate(_ function: String, of query: String) -> String { "(SELECT \(function) FROM (\(query)) AS related)" }
 
-    /// Sums could overflow on the server, and only the client adds reals exactly and orders decimals.
+    /// Sums could overflow on the server. Only the client adds reals exactly and orders decimals.
     func aggregateName(_ function: FetchFunction, _ kind: ValueKind) -> String? {
         (function == .min || function == .max) && kind != .decimal && kind.storage != .blob ? function.rawValue : nil
     }

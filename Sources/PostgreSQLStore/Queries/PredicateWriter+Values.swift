@@ -7,10 +7,10 @@ struct SQLValue {
     let storage: ColumnStorage
 }
 
-/// Writing expressions as SQL.
+/// Writes expressions as SQL.
 ///
-/// A server refuses a whole statement if an integer overflows or a number is divided by zero, and it counts code points instead
-/// of characters. So only expressions are written that cannot fail and have the same result.
+/// A server refuses the whole statement if an integer overflows or a number is divided by zero, and counts code points instead
+/// of characters. So an expression is written only if it cannot fail and has the same result as on the client.
 extension PredicateWriter {
     /// - Returns: Nil for a value that only the client can calculate.
     mutating func value(_ expression: RowExpression, level: Int) -> SQLValue? {
@@ -56,7 +56,7 @@ extension PredicateWriter {
         case .integer: return SQLValue(sql: add(value, .integer), storage: .integer)
         case .real(let real):
             return real.isNaN ? nil : SQLValue(sql: add(value, .real), storage: .real)
-        // A collation, because two constants have no column that determines their order.
+        // The collation is explicit, because a comparison of two constants has no column that determines their order.
         case .text: return SQLValue(sql: add(value, .text) + " COLLATE \"C\"", storage: .text)
         case .blob: return SQLValue(sql: add(value, .blob), storage: .blob)
         }
@@ -115,8 +115,8 @@ extension ArithmeticOperator {
     }
 }
 
-/// String operators that compare bytes. The client evaluates regular expressions, comparisons by character, and comparisons
-/// that ignore case or diacritics.
+/// Writes string operators that compare bytes. The client evaluates regular expressions, comparisons by character, and
+/// comparisons that ignore case or diacritics.
 extension PredicateWriter {
     mutating func text(
         _ value: RowExpression, _ matcher: StringMatcher, isNegated: Bool, level: Int
@@ -133,7 +133,7 @@ extension PredicateWriter {
         return find(pattern, in: value.sql, matcher.comparison, isNegated: isNegated)
     }
 
-    /// The right side is calculated for each row.
+    /// Writes a comparison whose right side is calculated for each row.
     mutating func text(
         _ value: RowExpression, _ comparison: StringOperator, _ pattern: RowExpression, isNegated: Bool, level: Int
     ) -> SQLPredicate {

@@ -3,21 +3,21 @@ package import RowStore
 
 /// The SQL of a query, and the work that remains for the client.
 ///
-/// A server lacks this library's functions and orders. The client evaluates the rest of the predicate for each row. If the
-/// client must evaluate or sort, it also applies limit and offset.
+/// A server lacks some functions and sort orders of this library. The client evaluates the rest of the predicate for each row.
+/// If the client has to evaluate or sort, the client also applies the limit and the offset.
 package struct QueryStatement {
-    /// Returns the key, ``columns`` and ``joined``, or one number if ``isCount``. The parameters are `$1`, `$2`...
+    /// Selects the key, ``columns`` and ``joined``, or one number if ``isCount``. The parameters are `$1`, `$2`...
     package let sql: String
     package let parameters: [SQLParameter]
     /// The columns of each row, in the order of the results after the key.
     package let columns: [Int]
-    /// The numbers of the joined columns, which follow. The query's other joined columns are null.
+    /// The numbers of the joined columns, which come after ``columns``. Other joined columns of the query are null.
     package let joined: [Int]
-    /// The predicate that the client evaluates for each row; nil for none.
+    /// The predicate that the client evaluates for each row; nil if there is none.
     package let filter: RowPredicate?
-    /// Whether the rows come in the order of the query, or the query has no order.
+    /// Whether the rows are in the order of the query, or the query has no order.
     package let isSorted: Bool
-    /// Whether the server applies limit and offset, or the query has neither.
+    /// Whether the server applies the limit and the offset, or the query has neither.
     package let hasWindow: Bool
     /// Whether the server returns the number of rows, as the only column of one row.
     package let isCount: Bool
@@ -27,7 +27,7 @@ package struct QueryStatement {
     package let query: RowQuery
     let layout: EntityLayout
 
-    /// The largest number of rows that the server returns; nil for any number.
+    /// The largest number of rows that the server returns; nil if there is no limit.
     package var rowLimit: Int? { isCount ? 1 : hasWindow ? query.limit : nil }
 
     /// - Parameters:
@@ -91,7 +91,7 @@ private struct ResultColumns {
 }
 
 extension SortKey {
-    /// Whether a server and the client order by the key in the same way.
+    /// Whether the sort key gives the same order on a server and on the client.
     fileprivate func isPortable(_ layout: EntityLayout) -> Bool {
         let column = layout.order(of: column)
         return !column.isDecimal && (column.storage != .text || order == .bytes)
@@ -99,7 +99,7 @@ extension SortKey {
 }
 
 extension PredicateWriter {
-    /// Adds the row key, so that rows with equal sort keys are in the order of their row keys.
+    /// Returns the columns of ORDER BY. The row key comes last, so that rows with equal sort keys have a fixed order.
     fileprivate mutating func order(_ sort: [SortKey], _ results: ResultColumns) -> String {
         var columns: [String] = []
         for key in sort {
@@ -115,7 +115,7 @@ extension PredicateWriter {
 }
 
 extension QueryStatement {
-    /// The work of the client with the rows that the server returns.
+    /// Describes the client's work on the rows that the server returns.
     package var stepsHere: [String] {
         var steps: [String] = []
         if let filter { steps.append("TEST EACH ROW OUTSIDE OF POSTGRESQL" + names(filter)) }
@@ -134,7 +134,7 @@ extension QueryStatement {
     }
 }
 
-/// Reading the rows of a statement, and doing the client's work.
+/// Reads the rows of a statement, and does the client's work.
 extension QueryStatement {
     /// Passes the rows of the query to the body, in order and within limit and offset.
     func forEachRow(
@@ -169,7 +169,7 @@ extension QueryStatement {
         return count
     }
 
-    /// The smallest number of rows to read before rows outside of the window are dropped.
+    /// The smallest number of rows to read before rows outside the window are dropped.
     private static let leastKept = 1024
 
     private func sortedRows(from reader: some StatementReader) throws(DataSourceError) -> ArraySlice<StoredRow> {

@@ -9,14 +9,14 @@ package protocol StatementReader: StoreReader, RowView {
     /// Reads the rows of a statement in pages, and passes each row to the closure until the closure returns false.
     ///
     /// - Parameters:
-    ///   - statement: Its `columns` and `joined` are the values of each row after the key; other columns are null. The row of a
-    ///     count has the number instead of the key.
+    ///   - statement: Each row has the key, followed by the statement's `columns` and `joined` columns. Other columns are null.
+    ///     The row of a count has the number instead of the key.
     ///   - goOn: Returns whether another row is needed.
     func read(
         _ statement: QueryStatement, _ goOn: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError)
 
-    /// How the server would find the rows of a statement, in its own words.
+    /// Returns the server's description of how it would find the rows of a statement.
     func steps(of statement: QueryStatement) throws(DataSourceError) -> [String]
 }
 

@@ -4,7 +4,7 @@ internal import RowStore
 
 /// A reading connection of the pool.
 ///
-/// Guarded by: the pool, which gives it to one caller at a time.
+/// Guarded by: the pool, which gives the reader to one caller at a time.
 final class Reader: @unchecked Sendable {
     private let options: PostgreSQLOptions
     private let connection: Connection
@@ -20,7 +20,7 @@ final class Reader: @unchecked Sendable {
     private static let longestPage = 4096
     /// The approximate size of a page in bytes, estimated from the previous page.
     private static let pageBytes = 8 << 20
-    /// A statement with more parameters is not kept, because it seldom comes again.
+    /// A statement with more parameters is not kept, because it is seldom used again.
     private static let keptParameters = 40
 
     init(
@@ -40,7 +40,7 @@ final class Reader: @unchecked Sendable {
 
     func close() { connection.close() }
 
-    /// Begins a transaction with one state for all reads, and reads the state's position.
+    /// Begins a transaction in which all reads see one state, and reads the position of this state.
     func begin() throws(DataSourceError) {
         let results = try pipeline([
             Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
@@ -52,14 +52,14 @@ final class Reader: @unchecked Sendable {
 
     /// Runs statements in the transaction.
     ///
-    /// - Throws: `storeReset` if the tables are gone because another process has reset the store meanwhile.
+    /// - Throws: `storeReset` if the tables are gone because another process has reset the store in the meantime.
     private func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
         try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
             try connection.pipeline(requests)
         }
     }
 
-    /// Ends the transaction. If that fails, the connection cannot be used any more.
+    /// Ends the transaction. After an error, the connection cannot be used any more.
     func end() {
         guard connection.isUsable else { return }
         do throws(DataSourceError) { try connection.run("ROLLBACK") } catch { connection.close() }
@@ -112,7 +112,7 @@ extension Reader: StatementReader {
             }
             return
         }
-        // Many rows come in pages. The first page comes with the cursor.
+        // Many rows are read in pages. The round trip that opens the cursor also reads the first page.
         cursorNumber += 1
         let cursor = "_c\(cursorNumber)"
         func fetch(_ count: Int) -> Request { Request("FETCH \(count) FROM \(cursor)", isKept: false) }

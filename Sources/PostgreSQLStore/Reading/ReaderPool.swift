@@ -2,7 +2,7 @@
 internal import Dispatch
 internal import RowStore
 
-/// The reading connections: made when needed, given to one caller at a time, and kept for later callers.
+/// The reading connections. A connection is made when needed, given to one caller at a time, and kept for later callers.
 ///
 /// Main never waits for other callers, because it has its own connection.
 final class ReaderPool: Sendable {
@@ -42,7 +42,7 @@ final class ReaderPool: Sendable {
         return try body(reader)
     }
 
-    /// A reader whose transaction has begun. If the connection of an idle reader was lost, another reader is made.
+    /// Returns a reader whose transaction has begun. If the connection of an idle reader was lost, makes another reader.
     private func begun() throws(DataSourceError) -> (Reader, Int) {
         while true {
             let (idle, schema, generation, isClosed) = state.withLock { state in
@@ -106,7 +106,7 @@ final class ReaderPool: Sendable {
         try permits.pause(body)
     }
 
-    /// Reads another generation from now on.
+    /// Makes later reads use another generation.
     func set(_ schema: PostgreSQLSchema) {
         let old = state.withLock { state in
             state.schema = schema

@@ -6,7 +6,7 @@ final class StoreFollower: Sendable {
     let options: PostgreSQLOptions
     let heartbeats = Heartbeats()
     let trustKeeper = TrustKeeper()
-    /// Nil for a read-only store, which is no member.
+    /// Nil for a read-only store, which is not a member.
     private let membership: Membership?
     private let readers: ReaderPool
     private let feed: Guarded<FeedReader?>
@@ -31,12 +31,12 @@ final class StoreFollower: Sendable {
 
     deinit { listener.withLock { $0 }?.end() }
 
-    /// Runs a call that may wait for the server. Main waits only until its limit.
+    /// Runs a call that may wait for the server. On main, the wait has a limit.
     func inTime<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try MainWait.limited(to: options.mainPatience, body)
     }
 
-    /// Each read sees one state. The position of the state determines which pending rows lie over it.
+    /// Reads one state of the store. The position of the state determines which pending rows replace rows of the state.
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try inTime { () throws(DataSourceError) in try readers.read(body) }
     }
@@ -88,7 +88,7 @@ final class StoreFollower: Sendable {
         listener.withLock { $0 = new }
     }
 
-    /// Reads another generation from now on.
+    /// Makes later reads use another generation.
     func set(_ schema: PostgreSQLSchema) {
         feed.withLock { feed in
             feed?.close()

@@ -56,7 +56,7 @@ struct GenerationTables {
 
     /// Drops the tables and functions of this library, in the open transaction.
     ///
-    /// - Throws: `modelChanged` if an object of another program would be dropped, too. The cause lists such objects.
+    /// - Throws: `modelChanged` if a database object of another program would be dropped, too. The cause lists such objects.
     func drop() throws(DataSourceError) {
         let own = try names() + PostgreSQLSchema.names.map(schema.qualified)
         do throws(DataSourceError) {

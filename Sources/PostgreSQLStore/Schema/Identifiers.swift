@@ -5,7 +5,7 @@ internal import RowStore
 enum Identifiers {
     /// The longest name of a server, in bytes: `NAMEDATALEN` minus 1.
     private static let byteLimit = 63
-    /// Names of columns that every table of the server has.
+    /// The names of columns that every table on the server has.
     static let systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
 
     /// Unique names of tables or columns.
@@ -13,7 +13,7 @@ enum Identifiers {
         SQLNames(reserved: reserved, key: \.self, fitting: fitting)
     }
 
-    /// A hash that is the same for the same name in every process.
+    /// Returns a hash of a name that is the same in every process.
     static func hash(_ name: String) -> UInt64 {
         name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }

@@ -7,12 +7,13 @@ internal import RowStore
 /// Each generation has its own schema in the database. `_feed` has one row: the lowest position in `_changes`, the number of
 /// changes of the leases, and the number of the newest member.
 ///
-/// Each save inserts new rows with new keys instead of updating rows. The server keeps old versions of rows as long as any
-/// transaction of the database may need them, and would have to skip all old versions of a row that every save updates.
+/// A save inserts new rows with new keys instead of updating a row. The server keeps the old versions of an updated row as long
+/// as any transaction of the database may need them. If every save updated the same row, the server would have to skip all its
+/// old versions.
 struct PostgreSQLSchema: Sendable {
     let layout: ModelLayout
     let name: String
-    /// By entity index; nil for an abstract entity.
+    /// The tables by entity index; nil for an abstract entity.
     let tables: [PostgreSQLTable?]
 
     static let feed = "_feed"
@@ -79,7 +80,7 @@ struct PostgreSQLSchema: Sendable {
 
     // MARK: Making it
 
-    /// Columns with counters of members. The check prevents a number that is too large to be counted up.
+    /// The columns for counters of members. The check refuses a number that is too large to be incremented.
     private func numbers(_ names: String...) -> String {
         names.map { "\($0) bigint NOT NULL CHECK (\($0) BETWEEN 0 AND \(Int64(1) << 62))" }.joined(separator: ", ")
     }
@@ -135,16 +136,16 @@ struct PostgreSQLSchema: Sendable {
         tables.compactMap(\.self).flatMap { $0.indexes.map { $0.createSQL() } } + outsideSQL
     }
 
-    /// The names of the function that records outside writes, and of the triggers that call it.
+    /// The names of the function that records writes of other programs, and of the triggers that call the function.
     static let (outsideName, outsideTrigger) = ("_note_outside_write", "_outside")
 
-    /// The function that records outside writes, as SQL.
+    /// The SQL name of the function that records writes of other programs.
     var outsideFunction: String { qualified(PostgreSQLSchema.outsideName) }
-    /// The function that makes a save of the recorded writes, as SQL.
+    /// The SQL name of the function that makes a save from the recorded writes.
     var publishingFunction: String { qualified("_publish_outside_write") }
 
-    /// The first key that no object has, also above keys that another program has inserted, as an SQL expression over the table
-    /// of keys.
+    /// The first key that no object has, as an SQL expression over the table of keys. Objects that another program has inserted
+    /// have lower keys, too.
     var firstFreeKey: String {
         let highest = tables.compactMap { $0?.name }.map { name in
             "(SELECT least(coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0), \(Int64.max - 1)) + 1 FROM \(name))"
@@ -192,10 +193,10 @@ extension PostgreSQLSchema {
 
 /// The triggers for writes of other programs.
 extension PostgreSQLSchema {
-    /// Records writes of other programs: a transaction of a program that is not a member adds a save with unknown content. The
-    /// save is added just before the commit, because no other save may come between its position and the commit. If the
-    /// isolation level of the transaction hides a save since its begin, the transaction fails with a serialization failure and
-    /// can be tried again.
+    /// The SQL of the triggers. A transaction of a program that is not a member adds a save with unknown content. The save is
+    /// added just before the commit, so that no other save gets a position between this save and the commit. If the
+    /// transaction's isolation level hides a save that was committed since the transaction began, the transaction fails with a
+    /// serialization failure, and can be tried again.
     var outsideSQL: [String] {
         let (function, publishing) = (outsideFunction, publishingFunction)
         var sql = [
@@ -224,7 +225,7 @@ extension PostgreSQLSchema {
         return sql
     }
 
-    /// Makes a save of the recorded writes.
+    /// The SQL of the function that makes a save from the recorded writes.
     private var publishingSQL: String {
         """
         CREATE FUNCTION \(publishingFunction)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$

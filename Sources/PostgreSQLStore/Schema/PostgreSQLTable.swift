@@ -22,12 +22,12 @@ struct PostgreSQLTable: Sendable {
     let insertSQL: String
     /// Inserts any number of rows. Each column is an array.
     let insertManySQL: String
-    /// Takes rows in the binary format of COPY.
+    /// Inserts rows in the binary format of COPY.
     let copySQL: String
     let deleteSQL: String
     let selectSQL: String
     let keySQL: String
-    /// The statement that finds a row by each uniqueness constraint.
+    /// For each uniqueness constraint, the statement that finds a row by the constraint's columns.
     let constraintSQL: [String]
 
     static let keyName = "_key"
@@ -41,7 +41,7 @@ struct PostgreSQLTable: Sendable {
         let name: String
         let columns: [Int]
 
-        /// Deferred: the server checks it only at the end of a save, because rows may exchange unique values.
+        /// Deferred, so that the server checks the constraint only at the end of a save. Rows may exchange unique values.
         fileprivate func definition(_ expression: (Int) -> String) -> String {
             "CONSTRAINT \(name.quoted) UNIQUE (\(columns.map(expression).joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"
         }

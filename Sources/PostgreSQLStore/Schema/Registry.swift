@@ -3,8 +3,8 @@ internal import RowStore
 
 /// The list of a database's stores: the schema of each store's newest generation, and the schemas of backups.
 ///
-/// The tables of the registry are in a separate schema, `coredatasource`. A role that may not use that schema has a registry of
-/// its own. Only one process at a time opens, resets or migrates a store.
+/// The tables of the registry are in a separate schema, `coredatasource`. A role that may not use this schema has its own
+/// registry. Only one process at a time opens, resets or migrates a store.
 struct Registry {
     let connection: Connection
     private let schema: String
@@ -57,11 +57,11 @@ struct Registry {
         return hasStores && hasBackups
     }
 
-    /// The registry. It is made if there is none.
+    /// Returns the registry, and makes it if there is none.
     func prepared() throws(DataSourceError) -> Registry {
         if try exists() { return self }
         return try holding(1, "a store of the database") { () throws(DataSourceError) in
-            // Another role may have made a registry meanwhile.
+            // Another role may have made a registry in the meantime.
             let home = try RegistryHome(connection)
             let registry = try Registry(connection)
             try registry.make(isThere: home.isThere)
@@ -125,7 +125,7 @@ struct Registry {
     /// Renames the schema of a generation to a backup, or drops it, and drops the store's oldest backups.
     ///
     /// - Parameter count: The number of backups to keep, including this generation; 0 drops all of them.
-    /// - Throws: `modelChanged` if an object of another program would be dropped.
+    /// - Throws: `modelChanged` if a database object of another program would be dropped.
     func retire(
         _ entry: Entry, of name: String, keeping count: Int, isEmpty: Bool = false
     ) throws(DataSourceError) {
@@ -140,7 +140,7 @@ struct Registry {
         } else {
             try GenerationTables(connection, entry.schema).drop()
         }
-        // If a backup was dropped by hand, a store may have its schema name now.
+        // If a backup was dropped by hand, a store may now use the name of its schema.
         let found = try connection.rows(
             """
             SELECT schema, EXISTS (SELECT FROM \(stores) s WHERE s.schema = b.schema) FROM \(backups) b \
@@ -153,7 +153,7 @@ struct Registry {
         }
     }
 
-    /// A name for the schema of a backup that no other schema has, such as the schema of a store whose name ends in "backup".
+    /// Returns an unused name for the schema of a backup. A store whose name ends in "backup" may already use the first choice.
     private func freeBackup(of name: String, _ generation: Int64) throws(DataSourceError) -> String {
         var number = 1
         while true {

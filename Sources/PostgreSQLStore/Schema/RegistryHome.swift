@@ -5,9 +5,8 @@ internal import RowStore
 /// The schema with a role's registry.
 ///
 /// Code of a table's owner, such as a trigger or a function of a view, runs with the rights of the role that uses the table. So
-/// this library uses only tables of trusted roles: the present role, superusers, the database's owner, and groups with the
-/// present role as a member. A role that can log in may make any other role its member, so such a role does not count as a
-/// group.
+/// this library uses only tables of trusted roles: the current role, superusers, the database's owner, and groups with the
+/// current role as a member. A role that can log in does not count as a group, because it may make any other role its member.
 struct RegistryHome {
     let schema: String
     let isThere: Bool
@@ -90,7 +89,7 @@ struct RegistryHome {
     }
 }
 
-/// Inspecting a store that other members may have open, without changing anything.
+/// Inspects a store that other members may have open, without changing anything.
 extension Connection {
     /// Runs the body in a read-only transaction with one state of the database.
     func look<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {

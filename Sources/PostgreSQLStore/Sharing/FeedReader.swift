@@ -1,23 +1,23 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Reads the saves of other members. It has its own connection, because a reader of rows may have to wait for the feed, and so
-/// the feed must not wait for a reader of the pool.
+/// Reads the saves of other members. The feed reader has its own connection: a reader of the pool may wait for the feed, so the
+/// feed must not wait for a reader of the pool.
 ///
 /// Guarded by: ``StoreFollower``.
 final class FeedReader {
     private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
     private var decoder: FeedDecoder
-    /// The number of this member, whose saves are left out; nil for a store that is no member.
+    /// The number of this member, whose saves are left out; nil if the store is not a member.
     private let own: Int64?
     private let heartbeats: Heartbeats
     private var connection: Connection?
-    /// The position up to which the feed was read, and the token of the save there. If the server has lost its newest saves,
-    /// another save may have the same position, but not the same token.
+    /// The position up to which the feed was read, and the token of the save at this position. If the server has lost its
+    /// newest saves, another save may get the same position, but with another token.
     private var last: (position: Int64, token: [UInt8])?
 
-    /// The largest number of saves to read at a time, and approximately their largest number of bytes.
+    /// The largest number of saves to read at a time, and the approximate limit of their bytes.
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 
@@ -46,8 +46,8 @@ final class FeedReader {
             }
         }
         let made = try Connection(options.target)
-        // The server plans the statements while the feed is small and keeps the plans, so plans that suit only a small feed are
-        // ruled out.
+        // The server plans the statements while the feed is small, and keeps the plans. Exclude plans that suit only a small
+        // feed.
         for setting in ["enable_seqscan", "enable_bitmapscan"] { try made.run("SET \(setting) = off") }
         connection = made
         return try body(made)
@@ -70,7 +70,7 @@ final class FeedReader {
         if let last, last.position == start, !found.isNull(0, 8) { isOther = isOther || found.copy(0, 8) != last.token }
         page.isOtherHistory = isOther
         guard position != start || isOther else {
-            // The first read at this position records the token of the save there.
+            // The first read at this position records the token of the save at this position.
             if last == nil, !found.isNull(0, 8) { last = (start, found.copy(0, 8)) }
             return page
         }
@@ -96,7 +96,7 @@ final class FeedReader {
 
     /// The state of the feed, and at most one page of the saves after a position.
     private func saves(after start: Int64, _ connection: Connection) throws(DataSourceError) -> QueryResult {
-        // One statement, so that all results are from one state.
+        // Use one statement, so that all results are from one state.
         return try connection.rows(
             """
             SELECT \(schema.position), f.lowest, f.leases, c.position, c.member, c.unknown, c.changes, c.token, \

@@ -1,10 +1,10 @@
 #if PostgreSQL
 internal import RowStore
 
-/// The reports of other members, and when this process has seen them, by this process's monotonic clock.
+/// Records the reports of other members, and when this process first saw each report by its monotonic clock.
 ///
-/// A member lives as long as its reports change. The clocks of the server and of other members do not matter, because they may
-/// be set at any time. If this process did not look for a while, it starts to count again.
+/// A member lives as long as its reports change. The clocks of the server and of other members are not used, because they may
+/// be set at any time. If this process did not look for a while, the measurement starts again.
 package final class Heartbeats: Sendable {
     private struct Sight: Sendable {
         let report: Int64
@@ -18,7 +18,7 @@ package final class Heartbeats: Sendable {
         var firsts: [String: ContinuousClock.Instant] = [:]
     }
 
-    /// If this process did not look for longer, it does not know how long other members have been silent.
+    /// After a longer pause between two looks, this process does not know how long other members have been silent.
     package static let pause = Duration.seconds(3)
 
     private let start = ContinuousClock.now
@@ -26,13 +26,13 @@ package final class Heartbeats: Sendable {
 
     package init() {}
 
-    /// Records the present state of the store.
+    /// Records the current state of the store.
     ///
     /// - Parameters:
     ///   - reports: The last report of each member that has not left.
-    ///   - names: The names of the present leases and tickets.
-    /// - Returns: How long each member has been silent; when each lease and ticket was first seen, and the present time, both
-    ///   in milliseconds of this process's clock.
+    ///   - names: The names of the current leases and tickets.
+    /// - Returns: How long each member has been silent; when each lease and each ticket was first seen; and the current time.
+    ///   Both kinds of times are in milliseconds of this process's clock.
     package func record(
         _ reports: [Int64: Int64], _ names: [String], at now: ContinuousClock.Instant = .now
     ) -> (silence: [Int64: Duration], firsts: [String: Int64], now: Int64) {
@@ -59,7 +59,7 @@ package final class Heartbeats: Sendable {
     }
 }
 
-/// Knows for how long the container may rely on rows that it has read.
+/// Determines how long the container may rely on rows that it has read.
 final class TrustKeeper: Sendable {
     private struct State {
         var number = 0
@@ -86,10 +86,10 @@ final class TrustKeeper: Sendable {
     /// - Parameter time: When the message was sent.
     func didBeat(at time: ContinuousClock.Instant) { state.withLock { $0.beat = time } }
 
-    /// Ends the trust in earlier reads: a connection was lost, or a save was not written as expected.
+    /// Ends the trust in earlier reads, because a connection was lost or a save was not written as expected.
     func end() { state.withLock { $0.number += 1 } }
 
-    /// Ends the trust in earlier reads until the next beat: the connection of the beats was lost.
+    /// Ends the trust in earlier reads until the next beat, because the connection of the beats was lost.
     func endBeats() {
         state.withLock { state in
             state.beat = nil
@@ -100,8 +100,8 @@ final class TrustKeeper: Sendable {
     func setUnsettled(_ isUnsettled: Bool) { state.withLock { $0.isUnsettled = isUnsettled } }
 }
 
-/// Looks for transactions in the database that have been open for a long time. During such a transaction, the server keeps all
-/// rows that are changed or deleted, and must skip them.
+/// Looks for transactions in the database that have been open for a long time. During such a transaction, the server keeps and
+/// must skip all rows that are changed or deleted.
 struct OldTransactions {
     /// The age from which an open transaction is reported.
     let age: Duration
@@ -114,10 +114,10 @@ struct OldTransactions {
         nextLook = .now + age / OldTransactions.looks
     }
 
-    /// How many looks there are in that time.
+    /// The number of looks within this age.
     private static let looks = 10
 
-    /// The report of an old transaction; nil if there is nothing new.
+    /// Returns a report of the oldest old transaction; nil if there is none, or if it was the last that was reported.
     ///
     /// A role sees transactions of other roles if it is a superuser or a member of `pg_read_all_stats`.
     mutating func look(_ connection: Connection) throws(DataSourceError) -> DataSourceError? {

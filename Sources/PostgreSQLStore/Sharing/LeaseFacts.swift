@@ -4,8 +4,8 @@ internal import RowStore
 extension LeaseFacts {
     /// Reads the leases, the tickets, and the living members.
     ///
-    /// - Parameter heartbeats: The reports that this process has seen. Times are then by this process's clock. Nil for times by
-    ///   the server's clock, which are only displayed.
+    /// - Parameter heartbeats: The reports that this process has seen, so that times are by this process's clock. Nil for times
+    ///   by the server's clock, which are only displayed.
     init(
         _ connection: Connection, _ schema: PostgreSQLSchema, _ heartbeats: Heartbeats?
     ) throws(DataSourceError) {
@@ -32,9 +32,9 @@ extension LeaseFacts {
         }
     }
 
-    /// The entities whose leases a change has taken from members, by member.
+    /// Returns the entities whose leases a change takes away from other members, by member.
     ///
-    /// - Parameter own: The member that makes the change. It may release its own leases.
+    /// - Parameter own: The member that makes the change. Leases that it releases are not listed.
     func losses(_ changed: LeaseDesk, but own: Int64) -> [Int64: Set<String>] {
         var lost: [Int64: Set<String>] = [:]
         for (entity, lease) in desk.leases where changed.leases[entity]?.holder != lease.holder {

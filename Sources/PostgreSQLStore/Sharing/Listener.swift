@@ -4,14 +4,15 @@ internal import Foundation
 internal import RowStore
 internal import Synchronization
 
-/// Listens for saves of other members, and reports regularly that this member lives: a thread with its own connection.
+/// A thread with its own connection. It listens for notifications about saves of other members, and regularly reports that this
+/// member lives.
 ///
-/// A notification only says that there may be new saves. The store is also checked after each beat, so a server that passes no
-/// notifications on is only slower. If a server refuses to send notifications, the store is checked more often.
+/// A notification only says that there may be new saves. The store is also checked after each beat, so saves are found later,
+/// but not missed, on a server that does not pass on notifications. If a server refuses to send notifications, the store is
+/// checked more often.
 ///
 /// The listener also sends the notifications of this member, after the transaction of the save. A commit with a notification
-/// locks the whole server until the commit is on the disk, so such commits of all stores on the server would wait for each
-/// other.
+/// locks the whole server until the commit is on the disk, so the saves of all stores on the server would wait for each other.
 final class Listener: Sendable {
     private struct State {
         var handler: (@Sendable () -> Void)?
@@ -67,8 +68,8 @@ final class Listener: Sendable {
         state.withLock { $0.report = handler }
     }
 
-    /// Notifies the other members soon, once for all saves until then. A member that misses the notification looks after its
-    /// next beat.
+    /// Notifies the other members soon. One notification covers all saves until then. A member that misses the notification
+    /// checks the store after its next beat.
     func notifyOthers() {
         if !hasEventsForOthers.exchange(true, ordering: .sequentiallyConsistent) { wake() }
     }
@@ -82,7 +83,7 @@ final class Listener: Sendable {
     func end() {
         guard !isEnding.exchange(true, ordering: .sequentiallyConsistent) else { return }
         wake()
-        // A handler on this thread cannot wait for the thread.
+        // A handler on this thread must not wait for the thread.
         if Thread.current.name != "CoreDataSource.listener" {
             if MainQueue.isCurrent { _ = ended.wait(timeout: .now() + .seconds(10)) } else { ended.wait() }
         }
@@ -99,7 +100,7 @@ final class Listener: Sendable {
             do throws(DataSourceError) {
                 if let connection {
                     try listen(on: connection, until: nextBeat, isNotified)
-                    // The beat is due regardless of the number of notifications.
+                    // Send a due beat, regardless of the number of notifications.
                     if ContinuousClock.now >= nextBeat {
                         try beat(connection)
                         nextBeat = .now + .milliseconds(Members.beat)
@@ -124,15 +125,16 @@ final class Listener: Sendable {
             }
         }
         if let connection {
-            // The last notification, for the newest saves.
+            // Send the last notification, for the newest saves.
             do throws(DataSourceError) { try sendNotification(connection) } catch {}
             connection.close()
         }
         trust.endBeats()
     }
 
-    /// Sends the notification of this member. A notification of another program may hold the lock for a long time, and the
-    /// thread must beat meanwhile. So this notification is given up after a second; other members look after their next beats.
+    /// Sends the notification of this member. A notification of another program may lock the server for a long time, but this
+    /// thread must go on to send beats. So the attempt ends after a second, and other members check the store after their next
+    /// beats.
     private func sendNotification(_ connection: Connection) throws(DataSourceError) {
         guard hasEventsForOthers.exchange(false, ordering: .sequentiallyConsistent) else { return }
         do throws(DataSourceError) {
@@ -145,7 +147,7 @@ final class Listener: Sendable {
 
     private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
         let connection = try Connection(options.target)
-        // After that time without a beat, other members take this member for ended.
+        // After this time without a beat, other members treat this member as ended.
         (connection.patience, connection.silence) = (min(options.patience, .milliseconds(Members.silence)), nil)
         // Beats and notifications need not survive a crash, and must not wait for a disk or a standby.
         try connection.run("SET synchronous_commit = off")
@@ -171,7 +173,7 @@ final class Listener: Sendable {
         trust.didBeat(at: sent)
     }
 
-    /// Waits for a notification, at most until the next beat. Then the store is checked even without a notification. On a
+    /// Waits for a notification, at most until the next beat, when the store is checked even without a notification. On a
     /// server without notifications, the wait is short.
     private func listen(
         on connection: Connection, until nextBeat: ContinuousClock.Instant, _ isNotified: Bool
@@ -196,7 +198,7 @@ final class Listener: Sendable {
         _ = read(wakeUp.read, &bytes, 16)
     }
 
-    /// Calls the handler on a separate queue, because the thread must beat however long the handler takes.
+    /// Calls the handler on a separate queue, because the thread must send beats even if the handler takes long.
     private func call() {
         guard let handler = state.withLock({ $0.handler }), !isCalling.exchange(true, ordering: .acquiringAndReleasing)
         else { return }
@@ -206,7 +208,7 @@ final class Listener: Sendable {
         }
     }
 
-    /// Reports the loss of the server, once.
+    /// Reports the loss of the server only once.
     private func record(_ error: DataSourceError?) {
         let report = state.withLock { state -> (@Sendable (DataSourceError) -> Void)? in
             defer { state.isAway = error != nil }

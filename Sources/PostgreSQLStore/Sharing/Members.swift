@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// A container that has the store open, with a unique token: a server that has lost its newest commits may give the member's
-/// number again.
+/// A container that has the store open, with a unique token. The number alone is not enough, because a server that has lost its
+/// newest commits may give the same number to another member.
 struct Membership: Sendable {
     let member: StoreMember
     let token: Int64
@@ -24,14 +24,14 @@ struct Members {
     private let feed: String
     private let namespace: String
 
-    /// The time between two reports of a member, and the time without a report after which a member counts as ended, in
-    /// milliseconds.
+    /// The time between two reports of a member, in milliseconds.
     static let beat: Int32 = 1500
+    /// The time without a report after which a member counts as ended, in milliseconds.
     static let silence: Int64 = 6000
-    /// The time between two looks for saves on a server without notifications, in milliseconds.
+    /// The time between two checks for saves on a server without notifications, in milliseconds.
     static let look: Int32 = 250
-    /// How long ended members are kept, to name the member that made a save, and how long their saves are kept, to settle an
-    /// outcome after a long sleep.
+    /// How long ended members are kept, so that the member of a save can be named; and how long their saves are kept, so that
+    /// an outcome can be found out after a long sleep.
     private static let (memory, memoryOfSaves) = ("1 hour", "30 days")
 
     init(_ connection: Connection, _ schema: PostgreSQLSchema) {
@@ -48,11 +48,11 @@ struct Members {
         let member: StoreMember
         /// Changes with each report of the member; nil if the member has left.
         let report: Int64?
-        /// The time since the last report by the server's clock, in milliseconds. For people to read: no decision uses it.
+        /// The time since the last report by the server's clock, in milliseconds. Only for display: no decision uses it.
         let silence: Int64
     }
 
-    /// Subtracted from the time of a member that has left. The rest is the time when it left.
+    /// Subtracted from the time at which a member left, to mark the member as left. The time can be calculated back.
     private static let farAway = "interval '1000 years'"
     private static let hasLeft = "seen < '1500-01-01'"
 
@@ -70,7 +70,7 @@ struct Members {
         }
     }
 
-    /// The members that have reported lately by the server's clock, for people to read.
+    /// The members that have reported recently by the server's clock. Only for display.
     func recent() throws(DataSourceError) -> [StoreMember] {
         try all().filter { $0.report != nil && $0.silence < Members.silence }.map(\.member)
     }
@@ -82,10 +82,10 @@ struct Members {
         return reports
     }
 
-    /// Waits until it is known which members live: a member that reports during the wait, or joins, lives. Without such a
-    /// member, the wait ends when every member has been silent for long enough.
+    /// Finds out which members live. A member that reports or joins during the wait lives. If there is no such member, the wait
+    /// ends when every member has been silent for long enough.
     ///
-    /// - Returns: The living members; and the last report of each member.
+    /// - Returns: The living members, and the last report of each member.
     func living(
         besides own: Int64?, _ wait: (Duration) -> Void
     ) throws(DataSourceError) -> (living: [StoreMember], reports: [Int64: Int64]) {
@@ -121,7 +121,7 @@ struct Members {
 
     /// Deletes members that ended long ago, and the rows of their saves.
     func forgetOld() throws(DataSourceError) {
-        // A living member may make no save for longer than that.
+        // A living member may be without saves for a longer time, so its rows are kept.
         let isGone = "(member, token) NOT IN (SELECT number, token FROM \(table))"
         for (name, condition) in [
             (
@@ -164,7 +164,7 @@ struct Members {
         }
     }
 
-    /// Adds the rows by which a lost answer is settled, if they are missing.
+    /// Adds the rows from which the outcome of a transaction is found out after a lost answer, if they are missing.
     func markSaves(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.pipeline([
             Request("INSERT INTO \(writers) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING", membership.values),
@@ -183,7 +183,7 @@ struct Members {
             [WireValue(namespace), WireValue(membership.member.number)])
     }
 
-    /// Locks the feed. Until the transaction ends, no lease is taken over and no save gets a position.
+    /// Locks the feed. Until the end of the transaction, nobody else can take over a lease or give a save a position.
     ///
     /// - Throws: `storeReset` if another process has this member's number.
     func lockFeed(_ membership: Membership, _ store: String) throws(DataSourceError) {
@@ -196,10 +196,10 @@ struct Members {
     }
 
     /// Ends the sessions in which a member writes to tables. If a process was halted in the middle of a transaction, its
-    /// session would keep rows locked and unique values taken.
+    /// session would keep rows locked and unique values reserved.
     ///
-    /// Other sessions of the member stay. A session of another role is ended only if the present role may do so, for example as
-    /// a member of `pg_signal_backend`.
+    /// Other sessions of the member stay open. A session of another role is ended only if the current role has the right to end
+    /// it, for example as a member of `pg_signal_backend`.
     ///
     /// - Parameter tables: The names of the tables; nil for all tables of the store.
     func endTransactions(of member: Int64, writing tables: [String]? = nil) throws(DataSourceError) {
@@ -236,8 +236,8 @@ struct Members {
 }
 
 extension Connection {
-    /// Runs a statement of the open transaction as the role that has connected. A role that acts as a group may not even end
-    /// its own sessions.
+    /// Runs a statement of the open transaction as the role that has logged in. A group role may have no right to end sessions
+    /// of this role.
     func runAsSessionUser(_ request: Request) throws(DataSourceError) {
         _ = try pipeline([
             Request(

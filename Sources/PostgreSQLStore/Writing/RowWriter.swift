@@ -16,13 +16,13 @@ struct RowWriter {
         var expected: Int?
     }
 
-    /// The largest number of rows of one statement, and the largest numbers of statements and bytes of one round trip.
+    /// The largest number of rows in one statement, and the largest numbers of statements and bytes in one round trip.
     private static let rowLimit = 4000
     private static let statementLimit = 64
     private static let byteLimit = 4 << 20
-    /// The number of new rows of a table from which they are sent by COPY, which needs separate round trips.
+    /// The smallest number of new rows in a table to be sent by COPY, which needs separate round trips.
     private static let copiedRows = 1000
-    /// The largest row that fits into one message to the server, which may have 1 GB.
+    /// The longest row in bytes. A message to the server may have at most 1 GB.
     private static let longestRow = 900 << 20
 
     /// - Parameter first: The statements to send before all others.
@@ -126,7 +126,7 @@ struct RowWriter {
         }
     }
 
-    /// Inserts rows by COPY, while later rows are encoded.
+    /// Inserts rows by COPY. The server inserts rows while later rows are encoded.
     private mutating func copy(_ rows: [StoredRow], _ table: PostgreSQLTable) throws(DataSourceError) {
         _ = try flush(and: [])
         let columns = table.stored.map { (number: $0, storage: table.layout.columns[$0].storage) }
@@ -226,7 +226,7 @@ extension PostgreSQLTable {
 extension PostgreSQLSchema {
     var hasConstraints: Bool { tables.contains { $0?.constraints.isEmpty == false } }
 
-    /// The server's error, in which the name of a constraint is replaced by names of the model.
+    /// Returns the server's error with names of the model instead of the name of a constraint.
     func named(_ error: DataSourceError) -> DataSourceError {
         guard error.code == .uniquenessViolated, let name = error.attributeName else { return error }
         for table in tables.compactMap(\.self) {
@@ -241,10 +241,10 @@ extension PostgreSQLSchema {
     }
 }
 
-/// The keys that a member has reserved, and the lost keys, which the member must not use: a server that has lost its newest
-/// commits may have given them again.
+/// The keys that a member has reserved, and the lost keys. The member must not use lost keys, because a server that has lost
+/// its newest commits may have given these keys to other members.
 struct KeyReservations {
-    /// In the order of the reservations.
+    /// The reservations, oldest first.
     private var ranges: [Range<Int64>] = []
     private var lost: [Range<Int64>] = []
 
@@ -262,7 +262,7 @@ struct KeyReservations {
 
     /// The start of the first reservation that the server does not know.
     ///
-    /// - Parameter known: The end of the newest reservation that the server knows; 0 for none.
+    /// - Parameter known: The end of the newest reservation that the server knows; 0 if it knows none.
     func start(after known: Int64) -> Int64? { ranges.first { $0.lowerBound >= known }?.lowerBound }
 
     /// Marks the reservations that the server does not know as lost: other members may have the keys now.

@@ -2,16 +2,16 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Keys and leases, which this member needs before it can write.
+/// Reserves keys and checks leases, before this member writes.
 extension Writer {
-    /// Reserves keys that no other member uses; fewer or no keys near the highest possible key.
+    /// Reserves keys that no other member uses. Near the highest possible key, returns fewer keys or none.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
         let keys = schema.qualified(PostgreSQLSchema.keys)
         let first = schema.firstFreeKey
         return try reconnecting { (connection) throws(DataSourceError) in
             let results = try connection.pipeline([
                 Request("BEGIN"),
-                // Committed durably, so that no other member ever gets the keys.
+                // Commit durably, so that no other member ever gets the same keys.
                 Request("SET LOCAL synchronous_commit = on"),
                 Request("SELECT next FROM \(keys) FOR UPDATE"),
                 Request(
@@ -69,8 +69,8 @@ extension Writer {
         }
     }
 
-    /// Checks that the server has all saves of this member. If the server has lost a save, the member releases its leases:
-    /// pending saves may depend on lost rows and are refused, and every batch reads its rows again.
+    /// Checks that the server has all saves of this member. If the server has lost a save, the member releases its leases.
+    /// Pending saves, which may depend on lost rows, are then refused, and every batch reads its rows again.
     func checkHistory(_ connection: Connection) throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
             try connection.run("SET LOCAL synchronous_commit = on")
@@ -88,8 +88,8 @@ extension Writer {
         }
     }
 
-    /// The server has lost saves. If they were saves of this member, its leases are released now, and not only with the next
-    /// save.
+    /// Handles a loss of saves on the server. If the server has lost saves of this member, releases its leases now instead of
+    /// before the next save.
     func recordOtherHistory() {
         _ = try? reconnecting { (_) throws(DataSourceError) in try rejoin() }
     }
@@ -116,8 +116,8 @@ extension Writer {
     }
 }
 
-/// Changes the leases over a separate connection, so that a member with a long commit still answers members that wait for its
-/// leases.
+/// Changes the leases over a separate connection. So a member with a long commit can still release leases that other members
+/// wait for.
 ///
 /// Guarded by: ``PostgreSQLStore``.
 final class LeaseClerk {

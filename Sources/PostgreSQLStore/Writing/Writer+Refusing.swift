@@ -1,16 +1,16 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Groups with saves that cannot be written, or not now.
+/// Writes groups in which some saves are refused or postponed.
 extension Writer {
     /// Writes the saves of a group that can be written now.
     ///
-    /// A save under a lost lease is refused only for the lost lease, before its rows are tried: the member with the lease now
-    /// may have deleted the rows, or taken the unique values.
+    /// A save whose lease was lost is refused before its rows are tried, so that its error is the lost lease. The member that
+    /// has the lease now may have deleted rows or taken unique values, which would cause another error.
     ///
-    /// - Parameter failure: The error of writing the whole group; nil if that was not tried.
+    /// - Parameter failure: The error from writing the whole group; nil if this was not tried.
     /// - Returns: The refused and postponed saves, with their errors.
-    /// - Complexity: For each refused or postponed save, about as many round trips as the number of saves has binary digits.
+    /// - Complexity: about log2(n) round trips for each refused or postponed save, where n is the number of saves.
     func commitSome(
         _ group: [ChangeSet], failure: DataSourceError?
     ) throws(DataSourceError) -> CommitOutcome {
@@ -26,7 +26,7 @@ extension Writer {
                             selection.lost[index] = error
                         }
                     }
-                    // A save that was committed before needs no lease any more.
+                    // A save that is already committed needs no lease.
                     try write(
                         group.indices.filter { !landed.contains(group[$0].number) }[...], of: &selection, connection)
                     outcome = CommitOutcome(refused: selection.refusals.errors, postponed: selection.postponed)
@@ -52,7 +52,7 @@ extension Writer {
     /// The results for the saves of a group while they are written.
     private struct Selection {
         let group: [ChangeSet]
-        /// The error of writing all saves together, if it is known.
+        /// The error from writing all saves together, if it is known.
         let failure: DataSourceError?
         /// The errors of saves whose leases were lost, by index.
         var lost: [Int: DataSourceError] = [:]
@@ -67,7 +67,7 @@ extension Writer {
             self.failure = failure
         }
 
-        /// Whether a save must be left out because an earlier save of the same origin was.
+        /// Whether a save must be left out because an earlier save of the same origin was left out.
         mutating func leavesOut(_ index: Int) -> Bool {
             if refusals.refusesDependent(group[index], at: index) { return true }
             guard waitingOrigins.contains(group[index].origin) else { return false }
@@ -82,7 +82,7 @@ extension Writer {
         }
     }
 
-    /// Writes saves together. If that fails, writes each half, and so on.
+    /// Writes saves together. If this fails, writes each half separately, and so on.
     private func write(
         _ indexes: ArraySlice<Int>, of selection: inout Selection, _ connection: Connection
     ) throws(DataSourceError) {
@@ -100,7 +100,7 @@ extension Writer {
         try write(indexes[(indexes.count / 2)...], of: &selection, connection)
     }
 
-    /// - Returns: Nil if the saves were written together. Otherwise the error; the saves are then rolled back.
+    /// - Returns: Nil if the saves were written together. Otherwise the error, after rolling the saves back.
     private func failureOfWriting(
         _ saves: [ChangeSet], _ connection: Connection
     ) throws(DataSourceError) -> DataSourceError? {
@@ -109,7 +109,7 @@ extension Writer {
         do throws(DataSourceError) {
             var rows = RowWriter(connection, schema)
             try write(saves, &rows)
-            // The server's answers show whether a row was missing.
+            // Wait for the server's answers, which show whether a row was missing.
             try rows.finish()
             try connection.run("RELEASE some_saves")
             return nil
@@ -121,14 +121,15 @@ extension Writer {
     }
 }
 
-/// Finding out the outcome of a commit when the server's answer was lost.
+/// Finds out the outcome of a commit if the server's answer was lost.
 extension Writer {
     /// Finds out the outcome of a transaction whose answer was lost.
     ///
-    /// The old server process is ended, and the transaction is refused over a new connection. The refusal waits for the old
-    /// process, so either the commit or the refusal wins. Only if the refusal wins is the save reported as not written.
+    /// Ends the old server process, and refuses the transaction over a new connection. The refusal waits for the old process,
+    /// so either the commit or the refusal wins. If the refusal wins, the save is reported as not written.
     ///
-    /// - Parameter patience: How long to try. A later save passes zero: if the only try fails, the later save fails.
+    /// - Parameter patience: How long to try. Zero means only one try. A later save passes zero, and fails if the only try
+    ///   fails.
     /// - Returns: Whether the transaction was committed; false if there is nothing to settle.
     /// - Throws: `outcomeUnknown` if the server cannot be reached in time; with zero patience, the error of the only try. The
     ///   next save tries again.
@@ -162,7 +163,7 @@ extension Writer {
         }
     }
 
-    /// Refuses a transaction, unless it was committed.
+    /// Refuses a transaction if it was not committed.
     ///
     /// - Returns: Whether the transaction was committed.
     /// - Throws: `outcomeUnknown` if the server has forgotten this member.
@@ -174,7 +175,7 @@ extension Writer {
                 UPDATE \(schema.qualified(PostgreSQLSchema.writers)) SET refused = greatest(refused, $3) \
                 WHERE member = $1 AND token = $2 RETURNING 1
                 """, transaction),
-            // A separate statement, which sees the commits that the first statement has waited for.
+            // Use a separate statement, which sees the commits that the first statement has waited for.
             Request(
                 "SELECT 1 FROM \(schema.qualified(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2 AND number = $3",
                 transaction),

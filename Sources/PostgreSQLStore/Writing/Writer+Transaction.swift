@@ -1,11 +1,11 @@
 #if PostgreSQL
 internal import RowStore
 
-/// The transaction of a group: first the rows and the entries of the feed; then, in one message, the positions, the check of
-/// the leases, and the commit.
+/// Runs the transaction of a group. The rows and the entries of the feed are sent first. The last message gives the saves their
+/// positions, checks the leases, and commits.
 ///
-/// The row of the feed, which determines the order of all saves, is locked only by statements that the server has as a whole.
-/// So a process that is halted in the middle of a save blocks no other saves.
+/// The row of the feed determines the order of all saves. Only the last message locks this row, so a process that is halted in
+/// the middle of a save does not block other saves.
 extension Writer {
     /// Saves whose rows and feed entries were written in the open transaction.
     struct Written {
@@ -14,7 +14,7 @@ extension Writer {
         let firstEntry: Int64
     }
 
-    /// Runs a transaction, and again if the server has rolled it back because of a conflict.
+    /// Runs a transaction, and repeats it if the server has rolled it back because of a conflict.
     ///
     /// - Parameter body: Begins the transaction, and writes rows and feed entries.
     func transaction(
@@ -27,12 +27,12 @@ extension Writer {
             } catch {
                 // The transaction was rolled back.
                 if error.isLoss, unsettled == nil {
-                    // The server had forgotten this member, and has added it again.
+                    // If the server had forgotten this member, the member was added again.
                     if isForgotten, !wasForgotten {
                         wasForgotten = true
                         continue
                     }
-                    // An idle connection may have been cut.
+                    // The network may have cut an idle connection.
                     if connection?.isUsable != true, !wasCut {
                         wasCut = true
                         continue
@@ -125,7 +125,7 @@ extension Writer {
         ]
     }
 
-    /// A separate statement after the lock of the feed, because it must see the commits until then.
+    /// Checks the leases in a separate statement after the lock of the feed, because it must see all commits before the lock.
     private func checkingLeases(of saves: [ChangeSet]) -> Request {
         let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
             .sorted { $0.key < $1.key }
@@ -139,7 +139,7 @@ extension Writer {
             """, [WireValue(names), WireValue(used.map(\.value)), WireValue(membership.member.number)])
     }
 
-    /// The reason why the transaction was not committed: see ``placing(_:_:)``.
+    /// Returns the reason why the transaction was not committed: see ``placing(_:_:)``.
     private func failure(_ error: DataSourceError, _ requestIndex: Int?, _ saves: [ChangeSet]) -> DataSourceError {
         guard error.cause?.hasPrefix("PostgreSQL 22012") == true else { return error }
         if requestIndex == 2 {
@@ -190,7 +190,7 @@ extension Writer {
     /// A feed entry of a save.
     private struct FeedEntry {
         let position: Int64
-        /// The names of the changed entities, for a save whose rows are too many for the feed.
+        /// The names of the changed entities, if the save has too many rows for the feed.
         let entities: String
         let bytes: [UInt8]?
     }
@@ -217,7 +217,8 @@ extension Writer {
             ])
     }
 
-    /// The statements that delete saves from the feed that are too old or too many. Members that have not read them reload.
+    /// The statements that delete saves from the feed if the saves are too old or too many. A member that has not read them
+    /// reloads all rows.
     private func forgetting(_ saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) -> [Request] {
         retention.record(saves: saves.count, bytes: 0)
         guard retention.takeTurn() else { return [] }
@@ -244,7 +245,7 @@ extension Writer {
 }
 
 extension DataSourceError {
-    /// Whether rows were not unlocked in time.
+    /// Whether the wait for locked rows timed out.
     var isOfLockedRows: Bool { cause?.hasPrefix("PostgreSQL 55P03") == true }
 }
 #endif

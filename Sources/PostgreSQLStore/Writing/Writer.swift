@@ -3,10 +3,13 @@ internal import RowStore
 
 /// Writes change sets over a separate connection, one transaction for each group.
 ///
-/// The statements of a transaction have this order: first the rows and the feed entries. Then, in one message: the mark of this
-/// member's transaction, by which a lost answer is settled; the lock of the feed's row, which is kept until the end, so that
-/// positions are in the order of the commits; the check of the leases and the positions, each in a separate statement; and the
-/// commit. A member that takes a lease over locks the same row first.
+/// The statements of a transaction have this order:
+/// 1. The rows and the feed entries.
+/// 2. In one message: the mark of this member's transaction, which shows the outcome if an answer is lost; the lock of the
+///   feed's row; the check of the leases; the positions; and the commit.
+///
+/// The feed's row stays locked until the end, so that positions are in the order of the commits. A member that takes over a
+/// lease locks the same row first.
 final class Writer {
     let opening: StoreOpening
     let schema: PostgreSQLSchema
@@ -17,27 +20,27 @@ final class Writer {
     let trust: TrustKeeper
     /// Nil while the server cannot be reached.
     var connection: Connection?
-    /// The rows that were written early, of a save that is still being made.
+    /// The open early write: rows of a save that is still being made.
     var openEarlyWrite: EarlyTransaction?
-    /// The connection for the next early write, once there was an early write.
+    /// The connection for the next early write; nil before the first early write.
     var spare: Connection?
     /// The server process of a lost connection, which may still have rows locked.
     var abandoned: ServerProcess?
     /// The number of this member's newest transaction.
     var transactionNumber: Int64 = 0
-    /// Whether the newest transaction failed because another transaction had its rows locked.
+    /// Whether the newest transaction failed because another transaction had locked its rows.
     var metLock = false
-    /// Whether the newest transaction was refused because the server does not know this member, or not all of its keys.
+    /// Whether the newest transaction was refused because the server does not know this member or some of its keys.
     var isForgotten = false
     /// A transaction with an unknown outcome.
     var unsettled: Unsettled? { didSet { trust.setUnsettled(unsettled != nil) } }
     /// The number of this member's newest transaction that is known to be committed.
     var committedNumber: Int64 = 0
-    /// The saves of a transaction that was reported as unknown, and then turned out to be committed.
+    /// The saves of a transaction that was reported as unknown, and was later found to be committed.
     var landed: Set<Int64> = []
-    /// Whether a transaction was reported as unknown, so that all rows must be reloaded once it is settled.
+    /// Whether a transaction was reported as unknown, so that all rows must be reloaded once its outcome is found out.
     var mustReload = false
-    /// Whether a call may have committed something of which other members must be notified.
+    /// Whether a call may have committed changes of which other members must be notified.
     var hasEventsForOthers = false
     var keys = KeyReservations()
     var retention = FeedRetention()
@@ -67,7 +70,7 @@ final class Writer {
         connection?.counters = counters
     }
 
-    /// How long the server may take to record that this member has left. Otherwise other members notice later.
+    /// How long to wait for the server to record that this member leaves. After a timeout, other members notice later.
     private static let leavingPatience = Duration.seconds(5)
 
     func close() {
@@ -89,7 +92,7 @@ final class Writer {
         }
     }
 
-    /// The connection. A lost connection is replaced.
+    /// Returns the connection, and replaces a lost connection.
     func connected() throws(DataSourceError) -> Connection {
         if let connection, connection.isUsable { return connection }
         giveUpConnection()
@@ -156,10 +159,10 @@ final class Writer {
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         do throws(DataSourceError) { try settle(patience: .zero) } catch {
-            // An outcome that will never be known makes all contexts reload, but does not refuse later saves.
+            // If the outcome can never be found out, all contexts reload, but later saves are not refused.
             if unsettled != nil { throw error }
         }
-        // A save that is tried again may be in the store already.
+        // A save that is tried again may already be in the store.
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome(CommitOutcome()) }
         metLock = false
@@ -184,7 +187,7 @@ final class Writer {
             }
         } catch {
             guard error.isOfOneSave || metLock else { throw error }
-            // Without the early write, the save may succeed.
+            // The save may succeed without the early write.
             return outcome(try commitSome(group, failure: hasEarlyWrite ? nil : error))
         }
         return outcome(CommitOutcome())
@@ -192,7 +195,7 @@ final class Writer {
 
     func write(_ saves: [ChangeSet], _ rows: inout RowWriter) throws(DataSourceError) {
         for (index, run) in try SaveRun.runs(of: saves, schema).enumerated() {
-            // Checked now, because a later save of the group must not free unique values for an earlier save.
+            // Check unique values now, because a later save of the group must not free values for an earlier save.
             if index > 0 { rows.check() }
             try rows.write(run.entities)
         }
@@ -211,7 +214,7 @@ final class Writer {
         abandonEarlyWrite()
         try settle(patience: .zero)
         let connection = try connected()
-        // No limit: the server may need long to count and drop large tables.
+        // Set no limit, because the server may need long to count and drop large tables.
         connection.patience = nil
         defer { connection.patience = opening.options.patience }
         let registry = try Registry(connection)
@@ -238,7 +241,7 @@ final class Writer {
         return try registry.holding(opening.options.name) { () throws(DataSourceError) in
             guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
             let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)
-            // Another process may have made the reset meanwhile, or opened the store since.
+            // Another process may have made the reset in the meantime, or opened the store since.
             guard try Members(connection, schema).isThere(membership) else { return nil }
             return try opening.rejoined(connection, found, membership)
         }
@@ -246,17 +249,17 @@ final class Writer {
 }
 
 extension ChangeSet {
-    /// A save that is in the store already, so that no rows are left to write.
+    /// Makes a change set without rows for a save that is already in the store.
     fileprivate init(landed other: ChangeSet) {
         self = other
         entities = []
     }
 }
 
-/// Early writes: rows of a save that is still being made.
+/// Writes rows of a save early, while the save is still being made.
 ///
-/// The rows are in an open transaction of a second connection. Meanwhile keys are reserved over the first connection. The
-/// commit of the save ends the transaction, and the two connections exchange their roles.
+/// The early rows are in an open transaction of a second connection. Meanwhile, the first connection reserves keys. The commit
+/// of the save ends the transaction, and the two connections exchange their roles.
 extension Writer {
     struct EarlyTransaction {
         var rows: EarlyRows
