@@ -5,7 +5,7 @@ package protocol PredicateDialect: Sendable {
     var limits: PredicateLimits { get }
     /// Whether every column has the prefix of its table, even if the statement has only one table.
     var qualifiesAllColumns: Bool { get }
-    /// Whether a predicate about related rows becomes `owner IN (keys of owners)`. If not, it becomes an `EXISTS` for each
+    /// Whether a predicate about related rows becomes `owner IN (keys of owners)`. Otherwise, it becomes an `EXISTS` for each
     /// owner.
     var listsOwners: Bool { get }
     /// The operator that is true for two different values, and for a value and NULL.
@@ -19,9 +19,10 @@ package protocol PredicateDialect: Sendable {
     ///   - number: The number of the parameter, from 1.
     ///   - storage: The storage of the parameter's value.
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String
-    /// NULL with the SQL type of that storage.
+    /// The SQL for NULL with the type of a storage.
     func null(_ storage: ColumnStorage) -> String
-    /// The same comparison with a value that a column of the store can have; nil if the value equals no value of a column.
+    /// Returns an equivalent comparison with a value that a column of the store can have; nil if the value equals no value of a
+    /// column.
     func comparable(_ relation: ComparisonOperator, _ value: RowValue) -> (ComparisonOperator, RowValue)?
     /// The negation of a comparison. It is also true for NULL.
     func negation(of column: String, _ relation: ComparisonOperator, _ value: String) -> String
@@ -39,25 +40,27 @@ package protocol PredicateDialect: Sendable {
         _ predicate: RowPredicate, isNegated: Bool, level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate
 
-    /// An expression for the value in the only row of a query.
+    /// An expression for the value that a query with only one row returns.
     func value(of query: String) -> String
     /// An expression that is 1 if a query has a row, and otherwise 0.
     func existence(of query: String) -> String
-    /// An expression for the result of a function of all values `v` of a query.
+    /// An expression that applies an aggregate function to all values `v` of a query.
     func aggregate(_ function: String, of query: String) -> String
-    /// The SQL name of an aggregate function; nil if the store's function has other results than the function in memory.
+    /// The SQL name of an aggregate function; nil if the results of the store's function and of the function in memory can
+    /// differ.
     func aggregateName(_ function: FetchFunction, _ kind: ValueKind) -> String?
 }
 
-/// The limits of a statement. A predicate beyond them is not written as standard SQL.
+/// The limits of a statement. A predicate that exceeds a limit is not written as standard SQL.
 package struct PredicateLimits: Sendable {
     /// The deepest nesting of predicates.
     package let nesting: Int
-    /// The most parameters.
+    /// The largest number of parameters.
     let values: Int
-    /// The most tables of related rows, and the most predicates in a statement with related rows. With many sub-entities, both
-    /// numbers multiply with each relationship.
+    /// The largest number of tables of related rows. With many sub-entities, each relationship multiplies the number of tables
+    /// and of predicates.
     let tables: Int
+    /// The largest number of predicates in a statement with related rows.
     let predicates: Int
 
     package init(nesting: Int, values: Int, tables: Int, predicates: Int) {
@@ -90,7 +93,7 @@ package final class QueryTable: Sendable {
 package struct SQLPredicate {
     /// SQL that is true for every row for which the predicate is true.
     package let sql: String
-    /// Whether the SQL is true for no other row.
+    /// Whether the SQL is true only for these rows.
     package var isExact = true
 
     private static let (always, never) = ("TRUE", "FALSE")
@@ -116,11 +119,11 @@ package enum SQLParameter: Equatable {
     case value(RowValue)
     /// One or more values of the same storage.
     case list([RowValue], ColumnStorage)
-    /// A predicate for which the store calls back.
+    /// A predicate that the store evaluates with a callback.
     case predicate(PredicateFunction)
 }
 
-/// A predicate for which a store calls back with each row, and the columns that the call needs.
+/// A predicate that a store evaluates with a callback for each row, and the columns that the callback needs.
 ///
 /// Guarded by: the thread that runs its statement.
 package final class PredicateFunction: Equatable {
@@ -152,7 +155,7 @@ package final class PredicateFunction: Equatable {
         return row
     }
 
-    /// The same result as for a row in memory; nil if ``failure`` was set.
+    /// Evaluates the predicate with the same result as in memory. Returns nil after an error, which ``failure`` keeps.
     package func evaluate(_ row: StoredRow) -> Bool? {
         do throws(DataSourceError) {
             return try predicate.evaluate(row, layout, budget)

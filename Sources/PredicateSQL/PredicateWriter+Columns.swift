@@ -15,7 +15,7 @@ extension PredicateWriter {
     }
 
     private func sql(_ relation: ComparisonOperator) -> String {
-        // `=` can use an index, and is not true for NULL. That is right, because the value it compares with is never NULL.
+        // `=` can use an index, and is not true for NULL. This is correct, because the compared value is never NULL.
         relation == .notEqual ? dialect.isDifferent : relation.sql
     }
 
@@ -57,7 +57,7 @@ extension PredicateWriter {
         return membership(of: name, in: list, layout.order(of: column).storage, isNegated: isNegated)
     }
 
-    /// A predicate that is true if a value of that storage is in a list.
+    /// A predicate that is true if a value with this storage is in a list.
     package mutating func membership(
         of value: String, in list: [RowValue], _ storage: ColumnStorage, isNegated: Bool
     ) -> SQLPredicate {
@@ -70,7 +70,7 @@ extension PredicateWriter {
         return SQLPredicate(isNegated ? "(\(sql)) IS NOT TRUE" : sql)
     }
 
-    /// A predicate for the rows after a cursor. A bound that an index can use comes first, and then the whole predicate.
+    /// A predicate for the rows after a cursor: first a bound for which an index can be used, and then the whole predicate.
     mutating func follows(
         _ predicate: RowPredicate, _ cursor: RowCursor, _ sort: [SortKey], isNegated: Bool, level: Int
     ) -> SQLPredicate {

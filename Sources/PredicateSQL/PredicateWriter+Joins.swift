@@ -1,21 +1,20 @@
 internal import RowStore
 
-/// Predicates about related rows, as queries inside the query.
+/// Writes predicates about related rows as subqueries.
 extension PredicateWriter {
-    /// The levels of the parser's stack that a query for related rows uses inside a predicate.
+    /// The number of levels that a subquery for related rows adds to the parser's stack.
     private static let queryLevels = 4
-    /// The most entities whose tables one query combines.
+    /// The largest number of entities whose tables one query combines.
     private static let mostEntities = 100
 
     /// The tables with the related rows of one entity.
     private struct Source {
         let from: String
-        /// SQL to compare with the owner: the key of the related row if the owner stores this key, and otherwise the owner's
-        /// key.
+        /// SQL to compare with the owner: the key of the related row if the owner stores this key; otherwise the owner's key.
         let end: String
     }
 
-    /// The values to select from the related rows: the ends of all links, or one value `v` from each row of one owner.
+    /// The values to select from the related rows: the ends of links, the constant 1, the key, or a column.
     private enum Selection {
         case ends, one, key
         case column(Int)
@@ -54,14 +53,14 @@ extension PredicateWriter {
         }
     }
 
-    /// Writes SQL for the row from which a relationship leads to the innermost table.
+    /// Writes SQL for the table that encloses the innermost table, whose rows the relationship begins at.
     private mutating func outside(_ write: (inout PredicateWriter) -> String?) -> String? {
         let inner = scopes.removeLast()
         defer { scopes.append(inner) }
         return write(&self)
     }
 
-    /// One query for a value of all related rows.
+    /// One query that selects a value from all related rows.
     private mutating func union(
         _ related: RelatedRows, _ selection: Selection, _ storage: ColumnStorage, level: Int
     ) -> String? {
@@ -72,8 +71,8 @@ extension PredicateWriter {
         return queries.joined(separator: " UNION ALL ")
     }
 
-    /// A query for the related rows of each entity, and the owner's column to compare with their ends; nil if SQL cannot
-    /// express them.
+    /// The owner's column, and for each entity a query for the related rows whose ends are compared with this column; nil if
+    /// SQL cannot express the queries.
     private mutating func queries(
         _ related: RelatedRows, _ selection: Selection, level: Int
     ) -> (owner: String, queries: [String])? {

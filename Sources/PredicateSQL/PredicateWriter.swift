@@ -1,10 +1,10 @@
 package import RowStore
 
-/// Writes predicates as SQL, with a parameter for each value. A predicate is written only if the store gives the same answers
-/// as a predicate in memory.
+/// Writes predicates as SQL, with a parameter for each value. A predicate is written only if the store gives the same results
+/// as the predicate in memory.
 ///
 /// SQL has three truth values, and ``RowPredicate`` has two. So a negation moves inward to the comparisons, which handle NULL.
-/// In chains of comparisons NULL counts as false, and nothing is negated.
+/// In chains of comparisons, NULL counts as false, and no chain is negated.
 package struct PredicateWriter {
     /// The values of the parameters, in the order of the parameters' numbers.
     package private(set) var parameters: [SQLParameter] = []
@@ -13,11 +13,11 @@ package struct PredicateWriter {
     let limits: PredicateLimits
     /// The tables of all entities and links, by the indexes of their layouts.
     let tables: [Int: QueryTable]
-    /// The tables that enclose the present predicate, from the outermost to the innermost.
+    /// The tables that enclose the current predicate, from the outermost to the innermost.
     var scopes: [Scope]
     /// Whether columns need the prefix of their table.
     var isQualified: Bool
-    /// The number of tables of related rows, and of predicates, that were written so far.
+    /// The number of tables of related rows, and the number of predicates, that were written so far.
     var (tableCount, predicateCount) = (0, 0)
 
     /// A table, the prefix of its columns, and its joined columns.
@@ -29,7 +29,7 @@ package struct PredicateWriter {
 
     /// The prefix of the outermost table's columns. No other table has this name.
     package static let outermost = "t0"
-    /// The most predicates in one chain. SQLite counts each predicate of a chain as a level of depth.
+    /// The largest number of predicates in one chain. SQLite counts each predicate of a chain as a level of depth.
     private static let chainLength = 40
 
     package init(
@@ -61,7 +61,7 @@ package struct PredicateWriter {
         return dialect.parameter(parameters.count, storage)
     }
 
-    /// Whether the statement may have that many more parameters.
+    /// Whether the statement may have `count` more parameters.
     package func hasRoom(for count: Int) -> Bool { parameters.count + count <= limits.values }
 
     /// Removes all parameters after the first `count`, because a statement refuses values that its SQL does not use.
@@ -131,7 +131,7 @@ package struct PredicateWriter {
         let level = level + 1 + PredicateWriter.extraLevels(predicates.count)
         var parts: [SQLPredicate] = []
         for predicate in predicates {
-            // A constant that decides nothing would keep SQLite from using an index for the other predicates.
+            // A constant that does not affect the result would keep SQLite from using an index for the other predicates.
             if predicate.truth(layout) == (isAnd != isNegated) { continue }
             let part = self.predicate(predicate, isNegated: isNegated, level: level)
             if part.isConstant(!isAnd) { return part }
@@ -154,7 +154,7 @@ package struct PredicateWriter {
             links.first ?? SQLPredicate.constant(isAnd).sql, isExact: parts.allSatisfy(\.isExact))
     }
 
-    /// The number of levels of chains inside a chain of that many predicates.
+    /// The number of levels of chains inside a chain of `count` predicates.
     private static func extraLevels(_ count: Int) -> Int {
         var levels = 0
         var count = count
@@ -185,7 +185,7 @@ package struct PredicateWriter {
 }
 
 extension RowPredicate {
-    /// The conjuncts of the predicate: all must be true, except that negated conjuncts must be false.
+    /// The conjuncts of the predicate. Every conjunct must be true; a negated conjunct must be false.
     fileprivate var conjuncts: [(predicate: RowPredicate, isNegated: Bool)] {
         var found: [(predicate: RowPredicate, isNegated: Bool)] = []
         var rest = [(predicate: self, isNegated: false)]
