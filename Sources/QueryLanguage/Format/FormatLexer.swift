@@ -121,7 +121,7 @@ struct FormatLexer {
         return singles
     }()
 
-    /// Reads `%@`, `%K` or a number placeholder of printf; nil for a `%` between two values, which is the remainder.
+    /// Reads `%@`, `%K` or a number placeholder of printf; nil if the `%` is the remainder operator.
     private mutating func argument() throws(DataSourceError) -> FormatArgument? {
         var end = position + 1
         while end < bytes.count, end - position <= 2, "hlqzjt".utf8.contains(bytes[end]) { end += 1 }
@@ -167,7 +167,7 @@ extension FormatLexer {
         return Self.needsDecimal(text, number) ? .digits(text) : .double(number)
     }
 
-    /// Whether a number has digits that a `Double` loses, and a decimal keeps.
+    /// Whether a `Double` would lose digits of a number that a decimal keeps.
     private static func needsDecimal(_ text: String, _ number: Double) -> Bool {
         guard !isEqual(text, "\(number)"), let decimal = Decimal(rowText: text) else { return false }
         return isEqual(text, decimal.description)
@@ -304,7 +304,7 @@ struct FormatToken {
     }
 
     var kind: Kind
-    /// In bytes of UTF-8, from the start of the format.
+    /// The position in bytes of UTF-8, from the start of the format.
     var range: Range<Int>
 }
 
@@ -320,7 +320,7 @@ enum FormatArgument: Equatable {
     case double
 }
 
-/// The keywords, in any case. With a `#` before, a keyword is a key.
+/// The keywords, in any case. After `#`, a keyword is a key.
 enum FormatKeyword: String, CaseIterable {
     case and = "AND"
     case or = "OR"
@@ -348,7 +348,7 @@ enum FormatKeyword: String, CaseIterable {
     case subquery = "SUBQUERY"
     case anyKey = "ANYKEY"
 
-    /// Nil if the word is no keyword.
+    /// Nil if the word is not a keyword.
     init?(word: String) {
         guard word.utf8.count <= 14, let keyword = Self.byName[word.uppercased()] else { return nil }
         self = keyword

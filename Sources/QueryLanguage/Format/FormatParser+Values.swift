@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The parsing of values and prefix operators.
+/// Parses values and prefix operators.
 extension FormatParser {
     mutating func first() throws(DataSourceError) -> FormatPart {
         switch token.kind {

@@ -78,7 +78,7 @@ struct FormatParser {
 
     // MARK: Parts
 
-    /// Reads the longest part at this position without operators of a lower precedence than `power`.
+    /// Reads the longest part at this position whose operators have at least the precedence `power`.
     mutating func part(_ power: FormatPower) throws(DataSourceError) -> FormatPart {
         depth += 1
         defer { depth -= 1 }
@@ -173,7 +173,7 @@ struct FormatParser {
         return try expression(part)
     }
 
-    /// - Throws: `unreadablePredicate` unless the part is a predicate.
+    /// - Throws: `unreadablePredicate` if the part is not a predicate.
     func predicate(_ part: FormatPart) throws(DataSourceError) -> FormatPredicatePart {
         guard case .predicate(let node) = part.content else {
             let ends: [FormatToken.Kind] = [.end, .symbol(.rightParenthesis), .symbol(.comma)]
@@ -187,7 +187,7 @@ struct FormatParser {
         return FormatPredicatePart(node: node, height: part.height)
     }
 
-    /// - Throws: `unreadablePredicate` unless the part is a value.
+    /// - Throws: `unreadablePredicate` if the part is not a value.
     func expression(_ part: FormatPart) throws(DataSourceError) -> FormatExpressionPart {
         guard case .expression(let value) = part.content else {
             throw error("Expected a value, but this is a condition.", at: part.range)
@@ -218,9 +218,9 @@ struct FormatParser {
     }
 }
 
-/// The parsing of functions, and of literals that are written as calls.
+/// Parses functions, and literals that are written as calls.
 extension FormatParser {
-    /// Reads the call of a function. The present token must be its opening parenthesis.
+    /// Reads the call of a function. The current token must be the opening parenthesis.
     mutating func function(_ word: String, at range: Range<Int>) throws(DataSourceError) -> FormatPart {
         let name = word.uppercased()
         switch name {

@@ -23,12 +23,12 @@ struct FormatExpressionPart: FormatHeight {
     var height: Int
 }
 
-/// A part with the number of levels of its tree.
+/// A part that knows the number of levels of its tree.
 protocol FormatHeight {
     var height: Int { get }
 }
 
-/// The precedence of operators, the lowest first: that of C, except that bit operators are above comparisons.
+/// The precedence of operators, lowest first, as in C. But bit operators have a higher precedence than comparisons.
 enum FormatPower: Int, Comparable {
     case disjunction, conjunction, comparison, bitwiseOr, bitwiseXor, bitwiseAnd, shift, sum, product, power, prefix
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The string of a format, which makes errors with positions.
+/// The string of a format. Makes errors that show a position in the string.
 struct FormatSource {
     let bytes: [UInt8]
 
@@ -50,7 +50,7 @@ struct FormatSource {
     }
 }
 
-/// The most characters of the line that are shown on each side of an error.
+/// The largest number of characters to show on each side of an error.
 private let most = 60
 private let newline = UInt8(ascii: "\n")
 
@@ -65,8 +65,8 @@ struct FormatArguments {
 
     var count: Int { arguments.count }
 
-    /// Takes the next argument. The outer optional is nil if there is no argument left, the inner optional if the argument is
-    /// nil.
+    /// Takes the next argument. The outer optional is nil if there is no argument left; the inner optional is nil if the
+    /// argument is nil.
     mutating func next() -> (any Sendable)?? {
         guard taken < arguments.count else { return nil }
         taken += 1
@@ -84,9 +84,10 @@ struct FormatArguments {
 }
 
 extension FetchExpression {
-    /// The keys of an argument for `%K`: a string with dots, or a key path to a property of the model. Nil for other arguments.
+    /// The keys of an argument for `%K`, which is a string with dots or a key path to a property of the model; nil for other
+    /// arguments.
     ///
-    /// - Throws: `unknownAttribute` for a key path to another property.
+    /// - Throws: `unknownAttribute` for a key path to a property that is not in the model.
     static func keys(_ argument: Any) throws(DataSourceError) -> [String]? {
         if let keyPath = argument as? AnyKeyPath {
             guard let type = type(of: keyPath).rootType as? any QueriedObject.Type else { return nil }
@@ -110,7 +111,7 @@ extension PredicateTree {
 
     /// The predicate as a format. Reading the format gives an equal predicate.
     ///
-    /// A part without a format is in angle brackets.
+    /// A part that cannot be written as a format is described in angle brackets.
     package var predicateFormat: String {
         var writer = FormatWriter()
         writer.write(node)
@@ -126,8 +127,8 @@ extension PredicateTree: Codable {
 
     /// Writes the predicate as its format.
     ///
-    /// - Throws: `unsupportedQuery` for a predicate with a part without a format, or with more levels than a format may have;
-    ///   errors of the encoder.
+    /// - Throws: `unsupportedQuery` if a part of the predicate cannot be written as a format, or if the predicate has more
+    ///   levels than a format may have; the errors of the encoder.
     package func encode(to encoder: any Encoder) throws {
         var writer = FormatWriter()
         writer.write(node)

@@ -5,7 +5,7 @@ package import RowStore
 /// Writes a predicate as a format. Reading the format gives an equal predicate.
 struct FormatWriter {
     private(set) var text = ""
-    /// Whether any part has no format.
+    /// Whether a part cannot be written as a format.
     private(set) var isPartial = false
 
     mutating func write(_ node: PredicateTree.Node) {
@@ -39,14 +39,14 @@ struct FormatWriter {
         guard format != .text(lhs, operation, rhs, options) else {
             return write(lhs, operation.formatName, options: options, before: rhs)
         }
-        // The operator finds an empty string in every string, but the format would find it in none.
+        // The operator finds an empty string in every string, but the format would find it in no string.
         let isText = PredicateTree.Node.compare(lhs, .notEqual, .constant(.null), [])
         if rhs.isEmptyString { return write(isText) }
         let isEmpty = PredicateTree.Node.compare(rhs, .equal, .constant(.text("")), [])
         parenthesized { $0.write(.or([format, .and([isEmpty, isText])])) }
     }
 
-    /// Writes a part without a format, so that the string cannot be read again.
+    /// Writes the description of a part that cannot be written as a format. The result cannot be read again.
     private mutating func writeUnreadable(_ reason: String) {
         text += "<\(reason)>"
         isPartial = true

@@ -33,9 +33,9 @@ struct KeyPathSearch {
     private(set) var built = 0
     private var followsRelationship = false
 
-    /// The most key paths that are built, which takes a tenth of a second.
+    /// The largest number of key paths to build, which takes a tenth of a second.
     private static let mostBuilt = 4000
-    /// The most relationships along which key paths are built if descriptions do not help.
+    /// The largest number of relationships along a built key path if descriptions do not help.
     private static let mostRelationships = 8
 
     init(_ keyPath: AnyKeyPath) {
@@ -73,7 +73,7 @@ struct KeyPathSearch {
         return nil
     }
 
-    /// Builds all key paths along a number of relationships.
+    /// Builds all key paths along at most `relationships` relationships.
     private mutating func findAny(_ start: Start, relationships: Int) -> [String]? {
         for step in KeyPathStep.steps(from: start.type) {
             let isRelationship = step.leadsOn && !step.names.isEmpty
@@ -147,8 +147,8 @@ private struct KeyPathStep: @unchecked Sendable {
 ///
 /// The form of descriptions is not documented, so they only decide which key paths are built and compared.
 private struct KeyPathText: Sendable {
-    /// The description with addresses. Nil after addresses differed from those of each property, as in another module, which
-    /// has its own copies of the accessors.
+    /// The description with addresses. Nil if the addresses differ from the addresses of the properties. Another module has its
+    /// own copies of the accessors, and so other addresses.
     private var whole: ArraySlice<UInt8>?
     /// The description without the addresses of functions.
     private var types: ArraySlice<UInt8>
@@ -176,7 +176,7 @@ private struct KeyPathText: Sendable {
         return kept[...]
     }
 
-    /// The properties with which the description can begin, each with the rest of the description.
+    /// The properties at the start of the description, each with the rest of the description.
     func steps(from type: Any.Type) -> [(step: KeyPathStep, left: KeyPathText)] {
         let steps = KeyPathStep.steps(from: type)
         let exact = steps.compactMap { step in removing(step.text, isExact: true).map { (step, $0) } }
@@ -207,7 +207,7 @@ private struct KeyPathText: Sendable {
     }
 }
 
-/// The class of the destination if the type is that of a to-one relationship; otherwise nil.
+/// The destination's class, if the type is the type of a to-one relationship; nil for other types.
 func optionalObject(_ type: Any.Type) -> (any QueriedObject.Type)? {
     (type as? any AnyOptional.Type)?.wrapped as? any QueriedObject.Type
 }

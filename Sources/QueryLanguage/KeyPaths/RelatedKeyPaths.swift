@@ -3,10 +3,11 @@ package import RowStore
 
 /// Resolves the key paths of a class: attributes, relationships, and properties beyond to-one relationships.
 ///
-/// A key path cannot be taken apart. Key paths of the same properties need not be equal: `\.team?.name` as a literal differs
-/// from `\.team` with the rest appended, in the end of the writable part. But they have the same types, hash and description.
-/// So the search builds key paths from properties of the model, until one has the hash. The description limits the properties
-/// to try, so that few key paths are built. No property is ever read.
+/// A key path cannot be divided into its properties. Two key paths of the same properties need not be equal: the literal
+/// `\.team?.name` differs from `\.team` with the rest appended, because the writable part ends at another property. But both
+/// key paths have the same types, hash and description. So the search builds key paths from properties of the model until one
+/// has the wanted hash. The description limits the properties to try, so that few key paths are built. No property is ever
+/// read.
 package enum RelatedKeyPaths {
     /// The names of the properties along a key path.
     ///
@@ -29,9 +30,8 @@ package enum RelatedKeyPaths {
         }
     }
 
-    /// The names of the properties along a key path, unless it leads to a computed property of the class.
+    /// The names of the properties along a key path; nil if the key path leads to a computed property of the class.
     ///
-    /// - Returns: Nil for a computed property.
     /// - Throws: `unsupportedQuery` for a computed property beyond a relationship, or if the search ended without a result.
     package static func namesUnlessComputed(
         _ keyPath: AnyKeyPath, of type: any QueriedObject.Type
@@ -66,7 +66,7 @@ package enum RelatedKeyPaths {
         var search = KeyPathSearch(keyPath)
         let resolution = search.resolve(from: type)
         found.withLock { found in
-            // There may be any number of key paths with subscripts.
+            // Empty a full cache, because there may be any number of key paths with subscripts.
             if found.count >= mostRemembered { found = [:] }
             found[key] = resolution
         }
@@ -82,7 +82,7 @@ package enum RelatedKeyPaths {
     private static let mostRemembered = 4096
 }
 
-/// The attributes that the key paths of each class lead to. A class builds its table at each call; this cache keeps the tables.
+/// The attribute that each key path of a class leads to. A class builds its table at each call, so this cache keeps the tables.
 package enum AttributeNames {
     package static func of(_ type: any QueriedObject.Type) -> [AnyKeyPath: String] {
         if let table = tables.withLock({ $0[ObjectIdentifier(type)] }) { return table.names }
@@ -100,7 +100,7 @@ package enum AttributeNames {
     private static let tables = Guarded<[ObjectIdentifier: Table]>([:])
 }
 
-/// The class of the objects of a query. Managed objects conform to it.
+/// A class whose objects can be queried. Managed objects conform to this protocol.
 package protocol QueriedObject: AnyObject, SendableMetatype {
     /// The name of the entity in the model.
     static var entityName: String { get }
@@ -110,7 +110,7 @@ package protocol QueriedObject: AnyObject, SendableMetatype {
     static var relationshipKeyPaths: [AnyKeyPath: String] { get }
     /// The attribute or relationship that each key path of an optional object of the class leads to.
     static var optionalKeyPaths: [AnyKeyPath: String] { get }
-    /// The key path of the object's id, by which objects are compared.
+    /// The key path of the object's id. Objects are compared by their ids.
     static var identification: AnyKeyPath { get }
     var layout: EntityLayout { get }
 }

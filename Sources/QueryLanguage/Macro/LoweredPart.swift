@@ -7,13 +7,13 @@ indirect enum LoweredPart {
     case object
     /// A value of the row.
     ///
-    /// - Parameter zero: The value that nil is read as; nil if the attribute is optional in Swift.
+    /// - Parameter zero: The value that stands for nil; nil if the attribute is optional in Swift.
     case value(FetchExpression, zero: FetchValue?)
     /// A value of an object at the end of an optional chain.
     ///
     /// - Parameters:
-    ///   - zero: The value that nil is read as if the object exists.
-    ///   - isMissing: The predicate that the object does not exist, so that the value is nil.
+    ///   - zero: The value that stands for nil if the object exists.
+    ///   - isMissing: A predicate that is true if the object does not exist. The value is then nil.
     case reached(FetchExpression, zero: FetchValue, isMissing: PredicateTree.Node)
     /// The destination of a to-one relationship, or an element of a to-many relationship.
     case related(FetchExpression, any QueriedObject.Type)
@@ -28,7 +28,7 @@ indirect enum LoweredPart {
     case captured(Any)
     case range(LoweredPart, LoweredPart, isClosed: Bool)
 
-    // MARK: As what it is needed
+    // MARK: Conversions
 
     func condition() throws(NotQueryable) -> PredicateTree.Node {
         switch self {
@@ -45,7 +45,7 @@ indirect enum LoweredPart {
         }
     }
 
-    /// The predicates that the part is nil, and that it is true.
+    /// A predicate that is true if the part is nil, and a predicate that is true if the part is true.
     func optionalCondition() throws(NotQueryable) -> (isNil: PredicateTree.Node, isTrue: PredicateTree.Node) {
         switch self {
         case .optionalCondition(let isNil, let isTrue): return (isNil, isTrue)
@@ -148,7 +148,7 @@ extension FetchExpression {
 
     var isNil: PredicateTree.Node { .compare(self, .equal, .constant(.null), []) }
 
-    /// The value of keys of the object that the expression stands for.
+    /// The value at the end of the keys, starting at the object that the expression stands for.
     func appending(_ keys: [String]) -> FetchExpression {
         switch self {
         case .object: .keyPath(keys)
@@ -171,16 +171,16 @@ extension FetchExpression {
         return .compare(self, operation, other, .characters)
     }
 
-    /// The predicate that the expression equals one of the strings byte by byte, so that an index can be used.
+    /// Compares the expression with several strings byte by byte, so that an index can be used.
     private func isOne(of texts: [FetchExpression], _ operation: ComparisonOperator) -> PredicateTree.Node {
         if texts.count == 1 { return .compare(self, operation, texts[0], []) }
         let node = PredicateTree.Node.isIn(self, .list(texts), [])
         return operation == .equal ? node : .negation(node)
     }
 
-    /// Compares an attribute whose nil is read as zero with a constant.
+    /// Compares an attribute with a constant. Nil of the attribute is read as zero.
     ///
-    /// - Parameter isMissing: The predicate that the object does not exist, so that the value is nil.
+    /// - Parameter isMissing: A predicate that is true if the object does not exist. The value is then nil.
     fileprivate func compared(
         _ operation: ComparisonOperator, _ constant: FetchValue, zero: FetchValue,
         isMissing: PredicateTree.Node = .constant(false)
@@ -206,8 +206,8 @@ extension FetchExpression {
         }
     }
 
-    /// All values that equal a constant: for a string, all its spellings. Nil if there are many, or if the expression is no
-    /// constant.
+    /// All values that equal a constant: for a string, all its spellings. Nil if there are many values, or if the expression is
+    /// not a constant.
     var spellings: [FetchExpression]? {
         guard case .constant(let value) = self else { return nil }
         guard case .text(let text) = value else { return [self] }
@@ -216,8 +216,8 @@ extension FetchExpression {
 }
 
 extension String {
-    /// Whether no other string is canonically equivalent: the string is ASCII without K, semicolon and backquote, which have
-    /// equivalent scalars, and without line breaks, of which two can make one character.
+    /// Whether no other string is canonically equivalent. True for ASCII strings without some characters: K, semicolon and
+    /// backquote have equivalent scalars, and two line breaks can make one character.
     var isWrittenInOneWay: Bool {
         utf8.allSatisfy { $0 < 0x80 && !Self.doubled.contains($0) }
     }
@@ -226,7 +226,7 @@ extension String {
 }
 
 extension ComparisonOperator {
-    /// Whether the comparison is true for an order; nil means no order.
+    /// Whether the comparison is true for an order. Nil means that there is no order.
     func holds(_ order: Int?) -> Bool {
         guard let order else { return self == .notEqual }
         return switch self {

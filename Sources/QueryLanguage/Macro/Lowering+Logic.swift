@@ -83,7 +83,7 @@ extension LoweredPart {
 }
 
 extension FetchExpression {
-    /// Whether the expression is a key path whose value is nil if it leads nowhere.
+    /// Whether the expression is a key path whose value is nil if an object on the path is missing.
     fileprivate var isPath: Bool {
         switch self {
         // An aggregate is excluded: the count of no objects is 0, not nil.
@@ -97,7 +97,7 @@ extension PredicateExpressions.ForcedUnwrap: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart { try scope.lower(inner) }
 }
 
-// A cast to the present type does nothing. Any other cast is evaluated on the object.
+// A cast to the same type does nothing. Any other cast is evaluated on the object.
 
 extension PredicateExpressions.ConditionalCast: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -192,7 +192,7 @@ private func checkArithmetic(_ type: Any.Type) throws(NotQueryable) {
 // MARK: NaN
 
 extension LoweredPart {
-    /// Throws if the part may be NaN, because the store uses nil instead, and here they differ.
+    /// Throws if the part may be NaN. The store treats NaN as nil, but here the two have different results.
     func checkIsNumber(_ type: Any.Type) throws(NotQueryable) {
         let types: [Any.Type] = [Double.self, Double?.self, Float.self, Float?.self, Date.self, Date?.self]
         guard types.contains(where: { $0 == type }) else { return }

@@ -7,7 +7,7 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
         let element = try scope.lower(element)
         guard case .captured(let list) = try scope.lower(sequence), PlainType.isEquatable(RHS.Output.self),
-            // A range may have more numbers than can be counted.
+            // A range may have too many numbers to count them.
             list is any StoredElements, case .list(let values) = try FetchExpression(captured: list)
         else { throw NotQueryable(construct: "contains(_:) of \(LHS.Output.self)") }
         var elements = values.filter { !$0.isNotANumber }
@@ -81,7 +81,7 @@ private func lowerSubquery(
     return LoweredSubquery(objects: .subquery(all, variable: name, .all([earlier, wanted])), type: type)
 }
 
-/// The predicates for the elements of a captured list.
+/// Returns a predicate for each element of a captured list.
 private func lowerEach<List: PredicateExpression>(
     in scope: LoweringScope, of list: List, variable: PredicateExpressions.VariableID, test: any PredicateExpression
 ) throws(NotQueryable) -> [PredicateTree.Node] where List.Output: Sequence {
@@ -91,7 +91,7 @@ private func lowerEach<List: PredicateExpression>(
     }
     if let range = elements as? any EndlessRange, !range.hasNumbers(mostElements) { throw tooMany }
     var nodes: [PredicateTree.Node] = []
-    // A range may have more numbers than can be counted.
+    // A range may have too many numbers to count them.
     for element in elements {
         if nodes.count == mostElements { throw tooMany }
         nodes.append(try scope.binding(variable, to: .captured(element)).condition(test))
@@ -113,7 +113,7 @@ extension PredicateExpressions.SequenceStartsWith: QueryableExpression {
         guard case .value(let text, _) = base, case .constant(.text(let start)) = prefix, start.isWrittenInOneWay,
             !start.isEmpty
         else { return .condition(test) }
-        // An index can find strings by the bytes at their start. The characters are compared only in these strings.
+        // An index can find strings by the bytes at their start. Only the found strings are compared character by character.
         return .condition(.all([.text(text, .beginsWith, prefix, []), test]))
     }
 }
@@ -131,7 +131,7 @@ extension PredicateExpressions.CollectionContainsCollection: QueryableExpression
 private func lowerText(
     _ text: LoweredPart, _ operation: StringOperator, _ other: FetchExpression
 ) throws(NotQueryable) -> PredicateTree.Node {
-    // Nil is read as an empty string, which contains no string but an empty one. So nil does not match.
+    // Nil is read as an empty string, which contains only the empty string. So nil does not match.
     if case .value(let value, .text?) = text, case .constant(.text(let constant)) = other, !constant.isEmpty {
         return .text(value, operation, other, .characters)
     }

@@ -3,16 +3,16 @@ internal import RowStore
 
 /// An integer of fewer than 64 bits, which the store calculates in 64 bits.
 ///
-/// Foundation would trap if a result does not fit the type. Here the result is nil, as for a result beyond 64 bits.
+/// If a result does not fit the type, Foundation would trap. Here the result is nil, as for a result beyond 64 bits.
 struct NarrowNumber {
     private let width: ClosedRange<Int64>
     /// The calculation in 64 bits.
     private var value: FetchExpression
     /// The range of possible values.
     private var range: ClosedRange<Int64>
-    /// The predicates that the operands have values.
+    /// The predicates that are true if the operands have values.
     private var checks: [PredicateTree.Node] = []
-    /// The bounds that the value must respect; otherwise the result is nil.
+    /// The bounds of the value. The result is nil if the value is outside these bounds.
     private var limits: [(operation: ComparisonOperator, bound: Int64)] = []
 
     /// The range of `Int16` or `Int32`; nil for another type.
@@ -51,7 +51,7 @@ struct NarrowNumber {
         var result = NarrowNumber(
             .arithmetic(value, operation, other.value), in: try range(operation, other), of: self, other)
         if operation == .remainder, other.range.contains(-1), range.contains(width.lowerBound) {
-            // Swift traps if the quotient does not fit the type, as for the least number and -1.
+            // Swift traps if the quotient does not fit the type, as for the lowest number divided by -1.
             result.checks.append(
                 .compare(
                     .arithmetic(value, .divide, other.value), .lessOrEqual, .constant(.integer(width.upperBound)), []))
@@ -80,7 +80,7 @@ struct NarrowNumber {
         }
     }
 
-    // MARK: As what it is needed
+    // MARK: Conversions
 
     var expression: FetchExpression {
         let nodes = checks + limitNodes(besides: [])
@@ -122,7 +122,7 @@ extension LoweredPart {
     }
 }
 
-/// The plain Swift types of attributes, and the values that nil is read as if the attribute is not optional.
+/// The plain Swift types of attributes, and the values that stand for nil if the attribute is not optional.
 enum PlainType {
     /// Whether the type is a plain type, or an optional plain type.
     static func includes(_ type: Any.Type) -> Bool {
@@ -135,8 +135,8 @@ enum PlainType {
         includes(type) || hasRawValue(type) || wrapped(type) is any ObjectReference.Type
     }
 
-    /// Whether the type, or its wrapped type, is stored as its raw value, such as an enum. The order of the raw values may
-    /// differ from that of the type.
+    /// Whether the type, or its wrapped type, is stored as its raw value, as an enum is. The order of the raw values and the
+    /// order of the type may differ.
     private static func hasRawValue(_ type: Any.Type) -> Bool {
         guard let raw = (wrapped(type) as? any (RawRepresentable & StoredValueConvertible).Type)?.rawType else {
             return false
@@ -150,13 +150,13 @@ enum PlainType {
     /// Whether the type is `String` or `String?`.
     static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
 
-    /// The value that nil is read as; nil for an optional type.
+    /// The value that stands for nil; nil for an optional type.
     static func zero(of type: Any.Type) -> FetchValue? { zeros[ObjectIdentifier(type)] }
 
-    /// The name, in a message, of an attribute whose type cannot be compared.
+    /// The name of an attribute in a message that values of its type cannot be compared.
     static func attributeName(_ name: String, _ type: Any.Type) -> String {
         if type is any StoredValueConvertible.Type { return "the attribute \(name) of the type \(type)" }
-        // A transformable is Codable. A composite is a struct that is not.
+        // The type of a transformable attribute is Codable. The type of a composite is a struct that is not Codable.
         return type is any Codable.Type ? "the transformable attribute \(name)" : "the composite attribute \(name)"
     }
 

@@ -3,13 +3,13 @@ internal import RowStore
 
 /// A node of Foundation's predicates that can be lowered to the predicate tree.
 ///
-/// The lowered part has the same value as the node. Where Foundation throws, as for a forced unwrap of nil, or traps, as for a
-/// sum that overflows, the lowered part is nil.
+/// The lowered part has the same value as the node. The part is nil if Foundation throws, as for a forced unwrap of nil, or
+/// traps, as for a sum that overflows.
 protocol QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart
 }
 
-/// A node cannot be lowered, so its predicate must be evaluated on the objects.
+/// The error for a node that cannot be lowered, so that its predicate must be evaluated on the objects.
 struct NotQueryable: Error {
     /// The construct that cannot be lowered.
     var construct: String
@@ -122,7 +122,7 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
         throw NotQueryable(construct: propertyName)
     }
 
-    /// The name of the property in the source, where it is known.
+    /// The name of the property in the source, if the name is known.
     private var propertyName: String {
         switch kind {
         case .collectionCount: ".count"

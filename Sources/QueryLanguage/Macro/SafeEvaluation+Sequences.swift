@@ -186,7 +186,7 @@ private enum NumberOperation {
     private func product(_ lhs: Decimal, _ rhs: Decimal) throws -> Decimal {
         let exponent = lhs.exponent + rhs.exponent
         if lhs.isNaN || rhs.isNaN || exponent >= Decimal.leastExponent { return lhs * rhs }
-        // Multiply the digits alone. Digits that do not fit are rounded away, which increases the exponent.
+        // Multiply only the digits. Digits that do not fit are rounded away, which increases the exponent.
         let digits = lhs.significand.magnitude * rhs.significand.magnitude
         if digits.isZero { return digits }
         guard digits.exponent + exponent >= Decimal.leastExponent else {

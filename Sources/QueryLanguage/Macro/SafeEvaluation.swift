@@ -2,9 +2,9 @@ internal import Foundation
 
 /// A node that evaluates like Foundation, but never traps.
 ///
-/// Foundation traps on sums that overflow, divisions by zero, ranges with reversed bounds, and infinite lists. These depend on
-/// the values of rows, which must never end an app. Each node evaluates its parts safely. Foundation evaluates only variables
-/// and captured values.
+/// Foundation traps on sums that overflow, divisions by zero, ranges with reversed bounds, and infinite lists. These errors
+/// depend on the values of rows, and no value may end an app. Each node evaluates its parts safely. Foundation evaluates only
+/// variables and captured values.
 protocol SafelyEvaluated: PredicateExpression {
     func safely(_ scope: EvaluationScope) throws -> Output
 }
@@ -56,7 +56,7 @@ struct EvaluationScope {
         do { return try value(node) } catch is MissingValue { return nil }
     }
 
-    /// Whether a node is true. A node without a value is not.
+    /// Whether a node is true. A node without a value counts as false.
     func holds<Node: PredicateExpression>(_ node: Node) throws -> Bool where Node.Output == Bool {
         try present(node) ?? false
     }
@@ -122,7 +122,7 @@ extension PartialRangeFrom: EndlessRange where Bound: FixedWidthInteger {
     }
 }
 
-// MARK: What Foundation evaluates
+// MARK: Nodes that Foundation evaluates
 
 extension PredicateExpressions.Variable: SafelyEvaluated {
     func safely(_ scope: EvaluationScope) throws -> Output { try scope.leaf(self) }

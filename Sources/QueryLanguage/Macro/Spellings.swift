@@ -37,7 +37,7 @@ private enum Spelling {
         var parts: [Unicode.Scalar]
     }
 
-    /// The compositions of ASCII scalars, by their first part. A string of ASCII needs only this table.
+    /// The compositions of ASCII scalars, by their first part. An ASCII string needs only this table.
     static let ofASCII: [Unicode.Scalar: [Composition]] = [
         ";": [Composition(scalar: "\u{37E}", parts: [";"])],
         "K": [Composition(scalar: "\u{212A}", parts: ["K"])],

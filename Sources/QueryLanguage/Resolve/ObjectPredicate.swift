@@ -23,7 +23,7 @@ package indirect enum ObjectPredicate: Sendable {
     /// Whether the predicate accepts an object.
     ///
     /// - Parameter stored: The row of the object, with the joined columns of the query.
-    /// - Throws: Errors of a matcher. An error of another library becomes the cause of `predicateFailed`.
+    /// - Throws: Any error of a matcher. An error that is not a `DataSourceError` becomes the cause of `predicateFailed`.
     package func accepts(
         _ object: any QueriedObject, _ stored: StoredRow, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
@@ -54,11 +54,11 @@ package indirect enum ObjectPredicate: Sendable {
 extension PredicateTree {
     /// The reason why the predicate needs objects; nil if rows are enough.
     ///
-    /// A fetch evaluates such a part of an AND on the objects that match the other parts. Code with rows only cannot evaluate
-    /// such a predicate.
+    /// If the predicate is an AND, a fetch evaluates this part on the objects that match the other parts. Code with only rows
+    /// cannot evaluate the predicate.
     package var needsObjects: String? { firstTest { _ in true }?.reason }
 
-    /// The reason why the predicate needs objects whose relationships can be followed; nil if it is not known to need them.
+    /// The reason why the predicate needs objects whose relationships can be followed; nil if no such need is known.
     package var needsRelationships: String? { firstTest(where: \.followsRelationship)?.reason }
 
     private func firstTest(where condition: (ObjectMatcher) -> Bool) -> ObjectMatcher? {
@@ -72,7 +72,7 @@ extension PredicateTree {
 
     /// The predicate over the columns of an entity and its joined columns.
     ///
-    /// - Throws: `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`, the last also for a predicate that needs objects.
+    /// - Throws: `unknownAttribute`, `invalidPredicate` or `unsupportedQuery`. A predicate that needs objects is unsupported.
     package func resolved(
         _ layout: EntityLayout, in model: ModelLayout
     ) throws(DataSourceError) -> (predicate: RowPredicate, joined: [JoinedColumn]) {

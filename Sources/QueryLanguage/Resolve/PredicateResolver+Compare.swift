@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 package import RowStore
 
-/// Comparisons, strings and lists.
+/// Resolves comparisons, strings and lists.
 extension PredicateResolver {
     func compare(
         _ lhs: FetchExpression, _ relation: ComparisonOperator, to rhs: FetchExpression, options: StringOptions
@@ -16,7 +16,7 @@ extension PredicateResolver {
         return try compare(left, relation, to: right, options: options)
     }
 
-    /// Whether an id, which may be decoded, belongs to an object of another entity. Rows have only keys, so the entity is
+    /// Whether an id belongs to an object of another entity. The id may be decoded. Rows have only keys, so the entity is
     /// checked here.
     private func isAnother(_ object: FetchExpression, _ id: FetchExpression) -> Bool {
         guard object == .object, case .constant(.objectID(let name, _)) = id else { return false }
@@ -124,7 +124,7 @@ extension PredicateResolver {
             if value.kind?.isText == false {
                 throw invalid("\(value.description) is on the right side of IN, which must be a list or a string.")
             }
-            // In a string, IN means CONTAINS with the sides swapped.
+            // If the right side is a string, IN means CONTAINS with the sides swapped.
             return try text(rhs, .contains, with: lhs, options: options.union(.findsNoEmptyString))
         }
         let value = try expression(lhs)
@@ -205,7 +205,7 @@ extension PredicateResolver {
     private func successor(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
-            // Skip the surrogates, which are no scalars.
+            // Skip the surrogates, which are not scalars.
             guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
             var successor = String.UnicodeScalarView(scalars)
             successor.append(next)

@@ -20,7 +20,7 @@ package struct TypedExpression {
         return attribute.map { "\"\($0)\" (\(kind))" } ?? kind
     }
 
-    /// The expression in a comparison with another one.
+    /// The form of the expression for a comparison with another expression.
     func compared(to other: TypedExpression) -> TypedExpression {
         guard let nearest, other.kind == .real else { return self }
         return TypedExpression(expression: .constant(.real(nearest)), kind: .real)
@@ -75,7 +75,7 @@ extension PredicateResolver {
 
     /// The kind in which a number is calculated.
     ///
-    /// - Throws: `invalidPredicate` unless the kind is a number.
+    /// - Throws: `invalidPredicate` if the kind is not a number.
     func number(_ kind: ValueKind, _ side: TypedExpression) throws(DataSourceError) -> ValueKind {
         guard kind.isNumber else {
             throw invalid("\(side.description) is not a number and cannot be used in a calculation.")
@@ -121,7 +121,7 @@ extension PredicateResolver {
 
     // MARK: Kinds
 
-    /// Converts two expressions to one kind, for a choice between them.
+    /// Converts two expressions to the same kind, because only one of them becomes the result.
     private func alike(
         _ lhs: TypedExpression, _ rhs: TypedExpression
     ) throws(DataSourceError) -> (RowExpression, RowExpression, ValueKind?) {
@@ -148,7 +148,7 @@ extension PredicateResolver {
     }
 }
 
-/// Functions of one value and of lists.
+/// Resolves functions of one value, and functions of lists.
 extension PredicateResolver {
     func call(
         _ function: FetchFunction, _ arguments: [FetchExpression]

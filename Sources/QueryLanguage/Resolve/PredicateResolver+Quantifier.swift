@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// ANY, ALL and NONE, as subqueries.
+/// Resolves ANY, ALL and NONE as subqueries.
 extension PredicateResolver {
     /// Resolves ANY (at least one object of a to-many relationship matches), ALL (no object fails) or NONE (no object matches).
     func quantified(
@@ -30,7 +30,7 @@ extension PredicateResolver {
         return try resolve(.someOf(objects, element, .compare(value, .equal, lhs, options)))
     }
 
-    /// Replaces a comparison of a count by an existence check, if that is enough, as for `@count > 0`; otherwise nil.
+    /// Returns an existence check that can replace the comparison of a count, as for `@count > 0`; nil if there is none.
     ///
     /// - Parameter joinedCount: The number of joined columns before the sides of the comparison were resolved.
     func existence(
@@ -153,7 +153,7 @@ extension PredicateTree.Quantifier {
 }
 
 extension PredicateTree.Node {
-    /// Matches if any of the objects matches a predicate.
+    /// A predicate that is true if any of the objects matches `test`.
     package static func someOf(_ objects: FetchExpression, _ variable: String, _ test: Self) -> Self {
         .compare(
             .path(.subquery(objects, variable: variable, test), ["@count"]), .greater, .constant(.integer(0)), [])
@@ -183,7 +183,7 @@ extension PredicateTree.Node {
         }
     }
 
-    /// The operand of a quantifier before the node: the list on the right side of a comparison, otherwise the left side.
+    /// The operand of a quantifier before the node: the right side of a comparison if it is a list; otherwise the left side.
     fileprivate var quantified: FetchExpression? {
         switch self {
         case .compare(let one, _, let other, _), .text(let one, _, let other, _):

@@ -1,9 +1,9 @@
 internal import ManagedModel
 package import RowStore
 
-/// The resolution of relationships.
+/// Resolves relationships.
 extension PredicateResolver {
-    /// The value of keys of the object of this scope.
+    /// The value at the end of a path that starts at the object of this scope.
     package func ownPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         guard let (relationship, rest) = try leading(path) else {
             guard let calculated = calculatedPath(path) else { return try attribute(path) }
@@ -15,7 +15,7 @@ extension PredicateResolver {
         return try destination(relationship, rest)
     }
 
-    /// The path along relationships that a derived attribute stands for, with any further keys; nil for other attributes.
+    /// The path along relationships that replaces a path with a derived attribute; nil for other paths.
     private func calculatedPath(_ path: [String]) -> [String]? {
         guard !layout.calculatedPaths.isEmpty, let first = path.first, let column = layout.column(named: first),
             let calculated = layout.calculatedPaths[column]
@@ -42,7 +42,7 @@ extension PredicateResolver {
 
     // MARK: To one
 
-    /// The destination of a to-one relationship, or the value of keys of the destination.
+    /// The destination of a to-one relationship, or the value at the end of further keys.
     private func destination(
         _ relationship: RelationshipLayout, _ rest: [String]
     ) throws(DataSourceError) -> TypedExpression {
@@ -163,15 +163,15 @@ extension PredicateResolver {
 
     // MARK: Collections
 
-    /// The variables of the subqueries between this scope and the scope that owns the objects.
+    /// The variables of the subqueries from this scope to the scope that owns the objects.
     private func variablesLeft(_ objects: FetchExpression) -> Set<String> {
         guard let scope else { return [] }
         if case .path(.variable(let name), _) = objects, scope.variable == name { return [] }
         return scope.outer.variablesLeft(objects).union(scope.variable.map { [$0] } ?? [])
     }
 
-    /// Calls the body with the to-many relationship of a collection, and with the resolver of its owner. Imports the result
-    /// into this scope.
+    /// Calls the body with the to-many relationship of a collection, and with the resolver of its owner. Imports the body's
+    /// result into this scope.
     private func collection(
         _ objects: FetchExpression,
         _ body: (PredicateResolver, RelationshipLayout) throws(DataSourceError) -> TypedExpression

@@ -12,7 +12,7 @@ package struct PredicateResolver {
     let scope: SubqueryScope?
     /// The value of `now()`, in seconds since the reference date.
     let now: Double
-    /// Entities with deleted objects to which links may still lead, because only the save applies the delete rules.
+    /// The entities with deleted objects that links may still lead to, until the save applies the delete rules.
     let withGoneObjects: Set<Int>
 
     /// - Parameter joined: The existing joined columns of the rows.
@@ -85,7 +85,7 @@ package struct PredicateResolver {
         return values.sorted { $0.key < $1.key }.map { list($0.key, $0.value) } + rest
     }
 
-    /// Matches if the column has one of the values.
+    /// A predicate that is true if the column has one of the values.
     func list(_ column: Int, _ values: [RowValue]) -> RowPredicate {
         values.count > 16
             ? .isMember(.column(column), ValueList(values, .natural)) : .isIn(column: column, values)
@@ -104,7 +104,7 @@ package struct PredicateResolver {
     }
 }
 
-/// The resolution of attributes.
+/// Resolves attributes.
 extension PredicateResolver {
     /// An attribute, or the length of an attribute: `name.length`.
     func attribute(_ path: [String]) throws(DataSourceError) -> TypedExpression {
@@ -126,8 +126,8 @@ extension PredicateResolver {
         return try self.column(path.dropLast())
     }
 
-    /// - Throws: `unknownAttribute` with the attributes of a composite, if the path begins with a composite but leads to none
-    ///   of them.
+    /// - Throws: `unknownAttribute`, which names the attributes of the composite, if the path starts at a composite but does
+    ///   not lead to any of its attributes.
     private func checkComposite(_ path: [String]) throws(DataSourceError) {
         let start = path.dropLast().map { $0 + "." }.joined()
         let leaves = layout.columns.filter { $0.name.utf8.starts(with: start.utf8) && $0.attribute != nil }
@@ -158,7 +158,7 @@ extension PredicateResolver {
             guard let attribute = layout.columns[column].attribute else {
                 return TypedExpression(expression: .column(column), kind: .objectID, attribute: name)
             }
-            // A composite has no column, only its leaves have columns. So an attribute without a kind is a transformable.
+            // A composite has no column. Only its leaves have columns. So an attribute without a kind is a transformable.
             let kind = ValueKind(attribute.type) ?? .transformable
             return TypedExpression(expression: .column(column), kind: kind, attribute: name)
         }

@@ -10,8 +10,8 @@ package final class JoinCollector {
         for column in columns { _ = add(column) }
     }
 
-    /// Adds a column, in place of the last column if that was added after the first `count` columns, so that only the caller
-    /// uses it.
+    /// Adds a column. If `column` is the last column and was added after the first `count` columns, only the caller uses it, so
+    /// the new column replaces it.
     ///
     /// - Returns: The number of the new column.
     func replaceLast(_ column: Int, ifAfter count: Int, with new: JoinedColumn) -> Int {
@@ -32,7 +32,8 @@ package final class JoinCollector {
     }
 }
 
-/// The scope of an object at the end of a relationship: its variable, and the resolver of the object before.
+/// The scope of an object at the end of a relationship: its variable, and the resolver of the object at which the relationship
+/// starts.
 final class SubqueryScope {
     /// The variable of the subquery; nil for the destination of a to-one relationship.
     let variable: String?
@@ -40,7 +41,7 @@ final class SubqueryScope {
     /// The number of relationships from the object of the whole predicate.
     let depth: Int
 
-    /// The most relationships along a path.
+    /// The largest number of relationships along a path.
     static let depthLimit = 8
 
     init(_ variable: String?, _ outer: PredicateResolver) {
@@ -64,13 +65,13 @@ extension PredicateResolver {
         return try scope.outer.object(of: variable).map(imported)
     }
 
-    /// The value of keys of the object of the whole predicate, imported into this scope.
+    /// The value at the end of a path that starts at the object of the whole predicate, imported into this scope.
     func keyPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         guard let scope else { return try ownPath(path) }
         return imported(try scope.outer.keyPath(path))
     }
 
-    /// The value of keys of the object that an expression stands for.
+    /// The value at the end of a path that starts at the object of an expression.
     func path(_ base: FetchExpression, _ path: [String]) throws(DataSourceError) -> TypedExpression {
         switch base {
         case .variable(let name):

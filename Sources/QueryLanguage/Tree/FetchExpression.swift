@@ -14,14 +14,15 @@ package indirect enum FetchExpression: Sendable, Hashable {
     case object
     case constant(FetchValue)
     case list([FetchExpression])
-    /// `$NAME`: the object of the subquery with this variable; outside of such a subquery, a placeholder to replace before use.
+    /// `$NAME`: the object of the subquery with this variable. Outside of such a subquery, a placeholder that must be replaced
+    /// before use.
     case variable(String)
     case arithmetic(FetchExpression, ArithmeticOperator, FetchExpression)
     case negated(FetchExpression)
     case function(FetchFunction, [FetchExpression])
     /// The first value if the predicate is true, otherwise the second.
     case conditional(PredicateTree.Node, FetchExpression, FetchExpression)
-    /// The first value, or the second if the first is nil.
+    /// The first value; the second value if the first value is nil.
     case coalesce(FetchExpression, FetchExpression)
     case cast(FetchExpression, AttributeType)
 }
@@ -49,7 +50,7 @@ extension FetchExpression {
         self = .list(elements)
     }
 
-    /// The most elements that a list argument may have.
+    /// The largest number of elements in a list argument.
     static let mostElements = 1_000_000
 
     /// The type of an argument, for messages.

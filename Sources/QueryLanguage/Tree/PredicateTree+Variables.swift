@@ -43,7 +43,7 @@ extension PredicateTree.Node {
         }
     }
 
-    /// The comparison with both bounds, if the variable is replaced by a list of two values.
+    /// The comparison with both bounds, if a list of two values replaces the variable.
     private func within(
         _ one: FetchExpression, _ range: FetchExpression, substituting values: [String: FetchExpression],
         options: StringOptions

@@ -9,7 +9,7 @@ package struct PredicateTree: Sendable, Hashable {
     /// The number of levels of the tree.
     private let depth: Int
 
-    /// The most levels that a tree may have.
+    /// The largest number of levels in a tree.
     static let depthLimit = 1000
     /// The longest list to which `&&` and `||` add predicates. A longer list becomes a part of a new list.
     private static let chainLength = 64
@@ -115,7 +115,8 @@ extension PredicateTree {
 package final class ObjectMatcher: Sendable, Hashable {
     /// The construct that needs the object, for messages.
     package let reason: String
-    /// Whether the matcher is known to follow a relationship. A computed property of the app may follow one unnoticed.
+    /// Whether the matcher is known to follow a relationship. A computed property of the app may follow a relationship that is
+    /// not known.
     package let followsRelationship: Bool
     package let evaluate: @Sendable (any QueriedObject) throws -> Bool
 
@@ -200,7 +201,7 @@ extension PredicateTree.Node {
 }
 
 extension PredicateTree.Node {
-    /// Matches if all nodes match, as one node with as few parts as possible.
+    /// Makes one node that matches if all nodes match, with as few parts as possible.
     package static func all(_ nodes: [Self]) -> Self {
         var operands: [Self] = []
         for node in nodes {
@@ -214,7 +215,7 @@ extension PredicateTree.Node {
         return operands.isEmpty ? .constant(true) : operands.count == 1 ? operands[0] : .and(operands)
     }
 
-    /// Matches if any node matches, as one node with as few parts as possible.
+    /// Makes one node that matches if any node matches, with as few parts as possible.
     package static func any(_ nodes: [Self]) -> Self {
         var operands: [Self] = []
         for node in nodes {
@@ -228,7 +229,7 @@ extension PredicateTree.Node {
         return operands.isEmpty ? .constant(false) : operands.count == 1 ? operands[0] : .or(operands)
     }
 
-    /// Matches if the node does not match, with the negation moved inside where possible.
+    /// Makes a node that matches if `node` does not match. Moves the negation inward where possible.
     package static func negation(_ node: Self) -> Self {
         switch node {
         case .constant(let answer): .constant(!answer)

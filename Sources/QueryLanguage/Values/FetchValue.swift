@@ -8,7 +8,8 @@ package enum FetchValue: Sendable, Hashable {
     case integer(Int64)
     case double(Double)
     case decimal(Decimal)
-    /// A literal of a format with more digits than a `Double` has: beside a `Double` the nearest one, and otherwise a decimal.
+    /// A literal of a format with more digits than a `Double` has. Compared with a `Double`, it is the nearest `Double`;
+    /// otherwise it is a decimal.
     case digits(String)
     case text(String)
     case date(Date)
@@ -195,7 +196,7 @@ package protocol ObjectReference {
 package protocol AnyOptional {
     /// The type of the value.
     static var wrapped: Any.Type { get }
-    /// `\.!`.
+    /// The key path `\.!`.
     static var unwrapping: AnyKeyPath { get }
     /// The wrapped value, which may be an optional itself.
     var content: Any? { get }
