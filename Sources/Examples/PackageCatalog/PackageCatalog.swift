@@ -33,8 +33,8 @@ struct PackageCatalog {
         }
     }
 
-    /// Closes the catalog at the end, even after an error. Other members of a shared store would otherwise wait until this
-    /// member counts as ended.
+    /// Closes the catalog at the end, even after an error. If the catalog stayed open, other members of a shared store would
+    /// wait until this member counts as ended.
     private static func using(_ catalog: Catalog, _ body: (Catalog) async throws -> Void) async throws {
         do {
             try await body(catalog)
@@ -45,7 +45,7 @@ struct PackageCatalog {
         try await catalog.container.close()
     }
 
-    /// Reads the input before the store is opened, so that unreadable input does not reset the store.
+    /// Reads the input before opening the store, so that the store is not reset if the input cannot be read.
     private static func update(_ arguments: Arguments) async throws -> Catalog {
         let packages = try PackageList(arguments.input)
         packages.reportFaults()
@@ -60,7 +60,7 @@ struct PackageCatalog {
         try await using(update(arguments)) { try await $0.watch(arguments.input, since: version, subject) }
     }
 
-    /// Opens an existing store. A store that was made for another model or database key is not reset, because the reset store
+    /// Opens an existing store. If the store was made for another model or database key, it is not reset, because a reset store
     /// would be empty.
     private static func stored(_ arguments: Arguments) async throws -> Catalog {
         if arguments.place == .memory { return try await update(arguments) }

@@ -1,9 +1,10 @@
-/// Draws pictures as one animated SVG image. What several pictures have in common is drawn once: a line of a box, or a whole box.
+/// Draws pictures as one animated SVG image. A line of a box, or a whole box, that several pictures have in common is drawn
+/// once.
 struct Drawing {
     private static let cellWidth = 8
     private static let lineHeight = 18
     private static let margin = 14
-    /// The colours of a dark terminal, by the parameters of their sequence.
+    /// The colors of a dark terminal, by the parameters of their color sequences.
     private static let classes: [(parameters: String, name: String, look: String)] = [
         ("1", "s", "fill:#fff;font-weight:bold"), ("90", "f", "fill:#6b7686"),
         ("1;34", "h", "fill:#7cb0ff;font-weight:bold"), ("36", "a", "fill:#5fd0c8"),
@@ -46,7 +47,7 @@ struct Drawing {
 
     // MARK: Time
 
-    /// Shows each picture for its time, again and again. A reader who wants no motion sees the last picture.
+    /// Shows each picture for its duration, in an endless loop. Readers who prefer reduced motion see only the last picture.
     private func animation() -> String {
         let total = pictures.reduce(0) { $0 + $1.milliseconds }
         var begin = 0
@@ -75,10 +76,10 @@ struct Drawing {
     // MARK: Lines
 
     private mutating func group(_ picture: Picture, _ number: Int) -> String {
-        // The boxes that are beside each other, and the lines below.
+        // The first column has lines across the whole width. Each following column has the lines of one box beside other boxes.
         var columns: [String] = []
         for (row, line) in picture.lines.enumerated() {
-            // Where the text of the line stands.
+            // The baseline of the line.
             let y = Self.margin + row * Self.lineHeight + 13
             for (index, box) in line.enumerated() {
                 let column = line.count > 1 ? index + 1 : 0
@@ -96,7 +97,7 @@ struct Drawing {
         return name(texts + (shapes.isEmpty ? "" : "<path d=\"\(Self.joined(shapes))\"/>"), "l")
     }
 
-    /// The name of something drawn, which is defined when it is first used.
+    /// Returns the name of a drawn element. Defines the element when it is first used.
     private mutating func name(_ content: String, _ prefix: String) -> String {
         if let name = names[content] { return name }
         let name = "\(prefix)\(names.count)"
@@ -105,7 +106,7 @@ struct Drawing {
         return name
     }
 
-    /// A run of text, without the characters that are drawn as lines: they are added to the shapes.
+    /// Draws a run of text. Characters that are drawn as lines are added to `shapes` instead.
     private func drawn(_ run: Picture.Run, _ shapes: inout String) -> String {
         let look = Self.classes.first { $0.parameters == run.style }.map { " class=\"\($0.name)\"" } ?? ""
         var (parts, fills) = ("", "")
@@ -142,7 +143,7 @@ struct Drawing {
         return parts
     }
 
-    /// The path of a character of a box, so that lines meet whatever the font is.
+    /// The path of a box-drawing character. Paths meet in every font.
     private static func shape(_ character: Character, _ column: Int) -> String? {
         let (left, middle) = (x(column), x(column) + cellWidth / 2)
         switch character {
@@ -156,7 +157,7 @@ struct Drawing {
         }
     }
 
-    /// A path in which horizontal strokes that follow each other are one.
+    /// Joins adjacent horizontal strokes of a path.
     private static func joined(_ path: String) -> String {
         var strokes: [(start: Int, length: Int, rest: Substring)] = []
         for part in path.split(separator: "M") {

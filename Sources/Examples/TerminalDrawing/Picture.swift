@@ -1,17 +1,17 @@
-/// A picture of a recording: lines of characters, and the time for which they are shown.
+/// A picture of a recording: lines of characters, and the duration of the picture.
 struct Picture {
-    /// Characters next to each other with the same look.
+    /// Adjacent characters with the same style.
     struct Run: Hashable {
         var column: Int
         var text: String
         var style: String
     }
 
-    /// The runs of each line, divided where two boxes meet: a box seldom changes when its neighbour does.
+    /// The runs of each box in each line. Runs are divided by box, because a box seldom changes together with its neighbor.
     var lines: [[[Run]]]
     var milliseconds: Int
 
-    /// The pictures of a recording. Each ends with a form feed and its milliseconds.
+    /// Returns the pictures of a recording. Each picture ends with a form feed and its duration in milliseconds.
     static func all(in recording: String) -> [Picture] {
         var pictures: [Picture] = []
         var lines: [[[Run]]] = []
@@ -43,14 +43,14 @@ struct Picture {
         return boxes
     }
 
-    /// The runs of a line in which colour sequences (`ESC [ ... m`) set the style.
+    /// Returns the runs of a line. Color sequences (`ESC [ ... m`) set the style.
     private static func runs(of line: Substring) -> [Run] {
         var runs: [Run] = []
         var (column, style) = (0, "")
         var rest = line
         while let character = rest.first {
             if character == "\u{1B}" {
-                // Any other sequence is left out up to its escape character.
+                // Drop only the escape character of any other sequence.
                 if let sequence = rest.prefixMatch(of: /\u{1B}\[([0-9;]*)m/) {
                     style = String(sequence.1)
                     rest = rest[sequence.range.upperBound...]

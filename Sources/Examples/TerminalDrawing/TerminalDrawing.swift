@@ -2,8 +2,8 @@ import Foundation
 
 /// Draws a recording of a terminal, read from standard input, as an SVG image on standard output.
 ///
-/// A recording is what `mail --record` prints: the lines of each picture, with colour sequences, and then a form feed with the
-/// milliseconds for which the picture is shown.
+/// `mail --record` prints a recording. It has the lines of each picture, with color sequences, and then a form feed with the
+/// duration of the picture in milliseconds.
 @main
 struct TerminalDrawing {
     static func main() {

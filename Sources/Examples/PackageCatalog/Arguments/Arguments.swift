@@ -135,7 +135,7 @@ extension Arguments {
 }
 
 extension Arguments.Command {
-    /// The options of the command, without the options for the location of the catalog.
+    /// The options of the command, except the options for the location of the catalog.
     fileprivate var options: Set<String> {
         let own: Set<String> =
             switch self {

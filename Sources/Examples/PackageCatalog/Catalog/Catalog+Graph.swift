@@ -24,7 +24,8 @@ extension Catalog {
         for line in lines.sorted().unique { print(line) }
     }
 
-    /// Prints a shortest chain of dependencies to a package with that name, from a package that no other package needs.
+    /// Prints a shortest chain of dependencies that ends at a package with this name. The chain starts at a package that no
+    /// other package needs.
     func printReason(for name: String) throws {
         let goals = try stored(name)
         var way = DependencySearch(to: goals)
@@ -36,7 +37,8 @@ extension Catalog {
         for step in chain { print("\(step.package.title) \(step.field): \(step.text)") }
     }
 
-    /// The present packages with a name; if there are none, the present packages that provide the name.
+    /// The installed or available packages with a name. If there are none, the installed or available packages that provide the
+    /// name.
     private func stored(_ name: String) throws -> [Package] {
         let known = try packages.main.first(PackageName.self, where: \.name, equals: name)
         let found = Array(known?.packages.filter(\.isThere) ?? [])
@@ -57,7 +59,7 @@ struct DependencySearch {
     }
 
     private let goals: [Package]
-    /// The dependency through which the search reached each package, and the next package of the chain.
+    /// For each reached package, the dependency and the next package of the chain.
     private var reached: [ManagedObjectID: (dependency: Dependency, next: Package)] = [:]
     /// The number of packages that the search found.
     var dependantCount: Int { reached.count }
@@ -66,7 +68,7 @@ struct DependencySearch {
         self.goals = goals
     }
 
-    /// The chain from a package that no other package needs to one of the goals; nil if there is no such package.
+    /// Returns the chain from a package that no other package needs to one of the goals; nil if there is no such package.
     mutating func shortestChain() -> [Step]? {
         var met = Set(goals.map(\.objectID))
         var edge = goals

@@ -35,7 +35,7 @@ struct Catalog {
         try await packages.removeUnusedNames()
         let line = SyncLine("packages", synced, broken: list.brokenCount, rows: try packages.count(Package.self))
 
-        // An empty list is allowed, because possibly no package has a maintainer.
+        // An empty list is allowed, because it is possible that no package has a maintainer.
         others.deleted = try await maintainers.sync(records, deleting: .all, options: .allowsEmpty).deleted
         try await packages.showSaves()
         return [line, SyncLine("maintainers", others, broken: 0, rows: try maintainers.count(Maintainer.self))]
@@ -47,8 +47,8 @@ struct Catalog {
         if let missing { throw missing }
     }
 
-    /// Deletes packages, and maintainers without remaining packages. Returns a line about the deleted packages, and an error
-    /// for unknown names.
+    /// Deletes packages, and then maintainers without packages. Returns a line about the deleted packages, and an error if some
+    /// names are unknown.
     func remove(_ names: [String]) async throws -> (line: String, missing: CatalogError?) {
         let missing = try names.filter { try !packages.main.exists(Package.self, where: \.name == $0) }
         let gone = try packages.fetch(Package.self, where: .isIn(\.name, names))

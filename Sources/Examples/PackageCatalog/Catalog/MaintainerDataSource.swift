@@ -11,7 +11,7 @@ final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> 
         maintainer.packageCount = Int32(clamping: record.packageCount)
     }
 
-    /// Counts the packages of maintainers again.
+    /// Counts the packages of the maintainers again.
     ///
     /// - Parameter deletesUnused: Whether maintainers without packages are deleted.
     func count(_ keys: Set<String>, deletesUnused: Bool) async throws {

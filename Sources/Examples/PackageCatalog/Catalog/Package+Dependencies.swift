@@ -11,13 +11,13 @@ extension Package {
         return groups.map { $0.value.sorted { $0.position < $1.position } }
     }
 
-    /// The dependencies of other packages that this package meets.
+    /// The dependencies that this package meets. They belong to other packages.
     var dependents: [Dependency] {
         let names = (packageName.map { [$0] } ?? []) + provides
         return names.flatMap { $0.dependents }.filter { $0.isMet(by: self) }
     }
 
-    /// The version in which the package provides a name; nil if the package gives no version.
+    /// The version of a name that the package provides; nil if the package gives no version.
     fileprivate func providedVersion(_ name: String) -> String? {
         let references = PackageReference.requirements(provided)?.joined()
         return references?.first { $0.name == name && $0.version?.relation == .equal }?.version?.version
@@ -34,8 +34,8 @@ extension Dependency {
             .sorted { ($0.name, $0.key) < ($1.name, $1.key) }
     }
 
-    /// Whether a package has the name, the version and the architecture. A name that the package only provides has the version
-    /// in the `Provides` field, or no version.
+    /// Whether a package has the name, the version and the architecture. If the package only provides the name, the name has
+    /// the version in the `Provides` field, or no version.
     fileprivate func isMet(by package: Package) -> Bool {
         guard let reference = PackageReference(text) else { return false }
         let isNamed = package.name == reference.name

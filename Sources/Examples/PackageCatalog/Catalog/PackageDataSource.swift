@@ -49,7 +49,7 @@ final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
         }
     }
 
-    /// Returns when main shows all saves, and lists have reported them.
+    /// Waits until main shows all saves and lists have reported them.
     func showSaves() async throws {
         try await perform(waitFor: .main) { _ in }
     }

@@ -4,7 +4,7 @@ internal import Foundation
 /// The packages of a control file, and its broken records.
 struct PackageList {
     private(set) var packages: [PackageRecord] = []
-    /// The number of packages that cannot be stored. Broken records without a package's name are listed, but not counted.
+    /// The number of packages that cannot be stored. A broken record without a package's name is listed, but not counted.
     private(set) var brokenCount = 0
     private var faults: [BrokenRecord] = []
 

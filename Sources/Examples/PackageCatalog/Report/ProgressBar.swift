@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The progress of long work, drawn on standard error if standard error is a terminal.
 ///
-/// **Isolation**: none. Any thread can advance the bar, and so can the hook of a data source.
+/// **Isolation**: none. Any thread can advance the bar, including the thread that runs the hook of a data source.
 final class ProgressBar: Sendable {
     static let standardError = ProgressBar()
 

@@ -5,8 +5,8 @@ internal import Synchronization
 /// Reports that a file was written or replaced.
 ///
 /// The watch follows the file's folder, because editors and apt replace a file: they write a new file and rename it. If a link
-/// leads to the file, the watch also follows the folder of the link. The watch does not notice that a folder is renamed or
-/// replaced. On kernels other than Linux, it does not notice that a file is written in place, or that a link changes.
+/// leads to the file, the watch also follows the folder of the link. The watch does not notice if a folder is renamed or
+/// replaced. On kernels other than Linux, the watch does not notice if a file is written in place or a link changes.
 final class FileWatch: Sendable {
     private let input: Input
     private let version: Mutex<FileVersion?>
@@ -26,7 +26,7 @@ final class FileWatch: Sendable {
         source = FileWatch.source(descriptor, queue)
         source.setEventHandler { [weak self] in
             FileWatch.drain(descriptor)
-            // A link may lead to another folder now.
+            // The link may now lead to another folder.
             FileWatch.follow(input, descriptor)
             self?.check()
         }

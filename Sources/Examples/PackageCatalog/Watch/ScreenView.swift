@@ -1,7 +1,7 @@
 internal import CoreDataSource
 internal import Foundation
 
-/// The list on a terminal, by sections. Each report repaints the screen, with a mark at each change.
+/// The list on a terminal, in sections. Each report repaints the screen and marks each change.
 @MainActor
 final class ScreenView: ListView {
     /// The last message.
@@ -56,7 +56,7 @@ struct Screen {
         gone.append(text)
     }
 
-    /// At most `height` lines. Deleted rows come last, on at most a third of the lines.
+    /// At most `height` lines. Deleted rows come last, and use at most a third of the lines.
     func lines(height: Int) -> [String] {
         let shownGone = gone.prefix(max(1, height / 3))
         let room = max(1, height - shownGone.count)
@@ -65,7 +65,7 @@ struct Screen {
     }
 }
 
-/// The list on standard output: a line for each change, deleted rows first, then in the order of the list.
+/// The list on standard output. Each change is a line: first deleted rows, then the other changes in the order of the list.
 struct LineView: ListView {
     func show(_ list: WatchedList, _ changes: [ManagedObjectID: RowChange]) {
         let gone = changes.values.filter { $0.type == .delete }.sorted { $0.text < $1.text }

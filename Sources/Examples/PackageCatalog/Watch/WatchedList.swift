@@ -12,12 +12,12 @@ extension Package: ListedRow {
 }
 
 extension Dependency: ListedRow {
-    /// The depending package and the requirement. The object stores the package's name, so that the name can still be shown
+    /// The dependent package and the requirement. The object stores the package's name, so that the name can be shown even
     /// after the package was deleted.
     var line: String { "\(dependant) [\(text)]" }
 }
 
-/// A change, as the output shows it.
+/// A change of a row, for the output.
 struct RowChange {
     var type: ListChangeType
     var text: String
