@@ -16,9 +16,9 @@ final class Connection: SQLConnection {
     /// The names of the prepared statements on the server, by the SQL of the statements.
     private var prepared: [String: String] = [:]
     private var lastStatement = 0
-    /// How long to wait for an answer without sent or received bytes; nil to wait as long as the server works on the answer.
+    /// The longest wait for an answer while no bytes are sent or received; nil to wait as long as the server works on it.
     var patience: Duration?
-    /// The time without bytes after which to check whether the server works on the answer; nil for no check.
+    /// The time without sent or received bytes after which to check whether the server works on the answer; nil for no check.
     var silence: Duration?
     let target: ConnectionTarget
     /// The ID of the server process for this connection.
@@ -87,8 +87,8 @@ final class Connection: SQLConnection {
 
     /// Connects again to get the code of the error with which the server refuses the connection; nil if there is no code.
     ///
-    /// The error message is in the server's language. libpq adds the code to the message only if this is set before the server
-    /// answers.
+    /// The error message is in the server's language. libpq adds the code to the message only if asked to do so before the
+    /// server answers.
     private static func refusal(_ settings: [(String, String)]) -> String? {
         guard let handle = withPointers(settings, { PQconnectStartParams($0, $1, 1) }) else { return nil }
         defer { PQfinish(handle) }

@@ -18,15 +18,15 @@ package struct PostgreSQLOptions: Sendable {
     var server: [String: String] = [:]
     /// The handler for the statements that run once the store is open.
     package var tracing: StatementTracing?
-    /// Called while a migration carries rows over.
+    /// Called with the progress of a migration.
     package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
     /// The times for keeping leases and waiting for them.
     package var leaseTimes = LeaseTimes()
     /// Whether to listen for notifications; false for tests of servers without notifications.
     package var isNotified = true
-    /// How long to wait for an answer without sent or received bytes.
+    /// The longest wait for an answer while no bytes are sent or received.
     package var patience = Duration.seconds(60)
-    /// The time without bytes after which to check whether the server works on the answer.
+    /// The time without sent or received bytes after which to check whether the server works on the answer.
     package var silence = Duration.seconds(10)
     /// How long an idle reading connection is kept.
     package var idleReaderTime = Duration.seconds(30)
@@ -67,9 +67,9 @@ struct ConnectionTarget: Sendable {
     var isReadOnly = false
     /// The settings that select one of several servers; empty to accept any server that answers.
     var server: [String: String] = [:]
-    /// How long to wait for an answer without sent or received bytes.
+    /// The longest wait for an answer while no bytes are sent or received.
     var patience: Duration
-    /// The time without bytes after which to check whether the server works on the answer.
+    /// The time without sent or received bytes after which to check whether the server works on the answer.
     var silence = Duration.seconds(10)
 
     static let unreadableText =

@@ -302,7 +302,8 @@ extension StoreOpening {
         }
     }
 
-    /// Applies the reset policy if rows cannot be carried over. If a part cannot be kept, the whole store is reset.
+    /// Applies the reset policy if rows cannot be carried over to a new generation. If a part cannot be kept, the whole store
+    /// is reset.
     private func fallBack(
         from failed: StartupDecision, rows: [String: RowValue], cause: String, in registry: Registry,
         found: Registry.Entry
@@ -342,8 +343,8 @@ extension StoreOpening {
             cause: [error.cause, occupants].compactMap(\.self).joined(separator: "; "))
     }
 
-    /// In one transaction, replaces a generation with a generation that has the tables of the current model and the carried
-    /// rows.
+    /// In one transaction, makes a generation with the tables of the current model, carries the rows over, and retires the old
+    /// generation.
     ///
     /// - Parameter purpose: A migration drops the old generation. For a reset, the policy decides whether the old generation is
     ///   kept.

@@ -13,7 +13,7 @@ enum Identifiers {
         SQLNames(reserved: reserved, key: \.self, fitting: fitting)
     }
 
-    /// Returns a hash of a name that is the same in every process.
+    /// Hashes a name. The hash is the same in every process.
     static func hash(_ name: String) -> UInt64 {
         name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }

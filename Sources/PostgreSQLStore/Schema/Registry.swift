@@ -153,7 +153,7 @@ struct Registry {
         }
     }
 
-    /// Returns an unused name for the schema of a backup. A store whose name ends in "backup" may already use the first choice.
+    /// Returns an unused name for the schema of a backup. A store whose name ends in "backup" may already use the usual name.
     private func freeBackup(of name: String, _ generation: Int64) throws(DataSourceError) -> String {
         var number = 1
         while true {

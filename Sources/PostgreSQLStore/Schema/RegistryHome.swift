@@ -100,7 +100,7 @@ extension Connection {
 }
 
 extension PostgreSQLSchema {
-    /// The schema of a store whose model is not known yet: only the tables by which processes share the store.
+    /// Makes the schema of a store whose model is not known yet. It has only the tables by which processes share the store.
     init(named name: String) throws(DataSourceError) {
         try self.init(ModelLayout(ManagedObjectModel(name: "", entities: [])), name: name)
     }

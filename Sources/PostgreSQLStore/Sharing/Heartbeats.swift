@@ -31,8 +31,8 @@ package final class Heartbeats: Sendable {
     /// - Parameters:
     ///   - reports: The last report of each member that has not left.
     ///   - names: The names of the current leases and tickets.
-    /// - Returns: How long each member has been silent; when each lease and each ticket was first seen; and the current time.
-    ///   Both kinds of times are in milliseconds of this process's clock.
+    /// - Returns: How long each member has been silent; and, in milliseconds of this process's clock, when each lease and each
+    ///   ticket was first seen, and the current time.
     package func record(
         _ reports: [Int64: Int64], _ names: [String], at now: ContinuousClock.Instant = .now
     ) -> (silence: [Int64: Duration], firsts: [String: Int64], now: Int64) {
@@ -100,8 +100,8 @@ final class TrustKeeper: Sendable {
     func setUnsettled(_ isUnsettled: Bool) { state.withLock { $0.isUnsettled = isUnsettled } }
 }
 
-/// Looks for transactions in the database that have been open for a long time. During such a transaction, the server keeps and
-/// must skip all rows that are changed or deleted.
+/// Looks for transactions in the database that have been open for a long time. During such a transaction, the server keeps all
+/// rows that are changed or deleted, and every read must skip these rows.
 struct OldTransactions {
     /// The age from which an open transaction is reported.
     let age: Duration
@@ -117,7 +117,8 @@ struct OldTransactions {
     /// The number of looks within this age.
     private static let looks = 10
 
-    /// Returns a report of the oldest old transaction; nil if there is none, or if it was the last that was reported.
+    /// Returns a report of the oldest open transaction; nil if no transaction is old enough, or if the last report was about
+    /// this one.
     ///
     /// A role sees transactions of other roles if it is a superuser or a member of `pg_read_all_stats`.
     mutating func look(_ connection: Connection) throws(DataSourceError) -> DataSourceError? {

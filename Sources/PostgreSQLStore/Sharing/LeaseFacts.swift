@@ -4,8 +4,8 @@ internal import RowStore
 extension LeaseFacts {
     /// Reads the leases, the tickets, and the living members.
     ///
-    /// - Parameter heartbeats: The reports that this process has seen, so that times are by this process's clock. Nil for times
-    ///   by the server's clock, which are only displayed.
+    /// - Parameter heartbeats: The reports that this process has seen, to measure times by its own clock. Nil measures times by
+    ///   the server's clock, for display only.
     init(
         _ connection: Connection, _ schema: PostgreSQLSchema, _ heartbeats: Heartbeats?
     ) throws(DataSourceError) {

@@ -164,7 +164,7 @@ struct Members {
         }
     }
 
-    /// Adds the rows from which the outcome of a transaction is found out after a lost answer, if they are missing.
+    /// Adds the missing rows that show the outcome of a transaction after a lost answer.
     func markSaves(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.pipeline([
             Request("INSERT INTO \(writers) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING", membership.values),

@@ -130,7 +130,7 @@ extension Writer {
     ///
     /// - Parameter patience: How long to try. Zero means only one try. A later save passes zero, and fails if the only try
     ///   fails.
-    /// - Returns: Whether the transaction was committed; false if there is nothing to settle.
+    /// - Returns: Whether the transaction was committed; false if no transaction has an unknown outcome.
     /// - Throws: `outcomeUnknown` if the server cannot be reached in time; with zero patience, the error of the only try. The
     ///   next save tries again.
     @discardableResult

@@ -40,7 +40,7 @@ final class Writer {
     var landed: Set<Int64> = []
     /// Whether a transaction was reported as unknown, so that all rows must be reloaded once its outcome is found out.
     var mustReload = false
-    /// Whether a call may have committed changes of which other members must be notified.
+    /// Whether a call may have committed changes, so that other members must be notified.
     var hasEventsForOthers = false
     var keys = KeyReservations()
     var retention = FeedRetention()
