@@ -14,7 +14,7 @@ public import CoreDataSource
 /// calls a method of the context, and throws the errors of that method. If an attribute has the same name as a method, the
 /// attribute hides the method.
 ///
-/// **Isolation**: that of the context.
+/// **Isolation**: the isolation of the context.
 nonisolated public protocol ActiveRecord: ManagedObject {}
 
 extension ManagedObject: ActiveRecord {}

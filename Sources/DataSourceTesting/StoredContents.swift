@@ -51,7 +51,7 @@ struct StoredContents: Sendable {
         }
     }
 
-    /// The attributes of the objects to which a row links.
+    /// The attributes of the objects that a row links to.
     private static func links(
         _ stored: StoredRow, _ entity: EntityLayout, _ attributes: [Int64: String]
     ) -> [String] {

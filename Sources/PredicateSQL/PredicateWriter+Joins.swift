@@ -53,7 +53,7 @@ extension PredicateWriter {
         }
     }
 
-    /// Writes SQL for the table that encloses the innermost table, whose rows the relationship begins at.
+    /// Writes SQL for the table that directly encloses the innermost table.
     private mutating func outside(_ write: (inout PredicateWriter) -> String?) -> String? {
         let inner = scopes.removeLast()
         defer { scopes.append(inner) }

@@ -78,7 +78,7 @@ struct EvaluationScope {
         }
     }
 
-    /// Throws if a list is a range without an end whose iteration would run beyond the last number of its type.
+    /// Throws if a list is an endless range whose iteration would pass the last number of its type.
     func checkEnd<Elements: Sequence>(_ list: Elements) throws {
         if let range = list as? any EndlessRange, !range.hasNumbers(ElementCount.most) {
             throw UnsafeValue(description: "a closure over a range without an end")

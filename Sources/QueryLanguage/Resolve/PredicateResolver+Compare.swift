@@ -103,7 +103,7 @@ extension PredicateResolver {
         }
     }
 
-    /// Compares a column with a number beyond the range of the column.
+    /// Compares a column with a number outside the range of the column.
     private func outside(_ column: Int, _ relation: ComparisonOperator, isAbove: Bool) -> RowPredicate {
         switch relation {
         case .equal: .constant(false)
