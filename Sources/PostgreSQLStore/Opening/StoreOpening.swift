@@ -206,7 +206,7 @@ struct StoreOpening {
 
     // MARK: Joining
 
-    /// Makes the member that has replaced a generation the only member of the new generation, with the same number.
+    /// Makes this member, which has replaced a generation, the only member of the new generation. The member keeps its number.
     private func rejoin(
         _ connection: Connection, _ schema: PostgreSQLSchema, _ own: Membership
     ) throws(DataSourceError) {

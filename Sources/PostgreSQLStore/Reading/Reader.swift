@@ -15,7 +15,7 @@ final class Reader: @unchecked Sendable {
     private(set) var position: Int64 = 0
     private var cursorNumber = 0
 
-    /// The number of rows in the first page: small, because many queries have few rows.
+    /// The number of rows in the first page. The page is small, because many queries have few rows.
     private static let firstPage = 256
     private static let longestPage = 4096
     /// The approximate size of a page in bytes, estimated from the previous page.

@@ -148,7 +148,7 @@ extension PostgreSQLTable {
                     + (positions[column].map { [(column: $0, isAscending: true)] } ?? []))
         }
         if layout.links != nil {
-            // The first column has no separate index, because the constraint begins with it.
+            // A column that begins a uniqueness constraint was left out above. Index the column together with its positions.
             for (owner, position) in positions where unique.contains(owner) {
                 all.append([(column: owner, isAscending: true), (column: position, isAscending: true)])
             }

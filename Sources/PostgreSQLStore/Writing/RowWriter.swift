@@ -43,7 +43,7 @@ struct RowWriter {
         }
     }
 
-    /// Writes the remaining work of a save with early rows.
+    /// Writes the rest of a save with early rows.
     mutating func write(_ remainder: EarlyRows.Remainder) throws(DataSourceError) {
         for wrong in remainder.wrong { try delete(wrong.rows, schema.table(wrong.entity)) }
         try write(remainder.changes)

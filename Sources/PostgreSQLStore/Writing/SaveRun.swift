@@ -12,7 +12,7 @@ struct SaveRun {
     private var rowCount = 0
     private var saveCount = 0
 
-    /// The largest number of rows of a run with several saves. For more rows, joining would cost more than the separate
+    /// The largest number of rows in a run with several saves. For more rows, joining the saves would cost more than separate
     /// statements.
     private static let joinedRows = 1000
 
