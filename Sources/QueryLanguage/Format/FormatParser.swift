@@ -6,7 +6,7 @@ internal import RowStore
 /// The parser looks one token ahead and never goes back, so its time is linear in the length of the format. The tree has at
 /// most ``mostDepth`` levels, so functions over the tree may be recursive.
 struct FormatParser {
-    /// The most levels of nested parentheses, functions and chains of arithmetic.
+    /// The largest number of levels of nested parentheses, functions and chains of arithmetic.
     static let mostDepth = 100
     /// The longest format, in bytes of UTF-8.
     static let mostBytes = 16 << 20

@@ -24,7 +24,7 @@ struct FormatSource {
         return text.unicodeScalars.first.map { ($0, count) }
     }
 
-    /// An error with the line and the column, and with a mark below the line.
+    /// Makes an error that shows the line, the column, and a mark below the line.
     func error(_ problem: String, at range: Range<Int>) -> DataSourceError {
         let start = min(range.lowerBound, bytes.count)
         let lineStart = bytes[..<start].lastIndex(of: newline).map { $0 + 1 } ?? 0
@@ -54,7 +54,7 @@ struct FormatSource {
 private let most = 60
 private let newline = UInt8(ascii: "\n")
 
-/// The arguments of a format, taken one after the other.
+/// The arguments of a format, which are taken in order.
 struct FormatArguments {
     private let arguments: [(any Sendable)?]
     private var taken = 0

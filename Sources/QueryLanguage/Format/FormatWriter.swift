@@ -287,7 +287,7 @@ extension PredicateTree.Node {
 }
 
 extension StringOperator {
-    /// Whether Swift's function finds an empty string in every string, while Foundation's operator finds it in none.
+    /// Whether Swift's function finds an empty string in every string, while Foundation's operator finds it in no string.
     var findsEmptyStrings: Bool {
         switch self {
         case .contains, .beginsWith, .endsWith: true

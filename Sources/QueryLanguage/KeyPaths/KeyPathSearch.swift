@@ -145,7 +145,7 @@ private struct KeyPathStep: @unchecked Sendable {
 
 /// The description of the properties along a key path, without the root type.
 ///
-/// The form of descriptions is not documented, so they only decide which key paths are built and compared.
+/// The form of descriptions is not documented, so descriptions only decide which key paths to build and compare.
 private struct KeyPathText: Sendable {
     /// The description with addresses. Nil if the addresses differ from the addresses of the properties. Another module has its
     /// own copies of the accessors, and so other addresses.

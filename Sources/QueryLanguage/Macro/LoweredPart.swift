@@ -7,12 +7,12 @@ indirect enum LoweredPart {
     case object
     /// A value of the row.
     ///
-    /// - Parameter zero: The value that stands for nil; nil if the attribute is optional in Swift.
+    /// - Parameter zero: The value that replaces nil; nil if the attribute is optional in Swift.
     case value(FetchExpression, zero: FetchValue?)
     /// A value of an object at the end of an optional chain.
     ///
     /// - Parameters:
-    ///   - zero: The value that stands for nil if the object exists.
+    ///   - zero: The value that replaces nil if the object exists.
     ///   - isMissing: A predicate that is true if the object does not exist. The value is then nil.
     case reached(FetchExpression, zero: FetchValue, isMissing: PredicateTree.Node)
     /// The destination of a to-one relationship, or an element of a to-many relationship.
@@ -45,7 +45,7 @@ indirect enum LoweredPart {
         }
     }
 
-    /// A predicate that is true if the part is nil, and a predicate that is true if the part is true.
+    /// Two predicates: the first is true if the part is nil, the second is true if the part is true.
     func optionalCondition() throws(NotQueryable) -> (isNil: PredicateTree.Node, isTrue: PredicateTree.Node) {
         switch self {
         case .optionalCondition(let isNil, let isTrue): return (isNil, isTrue)
@@ -148,7 +148,7 @@ extension FetchExpression {
 
     var isNil: PredicateTree.Node { .compare(self, .equal, .constant(.null), []) }
 
-    /// The value at the end of the keys, starting at the object that the expression stands for.
+    /// The value at the end of the keys, starting at the object of the expression.
     func appending(_ keys: [String]) -> FetchExpression {
         switch self {
         case .object: .keyPath(keys)

@@ -122,7 +122,7 @@ extension LoweredPart {
     }
 }
 
-/// The plain Swift types of attributes, and the values that stand for nil if the attribute is not optional.
+/// The plain Swift types of attributes, and the values that replace nil if the attribute is not optional.
 enum PlainType {
     /// Whether the type is a plain type, or an optional plain type.
     static func includes(_ type: Any.Type) -> Bool {
@@ -150,10 +150,10 @@ enum PlainType {
     /// Whether the type is `String` or `String?`.
     static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
 
-    /// The value that stands for nil; nil for an optional type.
+    /// The value that replaces nil; nil for an optional type.
     static func zero(of type: Any.Type) -> FetchValue? { zeros[ObjectIdentifier(type)] }
 
-    /// The name of an attribute in a message that values of its type cannot be compared.
+    /// The name of an attribute, for the message that the attribute's type cannot be compared.
     static func attributeName(_ name: String, _ type: Any.Type) -> String {
         if type is any StoredValueConvertible.Type { return "the attribute \(name) of the type \(type)" }
         // The type of a transformable attribute is Codable. The type of a composite is a struct that is not Codable.

@@ -64,7 +64,7 @@ extension PredicateExpressions.SequenceMaximum: SafelyEvaluated {
 }
 
 extension EvaluationScope {
-    /// The first extreme element: no other element precedes it.
+    /// Returns the first element that no other element precedes.
     fileprivate func extreme<Elements: PredicateExpression>(
         _ elements: Elements, _ isBefore: (Elements.Output.Element, Elements.Output.Element) -> Bool
     ) throws -> Elements.Output.Element? where Elements.Output: Sequence {

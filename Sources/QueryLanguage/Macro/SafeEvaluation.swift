@@ -109,7 +109,7 @@ extension String: StoredElements {}
 extension Substring: StoredElements {}
 extension Data: StoredElements {}
 
-/// A range without an end, of a type with a greatest number.
+/// An endless range of a type with a largest number.
 protocol EndlessRange {
     /// Whether the range has more than `count` numbers.
     func hasNumbers(_ count: Int) -> Bool

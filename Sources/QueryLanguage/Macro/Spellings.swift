@@ -19,12 +19,12 @@ extension String {
 private enum Spelling {
     static let longest = 512
     static let most = 16
-    /// U+FFFD also replaces bytes that are not UTF-8. U+0F71 begins Tibetan marks that count as letters although their parts do
-    /// not, so that Swift's equality depends on the preceding scalars.
+    /// U+FFFD also replaces bytes that are not UTF-8. U+0F71 begins Tibetan marks that count as letters, but the parts of these
+    /// marks do not. So Swift's equality depends on the preceding scalars.
     private static let uncertain: Set<Unicode.Scalar> = ["\u{FFFD}", "\u{F71}"]
 
-    /// Whether Swift's equality is canonical equivalence for a scalar. For marks that are new in Unicode, Swift's tables
-    /// disagree.
+    /// Whether Swift treats a scalar as equal to its canonically equivalent scalars. Swift's tables disagree about marks that
+    /// are new in Unicode.
     static func isCertain(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return true }
         guard let age = scalar.properties.age, age.major <= 14 else { return false }

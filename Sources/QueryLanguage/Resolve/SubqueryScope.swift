@@ -58,7 +58,7 @@ extension PredicateResolver {
         return imported(try scope.outer.object())
     }
 
-    /// The object that a variable stands for; nil if no subquery has the variable.
+    /// The object of a variable; nil if no subquery has the variable.
     func object(of variable: String) throws(DataSourceError) -> TypedExpression? {
         guard let scope else { return nil }
         if scope.variable == variable { return TypedExpression(expression: .key, kind: .objectID) }

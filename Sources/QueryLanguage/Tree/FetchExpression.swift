@@ -22,7 +22,7 @@ package indirect enum FetchExpression: Sendable, Hashable {
     case function(FetchFunction, [FetchExpression])
     /// The first value if the predicate is true, otherwise the second.
     case conditional(PredicateTree.Node, FetchExpression, FetchExpression)
-    /// The first value; the second value if the first value is nil.
+    /// The first value, or the second value if the first value is nil.
     case coalesce(FetchExpression, FetchExpression)
     case cast(FetchExpression, AttributeType)
 }
