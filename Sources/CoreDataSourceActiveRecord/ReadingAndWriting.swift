@@ -25,7 +25,7 @@ public protocol PersistenceReading {
     /// ```
     ///
     /// - Parameter body: Reads objects, and returns values. Objects cannot leave the body.
-    /// - Throws: Any error that `body` throws, errors of the store, and `CancellationError`.
+    /// - Throws: Any error that `body` throws, the errors of the store, and `CancellationError`.
     func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result
 }
 

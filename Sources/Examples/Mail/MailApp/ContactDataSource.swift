@@ -60,7 +60,7 @@ package final class ContactForm {
         set { draft.object.note = newValue }
     }
 
-    /// The validation errors of the name, updated while the user types.
+    /// The validation errors of the current name in the form.
     package var complaints: [String] { draft.errors(of: draft.object, \.name).map(\.message) }
 
     package var canUndo: Bool { draft.canUndo }
