@@ -129,7 +129,6 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
         }
     }
 
-    /// Adds the values, and returns the contents of the store.
     func contents(
         after values: [Value], in container: PersistentContainer, _ source: Source
     ) async throws -> StoredContents {

@@ -6,7 +6,7 @@ internal import RowStore
 /// The statements of a transaction have this order:
 /// 1. The rows and the feed entries.
 /// 2. In one message: the mark of this member's transaction, which shows the outcome if an answer is lost; the lock of the
-///   feed's row; the check of the leases; the positions; and the commit.
+///    feed's row; the check of the leases; the positions; and the commit.
 ///
 /// The feed's row stays locked until the end, so that positions are in the order of the commits. A member that takes over a
 /// lease locks the same row first.

@@ -2,7 +2,6 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Parses values and prefix operators.
 extension FormatParser {
     mutating func first() throws(DataSourceError) -> FormatPart {
         switch token.kind {

@@ -1,7 +1,6 @@
 internal import ManagedModel
 package import RowStore
 
-/// Resolves relationships.
 extension PredicateResolver {
     /// The value at the end of a path that starts at the object of this scope.
     package func ownPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {

@@ -11,7 +11,6 @@ package struct Contact: Sendable, Hashable {
     }
 }
 
-/// The data source of contacts.
 package final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
     package nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.address, \.address) }
 

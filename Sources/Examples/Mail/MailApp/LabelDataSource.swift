@@ -10,7 +10,6 @@ package struct Label: Sendable, Hashable {
     }
 }
 
-/// The data source of labels.
 package final class LabelDataSource: KeyedDataSource<Label, LabelEntity> {
     package nonisolated override class var key: ObjectKey<Label, LabelEntity> { ObjectKey(\.name, \.name) }
 

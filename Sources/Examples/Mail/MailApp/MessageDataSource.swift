@@ -111,7 +111,6 @@ extension MessageDataSource {
         return report
     }
 
-    /// Marks messages as read.
     package func markRead(_ ids: [ManagedObjectID]) async throws {
         try await perform { context in
             for message in try context.objects(MessageEntity.self, ids: ids) { message.isRead = true }

@@ -1,7 +1,6 @@
 internal import CommandLineWords
 internal import Foundation
 
-/// The parsed command line.
 struct Arguments {
     enum Command: Equatable {
         case help

@@ -102,7 +102,6 @@ struct DependencySearch {
 }
 
 extension [String] {
-    /// The elements without duplicates.
     fileprivate var unique: [String] {
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }

@@ -86,7 +86,6 @@ final class WatchedList: DataSourceDelegate {
         }
     }
 
-    /// Shows the current list.
     func show() {
         view.show(self, [:])
     }
