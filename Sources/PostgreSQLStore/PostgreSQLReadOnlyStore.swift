@@ -67,6 +67,10 @@ extension PostgreSQLReadOnlyStore: StoreSharing {
         try follower.feeding { (feed) throws(DataSourceError) in try feed.readFeed(after: position) }
     }
 
+    package func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
+        try follower.readSaves(after: position)
+    }
+
     package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }
 
     package func leases() throws(DataSourceError) -> LeaseTable {

@@ -193,6 +193,10 @@ extension PostgreSQLStore: LeaseStore {
         }
     }
 
+    package func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
+        try follower.readSaves(after: position)
+    }
+
     package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }
 
     package func leaseFacts() throws(DataSourceError) -> LeaseFacts {

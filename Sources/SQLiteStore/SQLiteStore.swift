@@ -281,6 +281,11 @@ extension SQLiteStore: LeaseStore {
         return try shared.reading { reader throws(DataSourceError) in try reader.readFeed(after: position) }
     }
 
+    package func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
+        try reopenIfLost()
+        return try shared.readSaves(after: position)
+    }
+
     /// Returns the result of ``readFeed(after:)`` without a read of the feed, if no other member has written. Returns nil if
     /// another member may have written, or if the writer is in use.
     private func emptyPage() throws(DataSourceError) -> FeedPage? {

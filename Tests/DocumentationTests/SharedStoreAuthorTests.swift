@@ -25,6 +25,8 @@ private struct TrustedSharing: StoreSharing {
         FeedPage(position: position, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: 0)
     }
 
+    func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage { try readFeed(after: position) }
+
     func leases() throws(DataSourceError) -> LeaseTable { table }
 
     func takeLeases(

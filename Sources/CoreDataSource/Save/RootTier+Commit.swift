@@ -46,6 +46,7 @@ extension RootTier {
         if case .success(let outcome) = result {
             if outcome.refused.values.contains(where: { $0.code == .leaseLost }) { didLoseLease() }
             if outcome.foundOutsideWrites { didFindOutsideWrites() }
+            if saves.isListening { saves.publish(outcome.written(of: group)) }
         }
         didRollBack()
         // Notify all waiters of this commit before the next commit begins. So waiters are notified in the order of the saves.
@@ -129,6 +130,8 @@ struct GroupOutcome {
     let postponed: Set<Int64>
     /// The error of the first postponed save; nil if there is none.
     let cause: DataSourceError?
+    /// In a shared store, the position of the newest save; nil if it is not known.
+    let position: Int64?
     /// The time at which the commit ended.
     let end = ContinuousClock.now
     /// Calls stop waiting for saves that were first postponed at this time or earlier.
@@ -138,7 +141,15 @@ struct GroupOutcome {
         refused = Dictionary(outcome.refused.map { (group[$0.key].number, $0.value) }) { first, _ in first }
         postponed = Set(outcome.postponed.keys.map { group[$0].number })
         cause = outcome.postponed.min { $0.key < $1.key }?.value
+        position = outcome.position
         lockLimit = end - lockPatience
+    }
+}
+
+extension CommitOutcome {
+    /// The saves of the group that were written.
+    fileprivate func written(of group: [ChangeSet]) -> [ChangeSet] {
+        group.enumerated().filter { refused[$0.offset] == nil && postponed[$0.offset] == nil }.map(\.element)
     }
 }
 

@@ -192,6 +192,7 @@ extension RootTier {
             return basis.generation < state.log.generation
         }
         wakeMainIfListening()
+        if count > 0 { saves.publish(unknown: .bulkChange, entities) }
         if isReset { throw RootTier.storeReset }
         return count
     }

@@ -48,7 +48,10 @@ extension RootTier {
     func listenToOthers() {
         guard let sharing = store.sharing else { return }
         leases?.connect(self)
-        sharing.listen { [weak self] in try? self?.follow() }
+        sharing.listen { [weak self] in
+            try? self?.follow()
+            self?.saves.readSoon()
+        }
     }
 
     /// Makes all followers reload rows, after saves were refused because another member has taken over a lease. The rows may
@@ -116,6 +119,7 @@ extension RootTier {
         if store.sharing != nil {
             // If `follow` fails, the next read or commit throws the error.
             try? follow()
+            saves.readSoon()
         } else if store.canBeWrittenOutside, store.noticeOutsideWrites() {
             didFindOutsideWrites()
         }
@@ -125,9 +129,17 @@ extension RootTier {
         raiseKeys.withLock { $0 }?(store.firstFreeKey)
         state.withLock { $0.recordOutsideWrites() }
         wakeMainIfListening()
+        saves.publish(unknown: .outsideWrites, nil)
     }
 
-    /// Repeatedly checks for writes of other programs, as long as main merges saves.
+    /// Adds a loop over saves.
+    func subscribeToSaves() -> SaveSubscription {
+        let subscription = state.withLock { saves.subscribe(after: max($0.followed, $0.newestOwnPosition)) }
+        followOutsideWrites()
+        return subscription
+    }
+
+    /// Repeatedly checks for writes of other programs, as long as main merges saves or a loop waits for saves.
     func followOutsideWrites() {
         guard store.canBeWrittenOutside else { return }
         let isFirst = state.withLock { state in
@@ -140,8 +152,9 @@ extension RootTier {
     private func lookAgainLater() {
         scheduling.after(.milliseconds(500)) { [weak self] in
             guard let self else { return }
+            let isListening = self.saves.isListening
             let goesOn = self.state.withLock { state in
-                state.isFollowingOutsideWrites = !state.isClosed && state.log.merged != nil
+                state.isFollowingOutsideWrites = !state.isClosed && (state.log.merged != nil || isListening)
                 return state.isFollowingOutsideWrites
             }
             guard goesOn else { return }

@@ -31,6 +31,8 @@ extension RootTier {
         var readBasis: ReadBasis { ReadBasis(generation: log.generation, bulkChangeCount: bulkChangeCount) }
         /// The position up to which the saves of other members are in the log.
         var followed: Int64
+        /// In a shared store, the position of the newest save of this container, if the store tells it.
+        private(set) var newestOwnPosition: Int64 = 0
 
         init(_ log: SaveLog, followed: Int64 = 0) {
             self.log = log
@@ -74,6 +76,7 @@ extension RootTier {
             switch result {
             case .success(let outcome):
                 (failure, failureCount) = (nil, 0)
+                if let position = outcome.position { newestOwnPosition = position }
                 let errors = outcome.refused
                 log.recordCommitted(except: Set(errors.keys).union(outcome.postponed))
                 if let first = errors.min(by: { $0.key < $1.key }) { refusal = (first.key, first.value) }
@@ -179,7 +182,7 @@ extension RootTier {
         /// Drops all pending saves, after the store was emptied.
         mutating func empty() -> (notifications: [Notification], reports: [StoreFailure.Report]) {
             let lost = log.empty()
-            followed = 0
+            (followed, newestOwnPosition) = (0, 0)
             forgetFailure()
             feed.append(.unknown(nil))
             for save in lost where save.isAwaited { refused[save.changes.number] = RootTier.storeReset }

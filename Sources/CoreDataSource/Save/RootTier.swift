@@ -27,6 +27,8 @@ package final class RootTier: Sendable {
     /// Limits the calls that may begin their batch.
     package let admission: Admission
     package let failures: FailureReporter
+    /// Tells loops over `container.saves` of the commits.
+    package let saves: SaveBroadcaster
     /// Called after a save was logged, to schedule the merge into main.
     private let wakeMain: @Sendable () -> Void
     /// Called with the first free key of the store after another program inserted rows.
@@ -57,6 +59,7 @@ package final class RootTier: Sendable {
         queue = scheduling.makeQueue("CoreDataSource.root", false)
         admission = Admission(limits, scheduling)
         failures = FailureReporter(scheduling.makeQueue("CoreDataSource.failures", false))
+        saves = SaveBroadcaster(store.sharing, scheduling)
         leases = store.sharing.map { LeaseKeeper($0, layout, scheduling) }
         let failures = failures
         store.report { failures.report(StoreFailure(.store, $0, dataSourceName: nil)) }
@@ -271,8 +274,10 @@ extension RootTier {
             betweenCommits {
                 $0.log.committing == nil ? true : nil
             } then: { _ in
-                self.store.close()
-                continuation.resume()
+                self.saves.finish {
+                    self.store.close()
+                    continuation.resume()
+                }
             }
         }
     }
@@ -289,11 +294,12 @@ extension RootTier {
             // No caller is left that could receive a failure.
             guard commit(group).isWritten else { break }
         }
-        if !isCommitting, store.closeIfIdle() { return }
+        if !isCommitting, store.closeIfIdle() { return saves.end() }
         betweenCommits {
             $0.log.committing == nil ? true : nil
         } then: { _ in
             self.commitLast()
+            self.saves.end()
             self.store.close()
         }
     }
@@ -338,6 +344,7 @@ extension RootTier {
             // Empty the log while reads wait, so that no read of the new store replaces new rows with older rows.
             try store.reset {
                 ended = state.withLock { $0.empty() }
+                saves.didReset()
                 leases?.forget()
             }
         }

@@ -96,17 +96,19 @@ enum ReservedNames {
         "LiveList", "MainContext",
         "ManagedModel", "ManagedObject", "ManagedObjectContext", "ManagedObjectConvertible", "ManagedObjectID",
         "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "EntityConfiguration",
-        "ModelDifference", "ModelError", "ModelHash", "ModelLayout", "ObjectGraph", "ObjectKey", "ObservedList",
+        "CommittedSave", "CommittedSaves", "ModelDifference", "ModelError", "ModelHash", "ModelLayout", "ObjectGraph",
+        "ObjectKey", "ObservedList",
         "OpenedStores",
         "PersistentContainer", "PersistentStore", "PrivateContext", "QueryExplanation", "ReadContext", "ReadIsolation",
-        "RelatedObjects", "RelationshipDescription", "ResetPolicy", "RowQuery", "RowSnapshot", "RowValue", "SaveLevel",
-        "SaveReport", "FeedPage", "StartupPlan", "StatementTrace", "StoreDescription", "StoreFailure", "StoreLease",
+        "RelatedObjects", "RelationshipDescription", "ResetPolicy", "RowQuery", "RowSnapshot", "RowValue", "SaveEvent",
+        "SaveLevel", "SavedChange", "SaveReport", "FeedPage", "StartupPlan", "StatementTrace", "StoreDescription",
+        "StoreFailure", "StoreLease",
         "StoreLocation", "StoreMember", "StoreMetadata", "StoreOptions", "StoreReader", "StoreSharing",
         "StoreSharingMode", "StoreStartup", "StoredCompositeValue", "StoredForm", "StoredRow", "StoredTypes",
         "StoredValue", "StoredValueConvertible", "StringAttribute",
         "StringMatching", "StringSorting", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions",
         "SyncReport",
-        "SynchronousLevel", "UpdatedRow",
+        "SynchronousLevel", "UnknownChanges", "UpdatedRow",
     ]
 
     static func member(_ identifier: String) -> String {

@@ -10,6 +10,8 @@ final class StoreFollower: Sendable {
     private let membership: Membership?
     private let readers: ReaderPool
     private let feed: Guarded<FeedReader?>
+    /// Reads the saves of all members. It connects when it is used for the first time.
+    private let allSaves: Guarded<FeedReader?>
     private let listener: Guarded<Listener?>
     private let handlers = Guarded(Handlers())
 
@@ -26,6 +28,7 @@ final class StoreFollower: Sendable {
         self.membership = membership
         readers = ReaderPool(options, schema, counters)
         feed = Guarded(FeedReader(options, schema, own: membership?.member.number, heartbeats))
+        allSaves = Guarded(FeedReader(options, schema, own: nil, heartbeats))
         listener = Guarded(Listener(options, schema, membership: membership, trust: trustKeeper))
     }
 
@@ -47,6 +50,14 @@ final class StoreFollower: Sendable {
                 guard let feed else { throw DataSourceError.storeClosed }
                 return try body(feed)
             }
+        }
+    }
+
+    /// Reads the saves of all members after a position.
+    func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
+        try allSaves.withLock { (feed) throws(DataSourceError) in
+            guard let feed else { throw DataSourceError.storeClosed }
+            return try feed.readFeed(after: position)
         }
     }
 
@@ -94,6 +105,10 @@ final class StoreFollower: Sendable {
             feed?.close()
             feed = FeedReader(options, schema, own: membership?.member.number, heartbeats)
         }
+        allSaves.withLock { feed in
+            feed?.close()
+            feed = FeedReader(options, schema, own: nil, heartbeats)
+        }
         readers.set(schema)
     }
 
@@ -105,9 +120,11 @@ final class StoreFollower: Sendable {
             return listener
         }
         listener?.end()
-        feed.withLock { feed in
-            feed?.close()
-            feed = nil
+        for feed in [feed, allSaves] {
+            feed.withLock { feed in
+                feed?.close()
+                feed = nil
+            }
         }
     }
 }

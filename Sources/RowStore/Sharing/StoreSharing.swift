@@ -45,6 +45,19 @@ public protocol StoreSharing: Sendable {
     /// - Throws: `storeClosed`; an error if the store cannot be read.
     func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage
 
+    /// Like ``readFeed(after:)``, but includes the saves of this container, with ``member`` as their ``ChangeSet/member``.
+    ///
+    /// The container calls it only while a loop over `container.saves` runs, and uses only the position, the events and
+    /// ``FeedPage/isMore``.
+    ///
+    /// ```swift
+    /// let page = try sharing.readSaves(after: sharing.firstPosition)
+    /// ```
+    ///
+    /// - Parameter position: As for ``readFeed(after:)``, or ``CommitOutcome/position``.
+    /// - Throws: The error that prevents reading the store; `storeClosed`.
+    func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage
+
     /// Returns the current leases, and the tickets of the members that wait.
     ///
     /// ```swift

@@ -230,6 +230,8 @@ public struct CommitOutcome: Sendable {
     public var postponed: [Int: DataSourceError]
     /// Whether another program has written to the store since the previous commit.
     public var foundOutsideWrites: Bool
+    /// In a shared store, the position of the newest save; nil, the default, if the store does not know it.
+    public var position: Int64?
 
     /// Makes an outcome. Without arguments, the outcome says that every change set of the group was written.
     ///

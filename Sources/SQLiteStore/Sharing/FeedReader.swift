@@ -9,7 +9,8 @@ internal import RowStore
 final class FeedReader {
     private let connection: Connection
     private var decoder: FeedDecoder
-    private let own: Int64
+    /// The number of the member whose saves are left out; nil to read the saves of all members.
+    private let own: Int64?
     private let isAlive: @Sendable (Int64) -> Bool
     /// SQLite's data version of the file at the last check, and the number of writes by members at the last check.
     private var version: UInt32 = 0
@@ -26,7 +27,7 @@ final class FeedReader {
 
     /// - Parameter isAlive: Returns whether the member with the given number has the store open.
     init(
-        _ files: StoreFiles, _ layout: ModelLayout, own: Int64, isAlive: @escaping @Sendable (Int64) -> Bool
+        _ files: StoreFiles, _ layout: ModelLayout, own: Int64?, isAlive: @escaping @Sendable (Int64) -> Bool
     ) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         connection = try Connection(path: files.main, isReader: true, vfs: files.calls.sqliteVFS)
@@ -96,7 +97,8 @@ final class FeedReader {
             """)
         defer { statement.clear() }
         sqlite3_bind_int64(statement.handle, 1, start)
-        sqlite3_bind_int64(statement.handle, 2, own)
+        // A comparison with null selects no save, so the changes of all saves are read then.
+        if let own { sqlite3_bind_int64(statement.handle, 2, own) } else { sqlite3_bind_null(statement.handle, 2) }
         sqlite3_bind_int64(statement.handle, 3, feed.position)
         var byteCount = 0
         while byteCount < FeedReader.pageBytes {

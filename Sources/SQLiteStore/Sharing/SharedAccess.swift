@@ -14,9 +14,18 @@ final class SharedAccess: Sendable {
     private let state: Guarded<State>
 
     private struct State {
-        var reader: FeedReader?
         var firstPosition: Int64
+        /// Reads the saves of other members.
+        var reader: FeedReader?
+        /// Reads the saves of all members, for loops over saves; nil without such loops.
+        var readerOfAll: FeedReader?
         var isClosed = false
+
+        mutating func closeReaders() {
+            reader?.close()
+            readerOfAll?.close()
+            (reader, readerOfAll) = (nil, nil)
+        }
     }
 
     init(
@@ -30,7 +39,7 @@ final class SharedAccess: Sendable {
         self.notifier = notifier
         self.times = times
         member = joined.member
-        state = Guarded(State(reader: nil, firstPosition: joined.feed.position))
+        state = Guarded(State(firstPosition: joined.feed.position))
     }
 
     var firstPosition: Int64 { state.withLock { $0.firstPosition } }
@@ -48,12 +57,24 @@ final class SharedAccess: Sendable {
         }
     }
 
+    /// Reads the saves of all members after a position.
+    func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
+        try state.withLock { (state) throws(DataSourceError) in
+            if state.isClosed { throw DataSourceError.storeClosed }
+            let reader =
+                if let reader = state.readerOfAll { reader } else {
+                    try FeedReader(files, layout, own: nil, isAlive: notifier.isAlive)
+                }
+            state.readerOfAll = reader
+            return try reader.readFeed(after: position)
+        }
+    }
+
     /// Runs a body that replaces the store's files. No connection reads saves meanwhile. The positions of the new store start
     /// at 0.
     func replacing<R: Sendable>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try state.withLock { (state) throws(DataSourceError) in
-            state.reader?.close()
-            state.reader = nil
+            state.closeReaders()
             let result = try body()
             state.firstPosition = 0
             return result
@@ -64,8 +85,7 @@ final class SharedAccess: Sendable {
     func endFollowing() {
         notifier.end()
         state.withLock { state in
-            state.reader?.close()
-            state.reader = nil
+            state.closeReaders()
             state.isClosed = true
         }
     }

@@ -95,7 +95,9 @@ final class Writer {
         }
         // The rows are committed, even if the checkpoint fails.
         log.checkpoint(above: log.limits.hard)
-        return CommitOutcome(refused: refused, foundOutsideWrites: outside.takeUnreportedWrite())
+        var outcome = CommitOutcome(refused: refused, foundOutsideWrites: outside.takeUnreportedWrite())
+        outcome.position = sharing?.position
+        return outcome
     }
 
     private func commitTogether(_ group: [ChangeSet]) throws(DataSourceError) {

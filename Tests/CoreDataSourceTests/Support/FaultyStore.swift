@@ -266,6 +266,11 @@ private struct FaultySharing: StoreSharing {
         return try base.readFeed(after: position)
     }
 
+    func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
+        if let error = feedFailure() { throw error }
+        return try base.readSaves(after: position)
+    }
+
     func leases() throws(DataSourceError) -> LeaseTable { try base.leases() }
 
     func takeLeases(

@@ -115,12 +115,7 @@ public class ManagedObjectContext {
     }
 
     private func meet(_ type: ManagedObject.Type) throws(DataSourceError) -> Int {
-        guard let layout = stack.layout.entity(named: type.entityName) else {
-            throw DataSourceError(
-                .unknownEntity,
-                "\(type) stands for the entity \"\(type.entityName)\", but the model \(stack.layout.model.name) has no such entity. Give the container the model that \(type) was generated from.",
-                entityName: type.entityName)
-        }
+        let layout = try stack.layout.entity(of: type)
         entitiesByType[ObjectIdentifier(type)] = layout.index
         // A model that was read at run time names no classes, so use the first requested class.
         bindings[layout.index].adopt(type)
@@ -345,5 +340,18 @@ extension ManagedObjectContext {
     func forgetAll() {
         rollback()
         for entity in bindings.indices { bindings[entity].forgetObjects() }
+    }
+}
+
+extension ModelLayout {
+    /// The entity that a class stands for.
+    ///
+    /// - Throws: `unknownEntity` if the model has no such entity.
+    func entity(of type: ManagedObject.Type) throws(DataSourceError) -> EntityLayout {
+        if let layout = entity(named: type.entityName) { return layout }
+        throw DataSourceError(
+            .unknownEntity,
+            "\(type) stands for the entity \"\(type.entityName)\", but the model \(model.name) has no such entity. Give the container the model that \(type) was generated from.",
+            entityName: type.entityName)
     }
 }

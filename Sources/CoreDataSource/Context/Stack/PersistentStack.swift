@@ -17,7 +17,7 @@ package final class PersistentStack: Sendable {
     let sharedConstraints = NSLock()
     /// A weak reference to the container.
     let holder = Guarded(WeakReference())
-    private let types: Guarded<[ManagedObject.Type]>
+    private let objectTypes: Guarded<[ManagedObject.Type]>
     /// The class name of the data source that owns each entity.
     private let owners = Guarded<[Int: String]>([:])
     /// The tier of the data source that owns each entity.
@@ -35,7 +35,7 @@ package final class PersistentStack: Sendable {
         self.mainWaker = mainWaker
         self.registeredObjectByteLimit = registeredObjectByteLimit
         origins = Guarded(SaveOrigins(layout))
-        types = Guarded(
+        objectTypes = Guarded(
             layout.entities.map { layout.model.classes[$0.name] as? ManagedObject.Type ?? ManagedObject.self })
         let keys = StoreKeys(root.store, root.scheduling)
         self.keys = keys
@@ -69,11 +69,14 @@ package final class PersistentStack: Sendable {
     }
 
     /// The class of an entity's objects; `ManagedObject` if the model names no class.
-    func type(ofEntity entity: Int) -> ManagedObject.Type { types.withLock { $0[entity] } }
+    func type(ofEntity entity: Int) -> ManagedObject.Type { objectTypes.withLock { $0[entity] } }
+
+    /// The classes of all entities' objects, in the order of the model.
+    var types: [ManagedObject.Type] { objectTypes.withLock(\.self) }
 
     /// Uses the class that a data source lists for an entity, if the model names no class.
     func adopt(_ type: ManagedObject.Type, forEntity entity: Int) {
-        types.withLock { types in
+        objectTypes.withLock { types in
             if types[entity] == ManagedObject.self { types[entity] = type }
         }
     }

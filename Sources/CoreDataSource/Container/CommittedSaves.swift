@@ -1,0 +1,226 @@
+public import RowStore
+
+extension PersistentContainer {
+    /// The saves that are committed from now on, in the order of the commits: Core Data's did-save notification.
+    ///
+    /// ```swift
+    /// for await event in container.saves {
+    ///     switch event {
+    ///     case .save(let save):
+    ///         for change in try save.changes(of: ContactEntity.self) { print(change.kind, change.id) }
+    ///     case .unknown(let changes): print("read again:", changes.entityNames ?? ["everything"])
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Each access makes a new sequence, for one loop. The sequence contains the saves of all data sources, and in a shared
+    /// store the saves of other processes. A save is in the sequence once it is in the store: a save that is refused, or that
+    /// main shows and the store does not have yet, is not. Nothing is stored for the sequence; without a loop it costs nothing.
+    ///
+    /// A loop that is slower than the saves may let 1,024 saves or 16 MB of rows wait. If more saves come, the waiting saves are
+    /// replaced by one ``SaveEvent/unknown(_:)``, which names their entities.
+    ///
+    /// The sequence ends when the container is closed, after the last save. It does not keep the store open: if the container
+    /// is released without a `close()`, the sequence of a shared store may lack the last saves.
+    ///
+    /// In a shared store, the order of the saves is that of all processes. On a server, a sequence may begin with saves that
+    /// this container made shortly before.
+    ///
+    /// **Isolation**: none.
+    public var saves: CommittedSaves {
+        CommittedSaves(
+            stack.root.subscribeToSaves(), DetachedObjects(layout: stack.layout, types: stack.types))
+    }
+}
+
+/// The sequence of the commits of a container, for one loop: ``PersistentContainer/saves``.
+public struct CommittedSaves: AsyncSequence, Sendable {
+    private let subscription: SaveSubscription
+    private let objects: DetachedObjects
+
+    init(_ subscription: SaveSubscription, _ objects: DetachedObjects) {
+        self.subscription = subscription
+        self.objects = objects
+    }
+
+    /// Begins the loop. Two loops over one sequence would share its saves: access ``PersistentContainer/saves`` for each loop.
+    ///
+    /// ```swift
+    /// var iterator = container.saves.makeAsyncIterator()
+    /// let first = await iterator.next()
+    /// ```
+    public func makeAsyncIterator() -> Iterator { Iterator(saves: self) }
+
+    /// Returns the commits one by one.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let saves: CommittedSaves
+
+        /// Waits for the next commit; nil if the task is cancelled, or the container is closed or released.
+        ///
+        /// ```swift
+        /// if case .save(let save) = await iterator.next() { print(save.entityNames) }
+        /// ```
+        public mutating func next() async -> SaveEvent? {
+            switch await saves.subscription.mailbox.next() {
+            case .save(let changes): .save(CommittedSave(changes, saves.objects))
+            case .unknown(let reason, let entities):
+                .unknown(
+                    UnknownChanges(
+                        reason: reason,
+                        entityNames: entities.map { Set($0.map { saves.objects.layout.entities[$0].name }) }))
+            case nil: nil
+            }
+        }
+    }
+}
+
+/// A commit of ``PersistentContainer/saves``.
+public enum SaveEvent: Sendable {
+    /// A save whose changes are known.
+    case save(CommittedSave)
+    /// Changes that are not known one by one: read the objects of the named entities again.
+    case unknown(UnknownChanges)
+}
+
+/// A save that is in the store.
+///
+/// The save is a value: it can be sent anywhere, and never changes. It shares its rows with the container, so a save that is
+/// kept also keeps the memory of its rows.
+public struct CommittedSave: Sendable {
+    private let saved: ChangeSet
+    private let objects: DetachedObjects
+
+    init(_ saved: ChangeSet, _ objects: DetachedObjects) {
+        self.saved = saved
+        self.objects = objects
+    }
+
+    /// The container or process that made the save; nil for this container.
+    public var member: StoreMember? { saved.member }
+
+    /// The names of the entities of the changed objects, in the order of the model.
+    public var entityNames: [String] {
+        entities.map { objects.layout.entities[$0.entity].name }
+    }
+
+    /// The many-to-many relationships whose links changed, as `ContactEntity.groups`, in the order of the model. Their objects
+    /// are not among the changes, unless attributes changed, too.
+    public var changedRelationships: [String] {
+        saved.entities.compactMap { objects.layout.entities[$0.entity].links }.map { "\($0.entity).\($0.name)" }
+    }
+
+    /// The changes of the objects of a class and its subclasses: inserts, then updates, then deletes of each entity.
+    ///
+    /// ```swift
+    /// for change in try save.changes(of: ContactEntity.self) where change.changedProperties.contains("name") {
+    ///     print(change.old?.name ?? "-", change.new?.name ?? "-")
+    /// }
+    /// ```
+    ///
+    /// **Complexity**: O(*n*) for *n* changed objects.
+    ///
+    /// - Parameter type: The class; `ManagedObject` for the changes of all objects.
+    /// - Throws: `unknownEntity` if the class is not in the model.
+    public func changes<Object: ManagedObject>(of type: Object.Type) throws -> [SavedChange<Object>] {
+        let family = type == ManagedObject.self ? nil : try objects.layout.entity(of: type).concreteFamily
+        let objects = objects.readable(as: type)
+        var all: [SavedChange<Object>] = []
+        for changes in entities where family?.contains(changes.entity) ?? true {
+            for row in changes.inserted {
+                all.append(SavedChange(entity: changes.entity, from: nil, to: row, objects))
+            }
+            for row in changes.updated {
+                let (old, new) = (StoredRow(key: row.key, row: row.previous), StoredRow(key: row.key, row: row.row))
+                all.append(SavedChange(entity: changes.entity, from: old, to: new, columns: row.columns, objects))
+            }
+            for row in changes.deleted {
+                all.append(SavedChange(entity: changes.entity, from: row, to: nil, objects))
+            }
+        }
+        return all
+    }
+
+    /// The changes without those of links.
+    private var entities: [EntityChanges] {
+        saved.entities.filter { objects.layout.entities[$0.entity].links == nil }
+    }
+}
+
+extension CommittedSave: CustomStringConvertible {
+    /// The numbers of changed objects: `3 inserted, 1 updated, 0 deleted`, and the process that made the save.
+    public var description: String {
+        let counts = [
+            ("inserted", entities.reduce(0) { $0 + $1.inserted.count }),
+            ("updated", entities.reduce(0) { $0 + $1.updated.count }),
+            ("deleted", entities.reduce(0) { $0 + $1.deleted.count }),
+        ]
+        return counts.map { "\($1) \($0)" }.joined(separator: ", ") + (member.map { " by \($0)" } ?? "")
+    }
+}
+
+/// The change of one object in a ``CommittedSave``.
+public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
+    /// The kind of a change.
+    public enum Kind: String, Sendable, Hashable {
+        case insert
+        case update
+        case delete
+    }
+
+    /// The values before the save; nil for an insert. Relationships are empty, and a large value that an update did not change
+    /// may be nil: fetch the object by its ``id`` to read these.
+    public let old: ListRow<Object>?
+    /// The values after the save; nil for a delete. The same is left out as in ``old``.
+    public let new: ListRow<Object>?
+    private let layout: EntityLayout
+    private let key: Int64
+    private let columns: ColumnSet?
+
+    fileprivate init(
+        entity: Int, from old: StoredRow?, to new: StoredRow?, columns: ColumnSet? = nil, _ objects: DetachedObjects
+    ) {
+        func row(_ stored: StoredRow) -> ListRow<Object> {
+            ListRow(row: ListedRow(entity: entity, stored: stored), reader: objects)
+        }
+        self.old = old.map(row)
+        self.new = new.map(row)
+        self.columns = columns
+        layout = objects.layout.entities[entity]
+        key = (new ?? old)?.key ?? 0
+    }
+
+    /// The kind of the change.
+    public var kind: Kind { old == nil ? .insert : new == nil ? .delete : .update }
+
+    /// The ID of the object.
+    public var id: ManagedObjectID { ManagedObjectID(layout, key: key) }
+
+    /// The name of the object's entity.
+    public var entityName: String { layout.name }
+
+    /// The names of the attributes and to-one relationships that an update changed; empty for an insert or a delete.
+    ///
+    /// **Complexity**: one look for each attribute.
+    public var changedProperties: Set<String> {
+        guard let columns else { return [] }
+        return Set(layout.columns.indices.filter(columns.contains).map(layout.propertyName))
+    }
+}
+
+extension DetachedObjects {
+    /// The objects with a class for entities whose classes are not known, because no data source has named them yet.
+    fileprivate func readable(as type: ManagedObject.Type) -> DetachedObjects {
+        DetachedObjects(layout: layout, types: types.map { $0 == ManagedObject.self ? type : $0 })
+    }
+}
+
+extension EntityLayout {
+    /// The name of the attribute or relationship whose value is in a column.
+    fileprivate func propertyName(ofColumn column: Int) -> String {
+        let relationship = relationships.first { relationship in
+            guard case .column(let link) = relationship.storage else { return false }
+            return [link.key, link.entity, link.position].contains(column)
+        }
+        return relationship?.name ?? columns[column].name
+    }
+}

@@ -1,0 +1,44 @@
+/// Changes of which only the entities are known.
+///
+/// ```swift
+/// if changes.entityNames?.contains("ContactEntity") ?? true { index.rebuild(changes.entityNames) }
+/// ```
+public struct UnknownChanges: Sendable, Hashable {
+    /// The reason for which the changes are not known. New reasons may be added in any release, so keep a default branch.
+    public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        public let rawValue: String
+
+        /// The reason with the given raw value, for example from a log.
+        ///
+        /// ```swift
+        /// let reason = UnknownChanges.Reason(rawValue: "missed")
+        /// ```
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        public var description: String { rawValue }
+
+        /// The loop was slower than the saves, or the store has dropped saves that the loop had not reached.
+        public static let missed = Reason(rawValue: "missed")
+        /// The store changed or deleted many rows itself, without their being read: `update(_:where:set:)`,
+        /// `delete(_:where:)`.
+        public static let bulkChange = Reason(rawValue: "bulkChange")
+        /// The save has too many rows for the feed of a shared store: more than 4,096 rows or 4 MB.
+        public static let tooLarge = Reason(rawValue: "tooLarge")
+        /// A program that is not a container of the store has written to it, or a server has lost saves.
+        public static let outsideWrites = Reason(rawValue: "outsideWrites")
+        /// The store was emptied: ``PersistentContainer/reset()``.
+        public static let reset = Reason(rawValue: "reset")
+    }
+
+    /// The reason for which the changes are not known.
+    public let reason: Reason
+    /// The names of the entities whose objects may have changed; nil for all entities.
+    public let entityNames: Set<String>?
+
+    package init(reason: Reason, entityNames: Set<String>?) {
+        self.reason = reason
+        self.entityNames = entityNames
+    }
+}
