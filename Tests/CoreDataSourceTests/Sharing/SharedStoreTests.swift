@@ -174,8 +174,7 @@ struct SharedStoreTests {
     func anotherModelIsRefusedWhileOthersAreThere(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, _, place in
             try await one.contacts.add(contactList(0..<3))
-            let error = #expect(throws: DataSourceError.self) { try place.open(model: .chat) }
-            #expect(error?.code == (kind == .sqlite ? .storeInUse : .modelChanged))
+            let error = expectError(kind == .sqlite ? .storeInUse : .modelChanged) { try place.open(model: .chat) }
             #expect(error?.description.contains("process \(getpid()) (") ?? false)
             _ = expectError(.modelChanged) {
                 try place.open(model: .chat, configuration: .init(synchronous: .normal, resetPolicy: .fail))
