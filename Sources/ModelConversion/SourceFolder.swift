@@ -23,17 +23,16 @@ struct SourceFolder {
     static let byteLimit = 256 << 20
     static let fileLimit = 50_000
 
-    init(_ path: String) throws(ModelReaderError) {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw ModelReaderError(
-                .notFound, file: path, "No file or folder has this path. Check the path of the model.")
+    /// Reads the files at the paths, and the Swift files in the folders at the paths.
+    init(_ paths: [String]) throws(ModelReaderError) {
+        for path in paths {
+            var isDirectory: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+                throw ModelReaderError(
+                    .notFound, file: path, "No file or folder has this path. Check the path of the model.")
+            }
+            for file in isDirectory.boolValue ? try swiftFiles(in: path) : [path] { try add(file) }
         }
-        guard isDirectory.boolValue else {
-            try add(path)
-            return
-        }
-        for path in try swiftFiles(in: path) { try add(path) }
     }
 
     /// The sorted paths of the files. Adds a warning for each file and folder that is not read but may have classes.

@@ -16,14 +16,15 @@ package struct SwiftModelReader {
         return name.hasSuffix(".swift") || !(name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel"))
     }
 
-    /// Reads the model in a folder or in one file.
+    /// Reads the model in a folder or in files.
     ///
+    /// - Parameter paths: The paths of folders and files, at least one.
     /// - Throws: An error with file and line if a file cannot be read, if a class is not a valid part of a model, or if there
     ///   is no model or more than one model.
-    package static func read(_ path: String) throws(ModelReaderError) -> ModelDocument {
-        let folder = try SourceFolder(path)
+    package static func read(_ paths: [String]) throws(ModelReaderError) -> ModelDocument {
+        let folder = try SourceFolder(paths)
         var reader = SwiftModelReader(
-            path: path, declarations: try SourceDeclarations(folder.files), diagnostics: folder.diagnostics)
+            path: paths[0], declarations: try SourceDeclarations(folder.files), diagnostics: folder.diagnostics)
         return try reader.document()
     }
 

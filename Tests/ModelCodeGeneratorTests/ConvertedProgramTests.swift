@@ -46,7 +46,7 @@ import Testing
                     members.append(String(match.output.1))
                 }
             }
-            let document = try SwiftModelReader.read(folder.path)
+            let document = try SwiftModelReader.read([folder.path])
             #expect(document.diagnostics.map(\.message) == model.unsupportedParts.map(\.message), "\(comment)")
             #expect(
                 document.model.hash == model.hash, "\(comment): \(document.model.canonicalForm)\n\(model.canonicalForm)"

@@ -33,7 +33,7 @@ struct SameModelTests {
 
     @Test(arguments: ["MailModel.swift", "Fixture.swift"])
     func theCommandReadsTheModelThatTheProgramHas(_ file: String) throws {
-        let document = try SwiftModelReader.read(Self.folder.appending(path: file).path)
+        let document = try SwiftModelReader.read([Self.folder.appending(path: file).path])
         #expect(document.diagnostics.isEmpty)
         let model = file == "MailModel.swift" ? ManagedObjectModel.mail : .inCode
         #expect(document.model == model)

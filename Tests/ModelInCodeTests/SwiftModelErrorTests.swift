@@ -70,7 +70,7 @@ struct SwiftModelErrorTests {
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(component: "A.swift")
         try text.write(to: file, atomically: true, encoding: .utf8)
-        let error = #expect(throws: ModelReaderError.self) { _ = try SwiftModelReader.read(file.path) }
+        let error = #expect(throws: ModelReaderError.self) { _ = try SwiftModelReader.read([file.path]) }
         #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
         if line > 0 { #expect(error?.line == line && error?.file == file.path) }
     }
@@ -84,7 +84,7 @@ struct SwiftModelErrorTests {
             .write(to: folder.appending(component: "A.swift"), atomically: true, encoding: .utf8)
         try FileManager.default.createSymbolicLink(
             at: folder.appending(component: "B.swift"), withDestinationURL: folder.appending(component: "A.swift"))
-        let document = try SwiftModelReader.read(folder.path)
+        let document = try SwiftModelReader.read([folder.path])
         #expect(document.model.entities.map(\.name) == ["A"])
         #expect(
             document.diagnostics.map(\.message).map { String($0.prefix(20)) } == [
@@ -97,7 +97,7 @@ struct SwiftModelErrorTests {
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(component: "A.swift")
         try Data([0xFF, 0xFE, 0x00]).write(to: file)
-        let error = #expect(throws: ModelReaderError.self) { _ = try SwiftModelReader.read(file.path) }
+        let error = #expect(throws: ModelReaderError.self) { _ = try SwiftModelReader.read([file.path]) }
         #expect(error?.code == .unsupportedEncoding)
     }
 
@@ -108,6 +108,6 @@ struct SwiftModelErrorTests {
         let model = "let m = ManagedObjectModel(\"M\") {\n\(names.map { "\($0).self\n" }.joined())}\n"
         let file = directory.url.appending(component: "A.swift")
         try (model + classes).write(to: file, atomically: true, encoding: .utf8)
-        #expect(try SwiftModelReader.read(file.path).model.entities.count == 10_000)
+        #expect(try SwiftModelReader.read([file.path]).model.entities.count == 10_000)
     }
 }

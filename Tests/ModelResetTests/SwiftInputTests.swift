@@ -58,6 +58,20 @@ import Testing
         #expect(try program.files("B").isEmpty && program.files("none").isEmpty)
     }
 
+    @Test func aModelMayBeGivenAsItsFiles() async throws {
+        try write(["app/M.swift": Self.model, "app/A.swift": Self.entity, "app/Other.swift": "class B {\n"])
+        let whole = try await program.run("hash", "app/M.swift", "app/A.swift")
+        try write(["whole.swift": Self.model + Self.entity])
+        let together = try await program.run("hash", "whole.swift")
+        #expect(whole.status == 0 && whole.output == together.output)
+        let missing = try await program.run("hash", "app/M.swift", "app/B.swift")
+        #expect(missing.status == 3 && missing.errors.contains("app/B.swift: error: No file or folder has this path."))
+        let twice = try await program.run("diagram", "app/M.swift", "app/A.swift", "app/A.swift")
+        #expect(twice.status == 3 && twice.errors.contains("A is declared in app/A.swift:1, too."))
+        let mixed = try await program.run("hash", "app/M.swift", "app")
+        #expect(mixed.status == 2 && mixed.errors.contains("unexpected argument app"))
+    }
+
     @Test func aClassInNoModelIsAWarning() async throws {
         try write(["app/A.swift": Self.model + Self.entity + Self.entity.replacing("class A", with: "class B")])
         let outcome = try await program.run("hash", "app")

@@ -7,6 +7,8 @@ internal import ModelReader
 /// A model on the command line.
 struct ModelArgument {
     var path: String
+    /// Further Swift files of the model.
+    private var furtherFiles: [String] = []
     /// The name of the version; nil for the current version.
     var version: String?
 
@@ -16,11 +18,13 @@ struct ModelArgument {
     /// The options that select a part of a model.
     static let valueNames: Set = ["--version", "--configuration"]
 
-    /// Makes the argument from the only plain word, which is the path of the model.
+    /// Makes the argument from the plain words: the path of the model, or the paths of its Swift files.
     init(_ words: CommandLineWords) throws {
+        let isOfFiles = words.plain.count > 1 && words.plain.allSatisfy { $0.hasSuffix(".swift") }
         self.init(
-            path: try words.plain("MODEL")[0], version: words.value("--version"),
+            path: isOfFiles ? words.plain[0] : try words.plain("MODEL")[0], version: words.value("--version"),
             configuration: words.value("--configuration"))
+        furtherFiles = Array(words.plain.dropFirst())
     }
 
     init(path: String, version: String? = nil, configuration: String? = nil) {
@@ -49,7 +53,7 @@ struct ModelArgument {
             return try ModelReader.read(URL(filePath: path), version: version, followsVersions: followsVersions)
         }
         if version != nil { throw UsageError("--version is for bundles: Swift has one version of a model") }
-        var document = try SwiftModelReader.read(path)
+        var document = try SwiftModelReader.read([path] + furtherFiles)
         if followsVersions { document.followLockedVersions(of: URL(filePath: path)) }
         return document
     }

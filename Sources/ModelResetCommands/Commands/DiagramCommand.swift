@@ -8,7 +8,7 @@ struct DiagramCommand: Command {
 
         Draws the entities of a model, as SVG.
 
-          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or file of Swift
+          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or files of Swift
           --version NAME        the version of the model; without it, the current version
           --configuration NAME  the configuration of the model; without it, the whole model
           --output FILE         the file for the drawing (default: standard output)

@@ -8,7 +8,7 @@ struct HashCommand: Command {
 
         Prints the hash of the model's persisted shape: a store that was made for another hash is reset or migrated.
 
-          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or file of Swift
+          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or files of Swift
           --version NAME        the version of the model; without it, the current version
           --configuration NAME  the configuration of the model; without it, the whole model
           --json                prints the answer as JSON, on one line, with the hash of each entity

@@ -10,7 +10,7 @@ struct ResetCommand: Command {
 
         Replaces a store with an empty store. No process may have the store open.
 
-          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or file of Swift
+          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or files of Swift
           --store STORE         a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name
           --name NAME           the name of the store in the database
           --database-key KEY    the app's label for the contents, as passed to its container; without it, the key of the store

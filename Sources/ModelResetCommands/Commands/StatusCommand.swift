@@ -10,7 +10,7 @@ struct StatusCommand: Command {
 
         Shows what the next start of an app would do with a store and why, and which processes have the store open. Changes nothing.
 
-          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or file of Swift
+          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or files of Swift
           --store STORE         a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name
           --name NAME           the name of the store in the database
           --database-key KEY    the app's label for the contents, as passed to its container; without it, the key of the store
