@@ -60,7 +60,7 @@ struct ArgumentReader {
     mutating func name(_ label: String) -> String? {
         guard let name = string(label) else { return nil }
         if !name.isEmpty, !name.contains(".") { return name }
-        refuse(label, "A name in a model is not empty and has no dot. Write another name.")
+        refuse(label, "A name in a model must not be empty or contain a dot. Write another name.")
         return nil
     }
 
