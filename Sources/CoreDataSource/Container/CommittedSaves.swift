@@ -43,7 +43,7 @@ public struct CommittedSaves: AsyncSequence, Sendable {
         self.objects = objects
     }
 
-    /// Begins the loop. Two loops over one sequence would share its saves: access ``PersistentContainer/saves`` for each loop.
+    /// Begins the loop. Two loops over one sequence share its saves, so access ``PersistentContainer/saves`` for each loop.
     ///
     /// ```swift
     /// var iterator = container.saves.makeAsyncIterator()

@@ -217,6 +217,13 @@ package final class SaveMailbox: Sendable {
         var events: [Event] = []
         var byteCount = 0
         var isFinished = false
+        /// The loops that wait for the next event.
+        var waiters: [CheckedContinuation<Void, Never>] = []
+
+        mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
+            defer { waiters = [] }
+            return waiters
+        }
     }
 
     /// The most events that wait, and the most bytes of their rows. Beyond a limit, all are replaced by one event without rows.
@@ -224,12 +231,11 @@ package final class SaveMailbox: Sendable {
     package static let byteLimit = 16 << 20
 
     private let state = Guarded(State())
-    private let signals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     fileprivate func put(_ events: [Event]) {
         // Dropped events may retain many rows, so they are released outside the lock.
-        let dropped = state.withLock { state -> [Event] in
-            if state.isFinished { return [] }
+        let (dropped, waiters) = state.withLock { state -> ([Event], [CheckedContinuation<Void, Never>]) in
+            if state.isFinished { return ([], []) }
             var dropped: [Event] = []
             for event in events {
                 let isFull =
@@ -242,10 +248,10 @@ package final class SaveMailbox: Sendable {
                 state.events = [.unknown(.missed, SaveMailbox.entities(of: state.events))]
                 state.byteCount = 0
             }
-            return dropped
+            return (dropped, state.takeWaiters())
         }
         _ = consume dropped
-        signals.continuation.yield()
+        for waiter in waiters { waiter.resume() }
     }
 
     /// The entities that any of the events changes; nil for all entities.
@@ -259,26 +265,41 @@ package final class SaveMailbox: Sendable {
     }
 
     fileprivate func finish() {
-        state.withLock { $0.isFinished = true }
-        signals.continuation.finish()
+        let waiters = state.withLock { state in
+            state.isFinished = true
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits for the next event; nil after the last event, and if the task is cancelled.
+    /// Waits for the next event; nil after the last event. If the task is cancelled, there are no more events.
     package func next() async -> Event? {
-        while true {
-            if Task.isCancelled { return nil }
-            if let event = take() { return event }
-            var waiting = signals.stream.makeAsyncIterator()
-            guard await waiting.next() != nil else { return Task.isCancelled ? nil : take() }
+        await withTaskCancellationHandler {
+            while !Task.isCancelled {
+                let (event, isFinished) = take()
+                if event != nil || isFinished { return event }
+                await withCheckedContinuation { continuation in
+                    let isReady = state.withLock { state in
+                        if !state.events.isEmpty || state.isFinished { return true }
+                        state.waiters.append(continuation)
+                        return false
+                    }
+                    if isReady { continuation.resume() }
+                }
+            }
+            return nil
+        } onCancel: {
+            finish()
         }
     }
 
-    private func take() -> Event? {
+    /// Removes and returns the oldest event. Also returns whether no more events will come.
+    private func take() -> (event: Event?, isFinished: Bool) {
         state.withLock { state in
-            guard !state.events.isEmpty else { return nil }
+            guard !state.events.isEmpty else { return (nil, state.isFinished) }
             let event = state.events.removeFirst()
             state.byteCount -= event.byteCount
-            return event
+            return (event, false)
         }
     }
 }

@@ -57,6 +57,24 @@ struct PostponedSaveTests {
         #expect(place.store.committedGroups.flatMap { $0 } == [1, 3, 4, 5, 6, 7, 2])
     }
 
+    /// A postponed save comes in `container.saves` when it is committed, after the saves that were committed before it.
+    @Test func theSequenceOfSavesHasTheOrderOfTheCommits() async throws {
+        let place = try await Place()
+        let saves = place.container.saves
+        let waiting = Task { [contacts = place.contacts] in try await contacts.add(contactList(1..<2)) }
+        while place.container.pendingSaveCount == 0 { await Task.yield() }
+        try await place.addGroup(0)
+        place.store.lock(place.entity, false)
+        await place.resume()
+        _ = try await waiting.value
+        try await place.container.close()
+        var entities: [[String]] = []
+        for await event in saves {
+            if case .save(let save) = event { entities.append(save.entityNames) }
+        }
+        #expect(entities == [["GroupEntity"], ["ContactEntity"]])
+    }
+
     @Test func aCallWaitsOnlyForAWhile() async throws {
         let place = try await Place(patience: .zero)
         await expectError(.storeBusy) { try await place.contacts.add(contactList(1..<2)) }

@@ -354,8 +354,11 @@ struct CommittedSavesTests {
             let saves = container.saves
             #expect(container.stack.root.saves.isListening)
             let loop = Task { for await _ in saves {} }
+            // Two loops over one sequence share its saves.
+            let second = Task { for await _ in saves {} }
             loop.cancel()
             await loop.value
+            await second.value
         }
         try await Place.memory.withContainer { container in
             var saves: CommittedSaves? = container.saves
