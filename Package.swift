@@ -118,9 +118,10 @@ let package = Package(
             path: "Sources/Examples/PackageCatalog", plugins: ["ModelPlugin"]),
 
         // Tests.
-        .testTarget(name: "ManagedModelTests", dependencies: ["ModelMigration", "ManagedModel"]),
+        .testTarget(name: "ManagedModelTests", dependencies: ["ErrorExpectations", "ModelMigration", "ManagedModel"]),
         .testTarget(
-            name: "ModelReaderTests", dependencies: ["ModelReader", "ModelMigration", "ManagedModel", "TestSupport"]),
+            name: "ModelReaderTests",
+            dependencies: ["ErrorExpectations", "ModelReader", "ModelMigration", "ManagedModel", "TestSupport"]),
         .testTarget(
             name: "ModelCodeGeneratorTests",
             dependencies: [
@@ -160,7 +161,8 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLStoreTests",
             dependencies: [
-                "PostgreSQLStore", "PredicateSQL", "RowStore", "ManagedModel", "StoreTestModel", "TestSupport",
+                "ErrorExpectations", "PostgreSQLStore", "PredicateSQL", "RowStore", "ManagedModel", "StoreTestModel",
+                "TestSupport",
             ]),
         .testTarget(
             name: "CoreDataSourceTests",
@@ -176,8 +178,8 @@ let package = Package(
         .testTarget(
             name: "ModelInCodeTests",
             dependencies: [
-                "CoreDataSource", "ModelConversion", "ModelReader", "ModelSource", "RowStore", "ManagedModel",
-                "TestSupport",
+                "ErrorExpectations", "CoreDataSource", "ModelConversion", "ModelReader", "ModelSource", "RowStore",
+                "ManagedModel", "TestSupport",
             ]),
         // Suites of CoreDataSourceTests, compiled once more with the classes that model-reset convert writes for the same models:
         // relationships, lists, drafts, transfer, sharing and PostgreSQL, resets and values. ModelInCodeTests has migrations.
@@ -195,7 +197,7 @@ let package = Package(
         .target(name: "ErrorExpectations", dependencies: ["RowStore"], path: "Tests/Support/ErrorExpectations"),
         // Names of Apple's frameworks, beside which the articles' code must compile.
         .target(name: "FrameworkNames", path: "Tests/Support/FrameworkNames"),
-        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "TestSupportTests", dependencies: ["ErrorExpectations", "TestSupport"]),
         .target(name: "CTaskHooks", path: "Tests/Support/CTaskHooks"),
         .executableTarget(
             name: "stress",
@@ -220,10 +222,11 @@ let package = Package(
                 "DataSourceTesting", "ModelReader", "ManagedModel", "TestSupport",
             ],
             plugins: ["ModelPlugin"]),
-        .testTarget(name: "StructureTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "StructureTests", dependencies: ["ErrorExpectations", "TestSupport"]),
         .testTarget(name: "AddressBookTests", dependencies: ["TestSupport"]),
-        .testTarget(name: "DebianControlTests", dependencies: ["DebianControl"]),
-        .testTarget(name: "MailAppTests", dependencies: ["CoreDataSource", "MailApp", "TestSupport"]),
+        .testTarget(name: "DebianControlTests", dependencies: ["ErrorExpectations", "DebianControl"]),
+        .testTarget(
+            name: "MailAppTests", dependencies: ["ErrorExpectations", "CoreDataSource", "MailApp", "TestSupport"]),
         .testTarget(
             name: "ModelResetTests",
             dependencies: [

@@ -1,4 +1,5 @@
 import DebianControl
+import ErrorExpectations
 import Testing
 
 @Suite struct ControlParserTests {
@@ -52,7 +53,7 @@ import Testing
 
     @Test func aFieldThatIsThereTwiceIsAFaultOfThatField() throws {
         let record = try #require(parse("Package: a\nVersion: 1\nSection: x\nversion: 2\n").first)
-        #expect(throws: ControlFault.self) { try record.folded("Version") }
+        expectThrows(ControlFault.self) { try record.folded("Version") }
         #expect(try record.folded("Section") == "x")
     }
 

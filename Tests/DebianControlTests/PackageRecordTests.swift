@@ -1,4 +1,5 @@
 import DebianControl
+import ErrorExpectations
 import Testing
 
 @Suite struct PackageRecordTests {
@@ -40,18 +41,18 @@ import Testing
             "Package: a\nVersion: 1", "Package: a\nArchitecture: all", "Package:\nArchitecture: all\nVersion: 1",
         ])
     func aKeyThatIsNotWholeIsAFault(text: String) {
-        #expect(throws: ControlFault.self) { try package(text) }
+        expectThrows(ControlFault.self) { try package(text) }
     }
 
     @Test(arguments: ["deinstall ok config-files", "unknown ok not-installed"])
     func aPackageThatIsNotInstalledNeedsANameOnly(status: String) throws {
         #expect(try package("Package: a\nStatus: \(status)").key == "a:=")
-        #expect(throws: ControlFault.self) { try package("Status: \(status)") }
+        expectThrows(ControlFault.self) { try package("Status: \(status)") }
     }
 
     @Test(arguments: ["Installed-Size: much", "Size: -1", "Size: 1 2", "Version: 2", "Architecture: any", "no field"])
     func aLineThatCannotBeTrueIsAFault(line: String) {
-        #expect(throws: ControlFault.self) { try package(key + line) }
+        expectThrows(ControlFault.self) { try package(key + line) }
     }
 
     @Test(
@@ -59,11 +60,11 @@ import Testing
             "Package: a b\nArchitecture: all", "Package: a:b\nArchitecture: all", "Package: a\nArchitecture: x=y",
         ])
     func aKeyIsMadeOfSingleWords(text: String) {
-        #expect(throws: ControlFault.self) { try package(text + "\nVersion: 1") }
+        expectThrows(ControlFault.self) { try package(text + "\nVersion: 1") }
     }
 
     @Test func aFaultNamesItsLine() {
-        let fault = #expect(throws: ControlFault.self) { try package("\n" + key + "Size: x") }
+        let fault = expectThrows(ControlFault.self) { try package("\n" + key + "Size: x") }
         #expect(fault == ControlFault(line: 5, message: "Size is not a number"))
     }
 

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import FrameworkNames
 import TestSupport
@@ -170,7 +171,7 @@ struct CommentSnippets {
     @Test func aSyncOfOneEntityDeletesAtMostAPart() async throws {
         try await withContacts { _, contacts in
             let serverList = [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")]
-            await #expect(throws: DataSourceError.self) {
+            await expectError(.tooManyDeletions) {
                 let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
                 print(report)
             }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import FrameworkNames
 import TestSupport
@@ -88,7 +89,7 @@ struct CoreDataDifferenceTests {
             let draft = try contacts.draft(of: contact)
             draft.object.uid = "2"
             draft.object.name = "Yunchang"
-            await #expect(throws: DataSourceError.self) { try await draft.save() }
+            await expectError(.uniquenessViolated) { try await draft.save() }
             #expect(draft.object.name == "Yunchang" && contact.name == "Guan Yu")
             draft.object.uid = "1"
             try await draft.save()
@@ -118,7 +119,7 @@ struct CoreDataDifferenceTests {
 
     @Test func aSaveThatFailsTakesItsEditsBack() async throws {
         try await withContacts { _, contacts in
-            await #expect(throws: DataSourceError.self) {
+            await expectThrows(DataSourceError.self) {
                 try await contacts.perform { context in
                     for contact in try context.fetch(ContactEntity.self) { contact.name = "edited" }
                     _ = try context.insert(ContactEntity.self)
@@ -157,10 +158,8 @@ struct CoreDataDifferenceTests {
 
     @Test func aRequiredNumberWithoutADefaultIsNotZero() async throws {
         try await withContacts { _, contacts in
-            await #expect {
+            await expectError(.validationFailed) {
                 try await contacts.perform { try $0.insert(ContactEntity.self).age = 1 }
-            } throws: { error in
-                (error as? DataSourceError)?.code == .validationFailed
             }
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import FrameworkNames
 import Testing
 
@@ -113,14 +114,13 @@ struct LinkSnippets {
 
     @Test func aLinkOfTwoDataSourcesNeedsBoth() async throws {
         try await withPostAndTag { container, posts, tags in
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await posts.perform { context in
                     let post = try context.first(PostEntity.self, where: \.slug, equals: "a")
                     let tag = try context.first(TagEntity.self, where: \.name, equals: "swift")
                     if let post, let tag { post.tags.insert(tag) }
                 }
             }
-            #expect(error?.code == .entityNotOwned)
             try await container.perform(in: posts, tags) { posts, tags in
                 let post = try posts.first(PostEntity.self, where: \.slug, equals: "a")
                 let tag = try tags.first(TagEntity.self, where: \.name, equals: "swift")
@@ -140,14 +140,13 @@ struct LinkSnippets {
                 tagging.tag = try context.first(TagEntity.self, where: \.name, equals: "swift")
             }
             #expect(try taggings.fetch(TaggingEntity.self).map { $0.tag?.name } == ["swift"])
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.uniquenessViolated) {
                 try await taggings.perform { context in
                     let tagging = try context.insert(TaggingEntity.self)
                     tagging.post = try context.first(PostEntity.self, where: \.slug, equals: "a")
                     tagging.tag = try context.first(TagEntity.self, where: \.name, equals: "swift")
                 }
             }
-            #expect(error?.code == .uniquenessViolated)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import MailApp
 import Testing
@@ -42,8 +43,8 @@ struct ContactTests {
         #expect(form.complaints == [])
         form.name = ""
         #expect(form.complaints.count == 1)
-        let error = await #expect(throws: DataSourceError.self) { try await form.save() }
-        #expect(error?.code == .validationFailed && contact.name == world.server.contacts[0].name)
+        await expectError(.validationFailed) { try await form.save() }
+        #expect(contact.name == world.server.contacts[0].name)
     }
 
     @Test func aConflictIsShownAndTheFormKeepsItsEdits() async throws {

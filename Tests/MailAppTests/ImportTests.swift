@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import MailApp
 import TestSupport
@@ -78,10 +79,9 @@ struct ImportTests {
         let world = try await MailWorld(imports: false)
         var messages = world.server.messages
         messages[300].subject = String(repeating: "a", count: 201)
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.validationFailed) {
             try await world.store.messages.importAll(messages, batchSize: 100)
         }
-        #expect(error?.code == .validationFailed)
         #expect(try world.store.messages.count(MessageEntity.self) == 300, "the batches before are stored")
     }
 

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import MailApp
 import Testing
@@ -24,10 +25,9 @@ struct RefreshTests {
     @Test func aListingThatLacksMostMessagesIsRefused() async throws {
         let world = try await MailWorld()
         let before = try world.stored(MailWorld.inbox)
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.tooManyDeletions) {
             try await world.store.messages.refresh(MailWorld.inbox, from: Array(before.prefix(3)))
         }
-        #expect(error?.code == .tooManyDeletions)
         #expect(try world.stored(MailWorld.inbox) == before)
     }
 

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import Testing
@@ -51,10 +52,10 @@ struct ModelFaultTests {
             ItemEntity.self
         }
         model.entities[0].attributes.append(AttributeDescription(name: "other", type: .string, isOptional: true))
-        let error = await #expect(throws: DataSourceError.self) {
+        let error = await expectError(.unreadableModel) {
             _ = try await PersistentContainer(model: model, store: .inMemory)
         }
-        #expect(error?.code == .unreadableModel && error?.message.contains("describes another") == true)
+        #expect(error?.message.contains("describes another") == true)
     }
 }
 

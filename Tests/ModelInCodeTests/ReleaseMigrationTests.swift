@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 /// What happens to a store when the classes of an app change from one release to the next.
@@ -56,8 +57,8 @@ struct ReleaseMigrationTests {
         try await withFilled(kind) { place in
             if kind == .server {
                 // A store that others use is not reset by default.
-                let error = await #expect(throws: DataSourceError.self) { try await place.open(OtherRelease.model) }
-                #expect(error?.code == .modelChanged && error?.description.contains("Book") == true)
+                let error = await expectError(.modelChanged) { try await place.open(OtherRelease.model) }
+                #expect(error?.description.contains("Book") == true)
             }
             let container = try await place.open(OtherRelease.model, kind == .file ? .standard : .backup(keep: 1))
             #expect(container.startup.reason == .modelChanged(entities: ["Book"]))
@@ -150,10 +151,10 @@ struct ReleaseMigrationTests {
     func aMigrationBackMakesNoNumberNarrower(kind: ReleasePlace.Kind) async throws {
         try await withFilled(kind) { place in
             try await place.open(SecondRelease.model, .migrate).close()
-            let error = await #expect(throws: DataSourceError.self) {
+            let error = await expectError(.modelChanged) {
                 try await place.open(FirstRelease.model, .migrate(otherwise: .fail))
             }
-            #expect(error?.code == .modelChanged && error?.cause?.contains("Book.pages") == true)
+            #expect(error?.cause?.contains("Book.pages") == true)
             let newer = try await place.open(SecondRelease.model, .fail)
             #expect(try newer.main.count(SecondRelease.Volume.self) == 3)
             try await newer.close()
@@ -164,10 +165,10 @@ struct ReleaseMigrationTests {
         var model = OtherRelease.model
         model.classes = FirstRelease.model.classes
         let refused = model
-        let error = await #expect(throws: DataSourceError.self) {
+        let error = await expectError(.unreadableModel) {
             try await PersistentContainer(model: refused, store: .inMemory)
         }
-        #expect(error?.code == .unreadableModel && error?.entityName == "Book")
+        #expect(error?.entityName == "Book")
     }
 }
 

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelConversion
@@ -70,7 +71,7 @@ struct SwiftModelErrorTests {
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(component: "A.swift")
         try text.write(to: file, atomically: true, encoding: .utf8)
-        let error = #expect(throws: ModelReaderError.self) { _ = try SwiftModelReader.read([file.path]) }
+        let error = expectThrows(ModelReaderError.self) { _ = try SwiftModelReader.read([file.path]) }
         #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
         if line > 0 { #expect(error?.line == line && error?.file == file.path) }
     }
@@ -97,7 +98,7 @@ struct SwiftModelErrorTests {
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(component: "A.swift")
         try Data([0xFF, 0xFE, 0x00]).write(to: file)
-        let error = #expect(throws: ModelReaderError.self) { _ = try SwiftModelReader.read([file.path]) }
+        let error = expectThrows(ModelReaderError.self) { _ = try SwiftModelReader.read([file.path]) }
         #expect(error?.code == .unsupportedEncoding)
     }
 

@@ -101,7 +101,7 @@ struct StringMatchingTests {
         #expect(try accepts(.matches, "\\W+", "--", .caseInsensitive))
         #expect(try accepts(.matches, "é", "e", .diacriticInsensitive))
         #expect(try accepts(.matches, "a.b", "a\0b"))
-        #expect(throws: DataSourceError.self) { try StringMatcher(.matches, "(", []) }
+        expectError(.invalidPredicate) { try StringMatcher(.matches, "(", []) }
     }
 
     private func answer(

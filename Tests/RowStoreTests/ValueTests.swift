@@ -171,9 +171,9 @@ struct ValueTests {
             expectError(.numberOverflow) { try result(.sum, .integer, values) }
         }
         let decimals = [RowValue.text("1e60"), .text("1e-60")]
-        #expect(throws: DataSourceError.self) { try result(.sum, .decimal, decimals) }
-        #expect(throws: DataSourceError.self) { try result(.sum, .real, [.real(.infinity), .real(-.infinity)]) }
-        #expect(throws: DataSourceError.self) { try result(.average, .real, [.real(-.infinity), .real(.infinity)]) }
+        expectThrows(DataSourceError.self) { try result(.sum, .decimal, decimals) }
+        expectThrows(DataSourceError.self) { try result(.sum, .real, [.real(.infinity), .real(-.infinity)]) }
+        expectThrows(DataSourceError.self) { try result(.average, .real, [.real(-.infinity), .real(.infinity)]) }
     }
 
     @Test func decimalsAreAddedUpExactlyInAnyOrder() throws {

@@ -68,9 +68,8 @@ struct ServerMigrationPromises {
             ] {
                 _ = try session.run(make)
                 for policy in [ResetPolicy.migrate, .migrate(otherwise: .discard)] {
-                    let error = #expect(throws: DataSourceError.self) { try place.open(new, policy) }
-                    #expect(
-                        error?.code == .modelChanged && error?.message.contains("Another program has added") == true)
+                    let error = expectError(.modelChanged) { try place.open(new, policy) }
+                    #expect(error?.message.contains("Another program has added") == true)
                 }
                 _ = try session.run(drop)
             }
@@ -99,10 +98,9 @@ struct ServerMigrationPromises {
             // The copy of the model is not read for the same model.
             if !damage.hasPrefix("UPDATE") { starts.append((old, .discard, ["Item": "2"])) }
             for (model, policy, keys) in starts {
-                let error = #expect(throws: DataSourceError.self, "\(policy)") {
+                expectError(.storeCorrupt, "\(policy)") {
                     try place.open(model, policy, keys: keys).store.close()
                 }
-                #expect(error?.code == .storeCorrupt, "\(policy): \(String(describing: error))")
             }
             #expect(try session.run("SELECT count(*) FROM \"store 1\".\"Item\"") == [["3"]])
         }

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -114,9 +115,9 @@ struct TripTests {
     }
 
     @Test func aRowThatCannotBeReadIsAnError() {
-        #expect(throws: Trip.Unreadable.self) { try problems(["| `A/One` | `start` | It lacks a column. |"]) }
-        #expect(throws: Trip.Unreadable.self) { try problems(["| A/One | `start` | The file is no code. | |"]) }
-        #expect(throws: Trip.Unreadable.self) { try problems(["| `A/One` | `start` | Neither is this. | work |"]) }
+        expectThrows(Trip.Unreadable.self) { try problems(["| `A/One` | `start` | It lacks a column. |"]) }
+        expectThrows(Trip.Unreadable.self) { try problems(["| A/One | `start` | The file is no code. | |"]) }
+        expectThrows(Trip.Unreadable.self) { try problems(["| `A/One` | `start` | Neither is this. | work |"]) }
     }
 }
 

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -24,11 +25,11 @@ struct PostgreSQLServerTests {
         try session.run("BEGIN; INSERT INTO t VALUES (2)")
         for stop in [server.kill, server.stop] {
             stop()
-            #expect(throws: (any Error).self) { try server.session() }
+            expectThrows((any Error).self) { try server.session() }
             try server.start()
             #expect(try server.session().run("SELECT number FROM t") == [["1"]])
         }
-        #expect(throws: PostgreSQLSession.Failure.self) { try session.run("SELECT 1") }
+        expectThrows(PostgreSQLSession.Failure.self) { try session.run("SELECT 1") }
     }
 
     @Test func aServerThatIsPausedAnswersLater() throws {
@@ -48,7 +49,7 @@ struct PostgreSQLServerTests {
         let server = try PostgreSQLServer.shared
         let role = "role_\(getpid())"
         try server.session().run("CREATE ROLE \(role) LOGIN PASSWORD 'right' IN ROLE with_password")
-        #expect(throws: PostgreSQLSession.Failure.self) {
+        expectThrows(PostgreSQLSession.Failure.self) {
             try PostgreSQLSession(port: server.port, database: "postgres", user: role)
         }
     }

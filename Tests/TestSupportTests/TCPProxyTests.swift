@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -37,10 +38,10 @@ struct TCPProxyTests {
         let place = try Place()
         let sessions = [try place.connect(), try place.connect()]
         place.proxy.cutAll()
-        for session in sessions { #expect(throws: PostgreSQLSession.Failure.self) { try session.run("SELECT 1") } }
+        for session in sessions { expectThrows(PostgreSQLSession.Failure.self) { try session.run("SELECT 1") } }
         #expect(try place.connect().run("SELECT 1") == [["1"]])
         place.proxy.goAway()
-        #expect(throws: PostgreSQLSession.Failure.self) { try place.connect() }
+        expectThrows(PostgreSQLSession.Failure.self) { try place.connect() }
         place.proxy.comeBack()
         #expect(try place.connect().run("SELECT 1") == [["1"]])
     }
@@ -51,7 +52,7 @@ struct TCPProxyTests {
         let cut = place.proxy.cutBefore("COMMIT")
         try session.run("BEGIN; INSERT INTO t VALUES (1)")
         #expect(!cut.isMet)
-        #expect(throws: PostgreSQLSession.Failure.self) { try session.run("COMMIT") }
+        expectThrows(PostgreSQLSession.Failure.self) { try session.run("COMMIT") }
         #expect(cut.isMet && cut.answer == nil)
         #expect(try place.numbers() == [])
         // It was for one message.
@@ -66,7 +67,7 @@ struct TCPProxyTests {
         if isPrepared { try session.prepare("COMMIT", as: "end") }
         let cut = place.proxy.cutReply(to: "COMMIT")
         try session.run("BEGIN; INSERT INTO t VALUES (1)")
-        #expect(throws: PostgreSQLSession.Failure.self) {
+        expectThrows(PostgreSQLSession.Failure.self) {
             if isPrepared { try session.run(prepared: "end") } else { try session.run("COMMIT") }
         }
         cut.wait()
@@ -81,7 +82,7 @@ struct TCPProxyTests {
         try session.run("BEGIN; INSERT INTO t VALUES (1)")
         session.send("COMMIT")
         hold.cutClient()
-        #expect(throws: PostgreSQLSession.Failure.self) { try session.reply() }
+        expectThrows(PostgreSQLSession.Failure.self) { try session.reply() }
         #expect(try place.numbers() == [])
         #expect(hold.deliver() == "COMMIT")
         #expect(try place.numbers() == ["1"])

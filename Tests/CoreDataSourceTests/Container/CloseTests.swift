@@ -26,7 +26,7 @@ struct CloseTests {
         let senders = try container.dataSource(SenderDataSource.self)
         store.fail(with: noRoom)
         try await senders.add(item, waitFor: .main)
-        await #expect(throws: DataSourceError.self) { try await container.flush() }
+        await expectError(.diskFull) { try await container.flush() }
         let (first, endFirst) = (store.commitArrives(), store.holdCommits())
         let closing = Task { try await container.close() }
         for await _ in first {}
@@ -38,7 +38,7 @@ struct CloseTests {
         for _ in 0..<1000 { await Task.yield() }
         store.fail(with: nil)
         endSecond()
-        await #expect(throws: DataSourceError.self) { try await closing.value }
+        await expectThrows(DataSourceError.self) { try await closing.value }
         try await flushing.value
         #expect(!store.wasClosedDuringACommit)
         #expect(store.committedGroups == [[1]])

@@ -73,7 +73,7 @@ struct ContainerBackupTests {
         let directory = try TemporaryDirectory()
         try await withContainer(.inMemory) { container, _ in
             let copy = directory.url.appending(component: "copy")
-            let error = await #expect(throws: DataSourceError.self) { try await container.backup(to: copy) }
+            let error = await expectError(.storeUnreadable) { try await container.backup(to: copy) }
             #expect(error?.message.contains("in memory") == true)
             // Nor is there anything that the default policy could keep.
             let startup = try await container.reset()
@@ -91,7 +91,7 @@ struct ContainerBackupTests {
                 try await container.backup(to: copy)
             }
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
         }
         #expect(try copies(directory).isEmpty)
     }

@@ -60,7 +60,7 @@ struct ContainerNameTests {
         let directory = try TemporaryDirectory()
         let folder = directory.url.appending(component: "app")
         let configuration = PersistentContainer.Configuration(isReadOnly: true, directory: folder)
-        await #expect(throws: DataSourceError.self) {
+        await expectThrows(DataSourceError.self) {
             try await PersistentContainer(name: "Contacts", configuration: configuration)
         }
         #expect(!FileManager.default.fileExists(atPath: folder.path))

@@ -92,7 +92,7 @@ struct ContainerResetTests {
         for await _ in begun.stream {}
         try await container.reset()
         gate.signal()
-        return await #expect(throws: DataSourceError.self) { try await task.value }
+        return await expectThrows(DataSourceError.self) { try await task.value }
     }
 
     @Test(arguments: StoreKind.allCases)

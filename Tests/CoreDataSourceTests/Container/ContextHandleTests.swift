@@ -1,5 +1,6 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
+import ErrorExpectations
 import Testing
 
 @MainActor
@@ -28,7 +29,7 @@ struct ContextHandleTests {
     @Test func aBackgroundContextWritesNothingElse() async throws {
         try await withChat { container, senders, _ in
             let background = container.newBackgroundContext(for: senders)
-            await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await background.perform { context in
                     try Sender.create(in: context).key = "s"
                     try Room.create(in: context).key = "r"
@@ -42,7 +43,7 @@ struct ContextHandleTests {
     @Test func aTaskThatThrowsLeavesNothing() async throws {
         try await withChat { container, senders, rooms in
             let background = container.newBackgroundContext(for: senders, rooms)
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await background.perform { senders, rooms in
                     try Sender.create(in: senders).key = "s"
                     try Room.create(in: rooms).key = "r"

@@ -176,7 +176,7 @@ struct CustomStoreTests {
 
     @Test func anErrorOfOpeningIsThrown() async throws {
         let location = StoreLocation.custom("refused") { _ in throw Refusal() }
-        await #expect(throws: Refusal.self) {
+        await expectThrows(Refusal.self) {
             _ = try await PersistentContainer(model: .contacts, store: location)
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -53,14 +54,14 @@ struct DescriptionTests {
     @Test func aPairOfDuplicatesIsOneFailure() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
-            let error = await #expect(throws: DataSourceError.self) {
+            let error = await expectError(.uniquenessViolated) {
                 try await contacts.perform { context in
                     for _ in 0..<3 { try context.insert(ContactEntity.self).uid = "same" }
                 }
             }
-            #expect(error?.code == .uniquenessViolated && error?.failures.isEmpty == true)
+            #expect(error?.failures.isEmpty == true)
             #expect(error?.message.hasPrefix("Two objects of ContactEntity") == true)
-            let two = await #expect(throws: DataSourceError.self) {
+            let two = await expectError(.uniquenessViolated) {
                 try await contacts.perform { context in
                     for number in 0..<4 { try context.insert(ContactEntity.self).uid = "same \(number % 2)" }
                 }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -34,9 +35,7 @@ struct KeyTests {
             directory.store, "UPDATE ContactEntity SET _key = 9223372036854775807 WHERE uid = 'uid-4'")
         let container = try await open(directory.store)
         let contacts = try container.dataSource(ContactDataSource.self)
-        await #expect { try await contacts.add(contactList(4..<7)) } throws: {
-            ($0 as? DataSourceError)?.code == .keysExhausted
-        }
+        await expectError(.keysExhausted) { try await contacts.add(contactList(4..<7)) }
         #expect(try container.main.count(ContactEntity.self) == 5)
         // What needs no key goes on.
         try await contacts.add(contactList(3..<5, name: { "new \($0)" }))

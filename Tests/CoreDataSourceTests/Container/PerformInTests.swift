@@ -14,7 +14,7 @@ import Testing
                 try rooms.insert(Room.self).key = "r"
             }
             #expect(try senders.count(Sender.self) == 1 && rooms.count(Room.self) == 1)
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await container.perform(in: rooms, senders) { rooms, senders in
                     try senders.delete(Sender.self, where: nil)
                     try rooms.delete(Room.self, where: nil)

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -24,7 +25,7 @@ struct ReadOnlyContainerTests {
             { _ = try await container.reset() },
         ]
         for change in changes {
-            await #expect { try await change() } throws: { ($0 as? DataSourceError)?.code == .storeReadOnly }
+            await expectError(.storeReadOnly) { try await change() }
             #expect(try container.main.count(ContactEntity.self) == 5)
             #expect(container.pendingSaveCount == 0)
         }

@@ -134,7 +134,7 @@ import Testing
             await begun.wait(times: 6)
             let waiting = Task { try await container.read { try $0.count(ContactEntity.self) } }
             waiting.cancel()
-            await #expect(throws: CancellationError.self) { try await waiting.value }
+            await expectThrows(CancellationError.self) { try await waiting.value }
             for _ in 0..<6 { end.signal() }
             for task in busy { try await task.value }
             #expect(try await container.read { try $0.count(ContactEntity.self) } == 0)
@@ -149,7 +149,7 @@ import Testing
             try await contacts.add(contactList(0..<10_000))
             let asked = Shared(0)
             let test = FetchPredicate.cancelling(after: 10, asked)
-            await #expect(throws: CancellationError.self) {
+            await expectThrows(CancellationError.self) {
                 try await container.read { try $0.fetch(ContactEntity.self, where: test).count }
             }
             #expect((10...10 + 64).contains(asked.value))
@@ -224,7 +224,7 @@ import Testing
                     return topic.letters.map(\.key).count
                 }
             }
-            await #expect(throws: CancellationError.self) { try await reading.value }
+            await expectThrows(CancellationError.self) { try await reading.value }
         }
     }
 
@@ -247,7 +247,7 @@ import Testing
 
     @Test func anErrorOfTheBodyIsThrown() async throws {
         try await withContainer { container, _ in
-            await #expect(throws: Poison.self) { try await container.read { _ in throw Poison() } }
+            await expectThrows(Poison.self) { try await container.read { _ in throw Poison() } }
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
+import ErrorExpectations
 import Testing
 
 /// The verbs of a context, asked of the class.
@@ -47,8 +48,8 @@ struct ActiveRecordTests {
     @Test func onlyTheOwnerCreatesAndRemoves() async throws {
         try await withItems { container, _ in
             let rooms = try container.dataSource(RoomDataSource.self)
-            #expect(throws: DataSourceError.self) { try rooms.writeSync { _ = try Sender.create(in: $0) } }
-            #expect(throws: DataSourceError.self) { try rooms.writeSync { try Sender.removeAll(in: $0) } }
+            expectError(.entityNotOwned) { try rooms.writeSync { _ = try Sender.create(in: $0) } }
+            expectError(.entityNotOwned) { try rooms.writeSync { try Sender.removeAll(in: $0) } }
             #expect(try Sender.count(in: container.main) == 4)
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -155,7 +156,7 @@ struct ChosenTypeTests {
             let small = ObjectRequest<TaskEntity>(where: \.minutes < 40)
             let (sum, average) = try main.aggregate(small, .sum(\.minutes), .average(\.estimate))
             #expect(sum as Int == 30 && average == -1)
-            #expect(throws: DataSourceError.self) { try main.aggregate(request, .sum(\.minutes)) as Int }
+            expectThrows(DataSourceError.self) { try main.aggregate(request, .sum(\.minutes)) as Int }
             let groups = try main.aggregate(request, groupBy: \.state, .count())
             #expect(groups.map(\.key) == [.open, .done] && groups.map(\.values) == [2, 1])
             let report = try await tasks.update(

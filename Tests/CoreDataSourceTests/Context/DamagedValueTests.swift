@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -76,8 +77,7 @@ struct DamagedValueTests {
     }
 
     private func expectThrown(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
-        let error = #expect(throws: DataSourceError.self, sourceLocation: sourceLocation) { try body() }
-        #expect(error?.code == .damagedValue, sourceLocation: sourceLocation)
+        expectError(.damagedValue, sourceLocation: sourceLocation) { try body() }
     }
 
     @Test(arguments: ["'abc'", "'12abc'", "''", "'1e'", "x'ff'"])

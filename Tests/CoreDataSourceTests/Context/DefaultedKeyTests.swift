@@ -102,7 +102,7 @@ struct DefaultedKeyTests {
         try await first.close()
         let container = try await PersistentContainer(model: model, store: store)
         let items = try container.dataSource(PlainDataSource<DefaultedItem>.self)
-        await #expect(throws: CancellationError.self) {
+        await expectThrows(CancellationError.self) {
             try await items.perform { context in
                 for item in try context.fetch(DefaultedItem.self) { item.code = "edited" }
                 #expect(try context.first(DefaultedItem.self, where: \.code, equals: "other") == nil)

@@ -155,7 +155,7 @@ import Testing
         #expect(recording.sound == nil && recording.title == "0")
         let failure = await failures.next()
         #expect(failure?.kind == .store && failure?.error.code == .diskFull)
-        #expect(throws: DataSourceError.self) {
+        expectThrows(DataSourceError.self) {
             try container.dataSource(RecordingDataSource.self).draft(of: recording)
         }
         store.failReads(with: nil)

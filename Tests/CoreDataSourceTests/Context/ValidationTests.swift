@@ -41,7 +41,7 @@ struct ValidationTests {
     @Test func theObjectAndTheBoundAreNamed() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
         let source = try container.dataSource(PlainDataSource<Bounded, EveryType>.self)
-        let new = await #expect(throws: DataSourceError.self) {
+        let new = await expectError(.validationFailed) {
             try await source.perform { context in
                 for count: Int16 in [1, 101, 3, -2] { try context.insert(Bounded.self).count = count }
             }
@@ -50,7 +50,7 @@ struct ValidationTests {
         #expect(new?.failures.first?.message.contains("100, the maximum") == true)
         #expect(new?.failures.last?.message.hasSuffix("The object is the new Bounded number 4 of this save.") == true)
         let id = try await source.perform { try $0.insert(Bounded.self).objectID }
-        let stored = await #expect(throws: DataSourceError.self) {
+        let stored = await expectError(.validationFailed) {
             try await source.perform { context in try context.object(Bounded.self, id: id)?.count = 200 }
         }
         #expect(stored?.objectIndex == nil)
@@ -82,10 +82,10 @@ struct ValidationTests {
         let entity = try #require(model.entities.firstIndex { $0.name == "Bounded" })
         let attribute = try #require(model.entities[entity].attributes.firstIndex { $0.name == "code" })
         model.entities[entity].attributes[attribute].pattern = "[A-Z"
-        let error = await #expect(throws: DataSourceError.self) {
+        let error = await expectError(.unreadableModel) {
             try await PersistentContainer(model: model, store: .inMemory)
         }
-        #expect(error?.code == .unreadableModel && error?.message.contains("[A-Z of Bounded.code") == true)
+        #expect(error?.message.contains("[A-Z of Bounded.code") == true)
     }
 
     @Test func decimalsAndDatesAreChecked() async throws {

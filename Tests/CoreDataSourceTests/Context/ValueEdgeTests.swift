@@ -29,7 +29,7 @@ struct ValueEdgeTests {
             try await entries.perform { try $0.insert(Entry.self).setAttribute(good, at: 0) }
         }
         for bad in ["abc", "xa", "a\n", ""] {
-            await #expect(throws: DataSourceError.self) {
+            await expectError(.validationFailed) {
                 try await entries.perform { try $0.insert(Entry.self).setAttribute(bad, at: 0) }
             }
         }
@@ -51,7 +51,7 @@ struct ValueEdgeTests {
         }
         #expect(container.pendingSaveCount == 0)
         try await entries.perform { try $0.insert(Entry.self).setAttribute("Same", at: 0) }
-        await #expect(throws: DataSourceError.self) {
+        await expectError(.uniquenessViolated) {
             try await entries.perform { try $0.insert(Entry.self).setAttribute("SAME", at: 0) }
         }
         #expect(container.pendingSaveCount == 0)

@@ -1,5 +1,6 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
+import ErrorExpectations
 import Testing
 
 @MainActor
@@ -30,7 +31,7 @@ struct ChainingTests {
                     continuation.resume(returning: $0)
                 }
             }
-            #expect(throws: Poison.self) { try outcome.get() }
+            expectThrows(Poison.self) { try outcome.get() }
         }
     }
 

@@ -1,5 +1,6 @@
 import CoreDataSource
 import DataSourceTesting
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import RowStore
@@ -102,12 +103,12 @@ struct DataSourceContractTests {
             return DataSourceContract(
                 LinkingDataSource.self, model: .contacts, entity: ContactEntity.self, values: values, prepare: prepare)
         }
-        await #expect(throws: Poison.self) { try await contract { _ in }.violations() }
+        await expectThrows(Poison.self) { try await contract { _ in }.violations() }
         let prepared = contract { container in
             try await container.dataSource(GroupDataSource.self).add(GroupData(gid: "g", name: "group"))
         }
         #expect(try await prepared.violations() == [])
-        await #expect(throws: CocoaError.self) {
+        await expectThrows(CocoaError.self) {
             try await contract { _ in throw CocoaError(.fileNoSuchFile) }.violations()
         }
     }
@@ -121,7 +122,7 @@ struct DataSourceContractTests {
     @Test func theErrorListsEveryViolation() async throws {
         let contract = DataSourceContract(
             CountingDataSource.self, model: .contacts, entity: ContactEntity.self, values: Self.values)
-        let error = await #expect(throws: DataSourceContractError.self) { try await contract.check() }
+        let error = await expectThrows(DataSourceContractError.self) { try await contract.check() }
         let text = try #require(error).description
         #expect(text.contains("adding: ") && text.contains("syncing: "))
         // It shows what there is and what there should be.
@@ -130,7 +131,7 @@ struct DataSourceContractTests {
 
     @Test func anErrorOfTheFirstAddIsThrown() async throws {
         let values = Self.values + [PersonValue(uid: "6", name: "poison")]
-        await #expect(throws: Poison.self) { try await rules(PersonDataSource.self, values: values) }
+        await expectThrows(Poison.self) { try await rules(PersonDataSource.self, values: values) }
     }
 }
 

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -77,7 +78,7 @@ private final class LooseFolderDataSource: DataSource<FolderValue> {
     @Test func aLinkThatThrowsRollsTheWholeBatchBack() async throws {
         try await withEmptyGraph { container in
             let folders = try container.dataSource(FolderDataSource.self)
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await folders.add(list + [FolderValue(key: "poison", parent: "root")])
             }
             #expect(try folders.count(Folder.self) == 0)

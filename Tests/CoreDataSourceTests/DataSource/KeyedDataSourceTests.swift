@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import SQLiteStore
 import Testing
 
@@ -42,7 +43,7 @@ private final class NamedContacts: KeyedDataSource<ContactData, ContactEntity> {
     @Test func aHookThatThrowsLeavesNothing() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(KeyedContacts.self)
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await contacts.add(contactList(0..<5) { $0 == 3 ? "poison" : "name" })
             }
             #expect(try contacts.count(ContactEntity.self) == 0)

@@ -58,7 +58,7 @@ struct OwnershipTests {
         }
         try await withContainer { container, _ in
             _ = try container.dataSource(ContactDataSource.self)
-            #expect(throws: DataSourceError.self) { try container.dataSource(Both.self) }
+            expectError(.entityAlreadyOwned) { try container.dataSource(Both.self) }
             _ = try container.dataSource(GroupDataSource.self)
         }
     }

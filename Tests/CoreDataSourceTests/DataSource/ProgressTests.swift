@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import Synchronization
@@ -46,7 +47,7 @@ struct ProgressTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             let reports = Reports()
             let list = contactList(0..<300) + [ContactData(uid: "p", name: "poison")]
-            await #expect(throws: Poison.self) { try await contacts.add(list, progress: reports.progress) }
+            await expectThrows(Poison.self) { try await contacts.add(list, progress: reports.progress) }
             #expect(reports.take() == [[0, 301], [256, 301]])
         }
     }
@@ -75,11 +76,11 @@ struct ProgressTests {
             let list = contactList(0..<1_000).enumerated().map { index, data in
                 PausingContact(data: data, pause: index == place ? cancel : nil)
             }
-            await #expect(throws: CancellationError.self) {
+            await expectThrows(CancellationError.self) {
                 try await contacts.add(list, progress: BatchProgress(progress))
             }
             #expect(progress.completedUnitCount < 1_000 && !progress.isFinished)
-            await #expect(throws: CancellationError.self) {
+            await expectThrows(CancellationError.self) {
                 try await contacts.sync(list, entity: ContactEntity.self, progress: BatchProgress(progress))
             }
             #expect(try contacts.count(ContactEntity.self) == 0)

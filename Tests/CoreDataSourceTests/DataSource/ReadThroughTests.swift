@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -170,7 +171,7 @@ struct ReadThroughTests {
             let (leaving, staying) = (Task { try await ask() }, Task { try await ask() })
             while contacts.tier.loadWaiterCount < 2 { await Task.yield() }
             leaving.cancel()
-            await #expect(throws: CancellationError.self) { try await leaving.value }
+            await expectThrows(CancellationError.self) { try await leaving.value }
             server.answer()
             #expect(try await staying.value == "Guan Yu")
         }
@@ -190,7 +191,7 @@ struct ReadThroughTests {
             }
             while contacts.tier.loadWaiterCount < 1 { await Task.yield() }
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
             for await _ in cancelled.stream {}
             #expect(loading(contacts) == 0)
         }

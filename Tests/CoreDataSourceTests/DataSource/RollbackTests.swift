@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 @MainActor
@@ -10,7 +11,7 @@ struct RollbackTests {
             try await contacts.add(contactList(0..<200))
             let shown = try contacts.fetch(ContactEntity.self)
             let batch = contactList(100..<1100) { $0 == 600 ? "poison" : "edited" }
-            await #expect(throws: Poison.self) { try await contacts.add(batch) }
+            await expectThrows(Poison.self) { try await contacts.add(batch) }
 
             #expect(try contacts.count(ContactEntity.self) == 200)
             #expect(shown.map(\.name) == contactList(0..<200).map(\.name))
@@ -26,7 +27,7 @@ struct RollbackTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await contacts.perform { context in
                     for contact in try context.fetch(ContactEntity.self) { context.delete(contact) }
                     throw Poison()
@@ -42,7 +43,7 @@ struct RollbackTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(ContactData(uid: "a", name: "n"))
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await contacts.perform { context in
                     try context.first(ContactEntity.self, where: \.uid, equals: "a")?.uid = "b"
                     _ = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: "c")
@@ -63,7 +64,7 @@ struct RollbackTests {
                 withUnsafeCurrentTask { $0?.cancel() }
                 try await contacts.add(contactList(0..<10))
             }
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
             #expect(try contacts.count(ContactEntity.self) == 0)
         }
     }

@@ -20,7 +20,7 @@ import Testing
             }
             #expect(error?.message.contains("3 of 10 objects") == true)
             #expect(try contacts.count(ContactEntity.self, where: .beginsWith(\.name, "new")) == 0)
-            await #expect(throws: DataSourceError.self) {
+            await expectError(.tooManyDeletions) {
                 try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(.nan))
             }
             let report = try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(0.3))

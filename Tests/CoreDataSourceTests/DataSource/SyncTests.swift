@@ -129,7 +129,7 @@ struct SyncTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.sync(contactList(0..<10), entity: ContactEntity.self)
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await contacts.sync(
                     contactList(5..<20) { $0 == 19 ? "poison" : "changed" }, entity: ContactEntity.self)
             }

@@ -44,8 +44,8 @@ import Testing
         } theirs: {
             try $0.letter("a").subject = "theirs"
         } _: { container, draft in
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .draftConflict && error?.attributeName == "subject")
+            let error = await expectError(.draftConflict) { try await draft.save() }
+            #expect(error?.attributeName == "subject")
             #expect(draft.object.subject == "mine" && draft.hasChanges)
             #expect(try container.main.knownLetter("a").subject == "theirs")
             let conflict = try #require(try draft.conflicts().first)
@@ -81,9 +81,9 @@ import Testing
             letter.subject = "theirs"
             letter.key = "theirs"
         } _: { container, draft in
-            await #expect(throws: Poison.self) { try await draft.save(resolving: .each { _ in throw Poison() }) }
+            await expectThrows(Poison.self) { try await draft.save(resolving: .each { _ in throw Poison() }) }
             #expect(draft.object.subject == "mine")
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
+            let error = await expectError(.draftConflict) { try await draft.save() }
             #expect(error?.failures.map(\.attributeName) == ["key", "subject"])
             try await draft.save(resolving: .each { $0.propertyName == "key" ? .mine : .theirs })
             #expect(try container.main.knownLetter("mine").subject == "theirs")
@@ -133,10 +133,10 @@ import Testing
             let draft = try source.draft(of: try #require(try container.main.first(Passport.self)))
             draft.object.key = "mine"
             try await source.delete(Person.self, where: nil)
-            let conflict = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(conflict?.code == .draftConflict && conflict?.message.contains("keepMine") == false)
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save(resolving: .keepMine) }
-            #expect(error?.code == .validationFailed && error?.attributeName == "holder")
+            let conflict = await expectError(.draftConflict) { try await draft.save() }
+            #expect(conflict?.message.contains("keepMine") == false)
+            let error = await expectError(.validationFailed) { try await draft.save(resolving: .keepMine) }
+            #expect(error?.attributeName == "holder")
             #expect(draft.hasChanges)
             try await draft.save(resolving: .takeTheirs)
             #expect(draft.object.isDeleted && !draft.hasChanges)
@@ -262,8 +262,8 @@ import Testing
             cat.key = "theirs"
             cat.keeper = try context.first(Person.self)
         } _: { container, draft in
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .validationFailed && error?.attributeName == "animals")
+            let error = await expectError(.validationFailed) { try await draft.save() }
+            #expect(error?.attributeName == "animals")
             let count = try container.main.count(Cat.self)
             #expect(count == 3)
         }

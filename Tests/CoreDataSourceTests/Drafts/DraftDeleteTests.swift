@@ -105,8 +105,8 @@ import Testing
             let conflicts = try draft.conflicts()
             #expect(conflicts.map(\.kind) == [.deletedHere, .deletedHere, .deletedHere])
             #expect(Set(conflicts.map(\.objectID.entityName)) == ["Letter", "Attachment"])
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .draftConflict && error?.failures.count == 3)
+            let error = await expectError(.draftConflict) { try await draft.save() }
+            #expect(error?.failures.count == 3)
             #expect(try container.main.count(Letter.self) == 4)
             let report = try await draft.save(resolving: isKept ? .keepMine : .takeTheirs)
             #expect(report.conflicts.map(\.choice) == Array(repeating: isKept ? .mine : .theirs, count: 3))
@@ -154,7 +154,7 @@ import Testing
             try draft.context.delete(draft.object)
             try await source.perform { try $0.letter("d").topic = try $0.topic("t") }
             #expect(try draft.conflicts().map(\.objectID) == [letter.objectID])
-            await #expect(throws: DataSourceError.self) { try await draft.save() }
+            await expectError(.draftConflict) { try await draft.save() }
             try await draft.save(resolving: .takeTheirs)
             #expect(try container.main.count(Letter.self) == 4)
             #expect(try container.main.knownLetter("d").subject == "mine")
@@ -211,8 +211,8 @@ import Testing
             }
             let person = try #require(try draft.context.first(Person.self))
             try draft.context.delete(person)
-            let error = #expect(throws: DataSourceError.self) { try draft.validate() }
-            #expect(error?.code == .deletionDenied && error?.attributeName == "letters")
+            let error = expectError(.deletionDenied) { try draft.validate() }
+            #expect(error?.attributeName == "letters")
             await expectError(.deletionDenied) { try await draft.save() }
             #expect(person.isDeleted && draft.hasChanges)
             // Moved away, so that nothing denies it.

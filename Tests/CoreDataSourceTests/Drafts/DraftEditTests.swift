@@ -47,7 +47,7 @@ import Testing
             let draft = try source.draft(of: container.main.knownLetter("a"))
             draft.object.subject = "new"
             draft.undo()
-            #expect(throws: Poison.self) {
+            expectThrows(Poison.self) {
                 try draft.undoGroup {
                     draft.object.subject = "newer"
                     try draft.context.insert(Topic.self).key = "t"

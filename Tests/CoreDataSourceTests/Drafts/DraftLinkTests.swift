@@ -110,7 +110,7 @@ import Testing
             #expect(conflicts.first?.mine as? ManagedObjectID == draft.object.objectID)
             guard !isKept else {
                 // The passport that loses its holder needs one.
-                let error = await #expect(throws: DataSourceError.self) { try await draft.save(resolving: .keepMine) }
+                let error = await expectError(.validationFailed) { try await draft.save(resolving: .keepMine) }
                 #expect(error?.attributeName == "holder")
                 return
             }

@@ -18,9 +18,8 @@ import Testing
             let draft = try source.draft(of: container.main.knownLetter("a"))
             try edit(draft)
             try await source.perform(delete)
-            let error = try #require(await #expect(throws: DataSourceError.self) { try await draft.save() })
-            #expect(error.code == .draftConflict)
-            try await body(container, draft, error)
+            let error = await expectError(.draftConflict) { try await draft.save() }
+            try await body(container, draft, try #require(error))
         }
     }
 
@@ -60,7 +59,7 @@ import Testing
             let draft = try source.draft(of: container.main.knownLetter("a"))
             draft.object.subject = "mine"
             try await source.perform { try $0.letter("a").subject = "theirs" }
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
+            let error = await expectError(.draftConflict) { try await draft.save() }
             #expect(error?.message.contains("keepMine") == true)
         }
     }

@@ -109,8 +109,8 @@ import Testing
         try await withGraph { container, source in
             let draft = try source.draft(inserting: Letter.self)
             #expect(draft.object.isInserted && !draft.canUndo && draft.hasChanges)
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .validationFailed && error?.attributeName == "key")
+            let error = await expectError(.validationFailed) { try await draft.save() }
+            #expect(error?.attributeName == "key")
             #expect(draft.object.isInserted)
             draft.object.key = "a"
             #expect(try await draft.save().save.inserted == 1)
@@ -161,8 +161,8 @@ import Testing
 
             let label = try draft.context.insert(Label.self)
             label.key = "l"
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .entityNotOwned && error?.entityName == "Label")
+            let error = await expectError(.entityNotOwned) { try await draft.save() }
+            #expect(error?.entityName == "Label")
         }
     }
 

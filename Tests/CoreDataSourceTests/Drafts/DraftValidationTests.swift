@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
         draft.object.count = 101
         #expect(draft.errors(of: draft.object, \.count).map(\.code) == [.validationFailed])
         #expect(draft.errors(of: draft.object, \.code).isEmpty)
-        #expect(throws: DataSourceError.self) { try draft.validate() }
+        expectError(.validationFailed) { try draft.validate() }
         draft.object.count = 100
         #expect(draft.errors(of: draft.object, \.count).isEmpty)
     }
@@ -26,7 +27,7 @@ import Testing
             #expect(draft.errors(of: draft.object).isEmpty)
             let passport = try draft.context.insert(Passport.self)
             #expect(Set(draft.errors(of: passport).map(\.attributeName)) == ["key", "holder"])
-            let error = #expect(throws: DataSourceError.self) { try draft.validate() }
+            let error = expectError(.validationFailed) { try draft.validate() }
             #expect(error?.failures.count == 2)
             passport.key = "p"
             passport.holder = draft.object

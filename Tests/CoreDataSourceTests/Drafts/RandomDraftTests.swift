@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -46,16 +47,15 @@ import Testing
                 try await source.perform { [theirs, base] in try theirs.write(to: $0, from: base) }
                 var isMine = random.next(below: 2) == 0
                 if isMine, DraftReference.needsWhatIsGone(base: base, mine: mine, theirs: theirs) {
-                    let error = await #expect(throws: DataSourceError.self) {
+                    await expectError(.objectGone, "seed \(seed), round \(round)") {
                         try await draft.save(resolving: .keepMine)
                     }
-                    #expect(error?.code == .objectGone, "seed \(seed), round \(round)")
                     isMine = false
                 }
                 let (merged, conflicts) = DraftReference.merge(base: base, mine: mine, theirs: theirs, isMine: isMine)
                 #expect(try draft.conflicts().count == conflicts, "seed \(seed), round \(round)")
                 if conflicts > 0 {
-                    await #expect(throws: DataSourceError.self) { try await draft.save() }
+                    await expectError(.draftConflict) { try await draft.save() }
                     #expect(try DraftReference(container.main) == theirs, "seed \(seed), round \(round)")
                     #expect(try DraftReference(draft.context, letters: Set(mine.letters.keys)).isWithin(mine, theirs))
                 }

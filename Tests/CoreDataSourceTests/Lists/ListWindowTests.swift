@@ -159,7 +159,7 @@ struct ListWindowTests: ItemListSuite {
                 try senders.register(delegate, dataKey: "list", ObjectRequest(Sender.self, after: place))
             }
             try senders.register(delegate, dataKey: "list", ObjectRequest(Sender.self))
-            #expect(throws: DataSourceError.self) { try senders.moveWindow(dataKey: "list", after: place) }
+            expectThrows(DataSourceError.self) { try senders.moveWindow(dataKey: "list", after: place) }
             #expect(senders.dataKeys == ["list"])
         }
     }

@@ -59,11 +59,11 @@ struct ObjectListTests {
     ]
 
     private func expectRefused(_ request: ObjectRequest<MailMessage>, _ mail: MailDataSource) async throws {
-        let registering = #expect(throws: DataSourceError.self) {
+        let registering = expectError(.unsupportedQuery) {
             try mail.register(RecordingDelegate(), dataKey: "list", request)
         }
-        let observing = #expect(throws: DataSourceError.self) { try mail.list(request) }
-        let late = await #expect(throws: DataSourceError.self) {
+        let observing = expectError(.unsupportedQuery) { try mail.list(request) }
+        let late = await expectError(.unsupportedQuery) {
             try await mail.registerOffMain(RecordingDelegate(), dataKey: "list", request)
         }
         var updates = mail.updates(request).makeAsyncIterator()
@@ -134,10 +134,10 @@ struct ObjectListTests {
         try await withMail { _, mail in
             let request = ObjectRequest(MailMessage.self)
             for section in [\MailMessage.loudThread as PartialKeyPath<MailMessage>, \.tagCount, \.thread?.shout] {
-                let registering = #expect(throws: DataSourceError.self) {
+                let registering = expectError(.unsupportedQuery) {
                     try mail.register(RecordingDelegate(), dataKey: "list", request, sectionBy: section)
                 }
-                let observing = #expect(throws: DataSourceError.self) { try mail.list(request, sectionBy: section) }
+                let observing = expectError(.unsupportedQuery) { try mail.list(request, sectionBy: section) }
                 var updates = mail.updates(request, sectionBy: section).makeAsyncIterator()
                 let update = try #require(await updates.next())
                 for error in [registering, observing, update.reason.failure] {

@@ -91,7 +91,7 @@ struct RegisterOffMainTests: ItemListSuite {
     @Test func aCancelledTaskRegistersNothing() async throws {
         try await withHeldCall { _, senders, task, release in
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
             release()
             #expect(senders.dataKeys == [])
         }
@@ -103,7 +103,7 @@ struct RegisterOffMainTests: ItemListSuite {
             let newer = RecordingDelegate()
             try senders.register(newer, dataKey: "list", ObjectRequest<Item>(where: \.number < 3))
             release()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
             #expect(listed(senders, "list").count == 3)
             withExtendedLifetime(newer) {}
         }
@@ -114,7 +114,7 @@ struct RegisterOffMainTests: ItemListSuite {
         try await withHeldCall { _, senders, task, release in
             senders.unregister(dataKey: "list")
             release()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
             #expect(senders.dataKeys == [])
         }
     }
@@ -147,7 +147,7 @@ struct RegisterOffMainTests: ItemListSuite {
         await expectError(.storeClosed) {
             try await senders.registerOffMain(RecordingDelegate(), dataKey: "late", request)
         }
-        #expect(throws: DataSourceError.self) {
+        expectThrows(DataSourceError.self) {
             try senders.register(RecordingDelegate(), dataKey: "late", request)
         }
         #expect(senders.dataKeys == ["first"])

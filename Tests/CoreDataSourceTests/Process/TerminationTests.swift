@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -83,7 +84,7 @@ private func leaveASavePending(_ path: String) async throws -> PersistentContain
     try other.execute("begin immediate")
     let contacts = try container.dataSource(ContactDataSource.self)
     try await contacts.add(contactList(0..<3), waitFor: .main)
-    await #expect(throws: DataSourceError.self) { try await container.flush() }
+    await expectThrows(DataSourceError.self) { try await container.flush() }
     try other.execute("rollback")
     #expect(container.pendingSaveCount == 1)
     return container

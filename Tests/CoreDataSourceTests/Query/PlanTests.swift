@@ -152,16 +152,15 @@ struct PlanTests {
                 FetchPredicate<ContactEntity>(.custom(ObjectMatcher("never") { _ in false })) || slow,
             ]
             for predicate in predicates {
-                let error = #expect(throws: DataSourceError.self) {
+                expectError(.invalidPredicate, "\(predicate)") {
                     try contacts.fetch(ContactEntity.self, where: predicate)
                 }
-                #expect(error?.code == .invalidPredicate, "\(predicate)")
             }
             await expectError(.invalidPredicate) {
                 try await contacts.delete(ContactEntity.self, where: !slow)
             }
             #expect(try contacts.count(ContactEntity.self) == 301)
-            #expect(throws: DataSourceError.self) { try contacts.list(ObjectRequest(ContactEntity.self, where: slow)) }
+            expectThrows(DataSourceError.self) { try contacts.list(ObjectRequest(ContactEntity.self, where: slow)) }
         }
     }
 

@@ -60,8 +60,7 @@ struct ResolutionTests {
     @Test(arguments: refused.indices)
     func invalidPredicatesAreRefusedByName(index: Int) throws {
         let (node, code) = ResolutionTests.refused[index]
-        let error = #expect(throws: DataSourceError.self) { try resolve(node) }
-        #expect(error?.code == code, "\(node): \(error?.message ?? "")")
+        let error = expectError(code, "\(node)") { try resolve(node) }
         #expect(error?.entityName == "Sample" || error?.message.contains("MATCHES") == true)
     }
 

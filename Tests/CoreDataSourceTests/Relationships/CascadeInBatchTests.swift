@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import SQLiteStore
 import TestSupport
@@ -139,7 +140,7 @@ import Testing
     @Test func aBatchThatFailsLeavesWhatItsCascadeReached() async throws {
         try await withGraph { container, source in
             try await source.perform { try Self.prepare($0) }
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await source.perform { context in
                     context.delete(try context.knownTopic("t0"))
                     #expect(try context.count(Letter.self) == 0)

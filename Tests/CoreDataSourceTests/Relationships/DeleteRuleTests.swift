@@ -83,14 +83,13 @@ import Testing
     @Test func denyKeepsTheObjectAndNamesTheOther() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").author = $0.person("p") }
-            let error = await #expect(throws: DataSourceError.self) {
+            let error = await expectError(.deletionDenied) {
                 try await source.perform { context in
                     context.delete(try context.person("p"))
                     _ = try context.topic("t")
                 }
             }
-            #expect(
-                error?.code == .deletionDenied && error?.entityName == "Person" && error?.attributeName == "letters")
+            #expect(error?.entityName == "Person" && error?.attributeName == "letters")
             #expect(error?.message.contains(#/is Deny and Letter/\d+ is linked\. /#) == true)
             #expect(try container.main.count(Person.self) == 1 && container.main.count(Topic.self) == 0)
         }
@@ -216,13 +215,13 @@ import Testing
             try await container.perform(in: deleting, letters) { labels, letters in
                 try letters.letter("a").labels.insert(try labels.label("l"))
             }
-            let error = await #expect(throws: DataSourceError.self) { try await deleting.add("l") }
-            #expect(error?.code == .entityNotOwned && error?.message.contains("perform(in:)") == true)
+            let error = await expectError(.entityNotOwned) { try await deleting.add("l") }
+            #expect(error?.message.contains("perform(in:)") == true)
             // Nor while other calls wait, in either form.
             for _ in 0..<20 {
                 async let first = refusal(of: deleting)
                 async let second = refusal(of: deleting)
-                let third = await #expect(throws: DataSourceError.self) { try await deleting.add("l") }
+                let third = await expectThrows(DataSourceError.self) { try await deleting.add("l") }
                 #expect(await [first, second, third?.code] == [.entityNotOwned, .entityNotOwned, .entityNotOwned])
             }
             try await deleting.delete("l")

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import TestSupport
 import Testing
@@ -102,7 +103,7 @@ import Testing
             #expect(followed == 0)
             var wrong = ObjectRequest(Letter.self)
             wrong.prefetch = [\.subject]
-            #expect(throws: DataSourceError.self) { try container.main.fetch(wrong) }
+            expectThrows(DataSourceError.self) { try container.main.fetch(wrong) }
         }
     }
 

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import RowStore
@@ -108,7 +109,7 @@ import Testing
             shown = GraphReference()
             return
         }
-        await #expect(throws: DataSourceError.self, label) { try await self.container.reset() }
+        await expectThrows(DataSourceError.self, label) { try await self.container.reset() }
     }
 
     /// What is pending when the disk is full is lost.

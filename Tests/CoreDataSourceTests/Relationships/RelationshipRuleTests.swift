@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
             }
             // Each row that is written is one.
             #expect(container.statementCount - before < 900 + 20)
-            let error = await #expect(throws: DataSourceError.self) {
+            let error = await expectError(.validationFailed) {
                 try await source.perform { context in
                     let people = try context.fetch(Person.self)
                     for (number, cat) in try context.fetch(Cat.self).enumerated() { cat.keeper = people[number / 9] }
@@ -48,10 +49,10 @@ import Testing
         try await withGraph(.sqlite(directory.store)) { _, source in
             try await source.perform { try $0.passport("a").holder = try $0.person("Ada") }
             try RawConnection(directory.store).execute("UPDATE Passport SET holder = NULL")
-            let error = await #expect(throws: DataSourceError.self) {
+            let error = await expectError(.validationFailed) {
                 try await source.perform { try $0.passport("a").key = "b" }
             }
-            #expect(error?.code == .validationFailed && error?.attributeName == "holder")
+            #expect(error?.attributeName == "holder")
             try await source.perform { context in
                 let passport = try context.passport("a")
                 passport.key = "b"

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -215,7 +216,7 @@ import Testing
             letter.topic = try context.topic("1")
             letter.labels.insert(try context.label("l"))
         }
-        await #expect(throws: Poison.self) {
+        await expectThrows(Poison.self) {
             try await source.perform { context in
                 let letter = try context.letter("a")
                 letter.topic = try context.topic("2")
@@ -248,11 +249,11 @@ import Testing
     @Test func requiredRelationshipsMustBeLinked() async throws {
         let container = try await PersistentContainer(model: .graph, store: .inMemory)
         let source = try container.dataSource(GraphDataSource.self)
-        let error = await #expect(throws: DataSourceError.self) {
+        let error = await expectError(.validationFailed) {
             try await source.perform { try $0.insert(Passport.self).key = "1" }
         }
-        #expect(error?.code == .validationFailed && error?.attributeName == "holder")
-        let crowded = await #expect(throws: DataSourceError.self) {
+        #expect(error?.attributeName == "holder")
+        let crowded = await expectError(.validationFailed) {
             try await source.perform { context in
                 for number in 0..<4 {
                     let cat = try context.insert(Cat.self)
@@ -261,7 +262,7 @@ import Testing
                 }
             }
         }
-        #expect(crowded?.code == .validationFailed && crowded?.attributeName == "animals")
+        #expect(crowded?.attributeName == "animals")
         #expect(try container.main.count(Animal.self) == 0)
         try await container.close()
     }

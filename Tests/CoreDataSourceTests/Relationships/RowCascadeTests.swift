@@ -51,7 +51,7 @@ import Testing
                 try context.letter("of p").author = try context.person("p")
                 try context.letter("of p").attachments = [try context.attachment("of p")]
             }
-            await #expect(throws: DataSourceError.self) {
+            await expectThrows(DataSourceError.self) {
                 try await source.perform { context in
                     context.delete(try context.person("p"))
                     try context.delete(Letter.self, where: \.key != "of p")

@@ -10,7 +10,7 @@ import Testing
         try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add("a")
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await letters.perform { context in
                     let letter = try context.letter("a")
                     #expect(letter.topic?.title == "")
@@ -22,7 +22,7 @@ import Testing
                 let letter = try context.letter("a")
                 #expect(letter.topic?.title == "new")
             }
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await letters.perform { context in
                     let letter = try context.letter("a")
                     #expect(letter.topic != nil)
@@ -91,7 +91,7 @@ import Testing
         try await topics.add("t", waitFor: .main)
         try await letters.add("a", waitFor: .main)
         #expect(try container.main.first(Letter.self)?.topic?.key == "t")
-        await #expect(throws: DataSourceError.self) { try await topics.add("other") }
+        await expectThrows(DataSourceError.self) { try await topics.add("other") }
         store.fail(with: nil)
         try await container.flush()
         let letter = try container.main.first(Letter.self)
@@ -119,7 +119,7 @@ import Testing
     @Test func aBatchThatWasRefusedGivesNoRightToWhatNobodyOwns() async throws {
         try await withTopicsAndLetters { container, topics, letters in
             try await letters.add("a")
-            await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await topics.perform { context in
                     for letter in try context.fetch(Letter.self) { context.delete(letter) }
                 }

@@ -54,7 +54,7 @@ struct AdmissionTests {
         let held = Task { try await senders.add(ItemData(key: "held", number: 1)) }
         while container.stack.root.admission.waitingCount == 0 { await Task.yield() }
         held.cancel()
-        await #expect(throws: CancellationError.self) { try await held.value }
+        await expectThrows(CancellationError.self) { try await held.value }
         release()
         try await container.flush()
         #expect(try senders.count(Sender.self) == 1)

@@ -39,7 +39,7 @@ struct DiscardTests {
         try await root.committed(1)
         try await root.committed(next)
         #expect(try root.commitInPlace(next))
-        await #expect(throws: DataSourceError.self) { try await root.committed(second) }
+        await expectError(.pendingDiscarded) { try await root.committed(second) }
     }
 
     /// It may be in the store, so no error may say that nothing is left of it.

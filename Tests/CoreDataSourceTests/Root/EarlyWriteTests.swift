@@ -52,7 +52,7 @@ struct EarlyWriteTests {
     @Test func aHookThatThrowsLeavesNothingAndNoTransaction() async throws {
         try await withTimedContainer { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await contacts.add(
                     pausing(5_000) {
                         waitForRows(1, container, store)

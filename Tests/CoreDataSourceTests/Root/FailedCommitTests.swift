@@ -21,7 +21,7 @@ struct FailedCommitTests {
         try await senders.add([item, ItemData(key: "b", number: 2)])
         let shown = try #require(try senders.main.first(Sender.self, where: \.key == "b"))
         store.fail(with: noRoom)
-        await #expect(throws: DataSourceError.self) {
+        await expectError(.diskFull) {
             try await senders.add([ItemData(key: "b", number: 3), ItemData(key: "c", number: 4)])
         }
         #expect(container.pendingSaveCount == 0)
@@ -98,7 +98,7 @@ struct FailedCommitTests {
         }
         #expect(reports.contains(["a", "z"]))
         #expect(reports.last == ["z"])
-        await #expect(throws: DataSourceError.self) { _ = try await failing.value }
+        await expectError(.diskFull) { _ = try await failing.value }
     }
 
     @Test func flushTriesAgainWhatNobodyWaitsFor() async throws {
@@ -106,7 +106,7 @@ struct FailedCommitTests {
         store.fail(with: noRoom)
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(item, waitFor: .main)
-        await #expect(throws: DataSourceError.self) { try await container.flush() }
+        await expectError(.diskFull) { try await container.flush() }
         #expect(container.pendingSaveCount == 1)
         store.fail(with: nil)
         try await container.flush()
@@ -226,7 +226,7 @@ struct FailedCommitTests {
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(item, waitFor: .main)
         #expect(try senders.count(Sender.self) == 1)
-        await #expect(throws: DataSourceError.self) { try await container.flush() }
+        await expectError(.diskFull) { try await container.flush() }
     }
 
     /// Its number is below those of later saves that are in the store, but it is not.
@@ -241,7 +241,7 @@ struct FailedCommitTests {
             let other = try root.accept(ChangeSet(entities: []))
             try await end()
             await expectError(code) { try await root.committed(number) }
-            #expect(throws: DataSourceError.self) { try root.commitInPlace(other) }
+            expectThrows(DataSourceError.self) { try root.commitInPlace(other) }
             try await container.flush()
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -30,7 +31,7 @@ struct FaultSequenceTests {
                 #expect(await container.discardPending() == count)
                 shown = stored
             case 2:
-                await #expect(throws: Poison.self) {
+                await expectThrows(Poison.self) {
                     try await senders.perform { context in
                         for sender in try context.fetch(Sender.self) { context.delete(sender) }
                         try context.insert(Sender.self).key = "poison"

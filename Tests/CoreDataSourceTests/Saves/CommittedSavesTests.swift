@@ -198,7 +198,7 @@ struct CommittedSavesTests {
             await expectError(.validationFailed) {
                 try await contacts.perform { _ = try $0.insert(ContactEntity.self) }
             }
-            await #expect(throws: Poison.self) { try await contacts.add(contactList(0..<1) { _ in "poison" }) }
+            await expectThrows(Poison.self) { try await contacts.add(contactList(0..<1) { _ in "poison" }) }
             try await contacts.add(contactList(5..<6))
             let event = await take(1, of: saves).first
             #expect(try save(event).changes(of: ContactEntity.self).map { $0.new?.uid } == ["uid-5"])

@@ -151,14 +151,12 @@ struct LeaseTests {
                 try context.insert(ContactEntity.self).uid = contactList(0..<1)[0].uid
             }
         }
-        var error = await #expect(throws: DataSourceError.self) { try await add(whileOthersAdd: true) }
-        #expect(error?.code == .leaseLost)
+        let error = await expectError(.leaseLost) { try await add(whileOthersAdd: true) }
         #expect(error?.entityName == "ContactEntity")
         // With its lease, the reason is what is wrong.
-        error = await #expect(throws: DataSourceError.self) { try await add(whileOthersAdd: false) }
-        #expect(error?.code == .uniquenessViolated)
+        await expectError(.uniquenessViolated) { try await add(whileOthersAdd: false) }
         // What a hook throws itself is passed on.
-        await #expect(throws: Poison.self) {
+        await expectThrows(Poison.self) {
             try await mine.perform { _ in
                 _ = try waitHere { try await theirs.add(contactList(1..<2)) }
                 throw Poison()

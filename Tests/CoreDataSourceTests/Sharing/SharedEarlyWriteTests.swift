@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -84,7 +85,7 @@ struct SharedEarlyWriteTests {
     @Test func aSaveThatFailsLeavesNothingAndNobodyWaiting() async throws {
         try await withTimedContainer(isShared: true) { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await contacts.add(
                     pausing(5_000) {
                         waitForRows(1, container, store)

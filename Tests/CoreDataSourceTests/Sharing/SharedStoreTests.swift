@@ -127,10 +127,10 @@ struct SharedStoreTests {
     @Test func onlyASharedOpeningGetsIn() async throws {
         try await withTwo(.sqlite) { _, _, place in
             let url = try #require(place.url)
-            await #expect(throws: DataSourceError.self) {
+            await expectThrows(DataSourceError.self) {
                 _ = try await PersistentContainer(model: .contacts, store: .sqlite(url))
             }
-            await #expect(throws: DataSourceError.self) {
+            await expectThrows(DataSourceError.self) {
                 _ = try await PersistentContainer(
                     model: .contacts, store: .sqlite(url), configuration: .init(isReadOnly: true))
             }
@@ -144,9 +144,7 @@ struct SharedStoreTests {
         try await maker.close()
         let alone = try await PersistentContainer(
             model: .contacts, store: .sqlite(directory.store), configuration: .init(isReadOnly: isReadOnly))
-        #expect { try PersistentContainer.shared(directory.store) } throws: {
-            ($0 as? DataSourceError)?.code == .storeInUse
-        }
+        expectError(.storeInUse) { try PersistentContainer.shared(directory.store) }
         try await alone.close()
         try await PersistentContainer.shared(directory.store).close()
     }

@@ -1,5 +1,6 @@
 #if PostgreSQL
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -17,9 +18,7 @@ struct StandbyTests {
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<1))
         let copy = StoreLocation.postgreSQL(standby.connectionString(database: database), name: "contacts")
-        await #expect { _ = try await PersistentContainer(model: .contacts, store: copy) } throws: {
-            ($0 as? DataSourceError)?.code == .storeReadOnly
-        }
+        await expectError(.storeReadOnly) { _ = try await PersistentContainer(model: .contacts, store: copy) }
         let reading = try await opened(copy)
         let read = try reading.dataSource(ContactDataSource.self)
         var updates = read.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)])).makeAsyncIterator()
@@ -29,9 +28,7 @@ struct StandbyTests {
             while let update = await updates.next(), update.snapshot.count <= step {}
         }
         #expect(try await reading.read { try $0.fetch(ContactEntity.self).map(\.uid) } == contactList(0..<5).map(\.uid))
-        await #expect { try await read.add(contactList(5..<6)) } throws: {
-            ($0 as? DataSourceError)?.code == .storeReadOnly
-        }
+        await expectError(.storeReadOnly) { try await read.add(contactList(5..<6)) }
         try await reading.close()
         try await container.close()
     }
@@ -49,9 +46,7 @@ struct StandbyTests {
         let reading = try await opened(.postgreSQL(several, name: "contacts"))
         #expect(try await reading.read { try $0.count(ContactEntity.self) } == 1)
         proxies[0].goAway()
-        await #expect { try await reading.read { try $0.count(ContactEntity.self) } } throws: {
-            ($0 as? DataSourceError)?.code == .storeUnavailable
-        }
+        await expectError(.storeUnavailable) { try await reading.read { try $0.count(ContactEntity.self) } }
         proxies[0].comeBack()
         proxies[1].goAway()
         #expect(try await reading.read { try $0.count(ContactEntity.self) } == 1)

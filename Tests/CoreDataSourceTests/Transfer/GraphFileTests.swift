@@ -31,7 +31,7 @@ import Testing
             try #require(mkfifo(pipe.path, 0o600) == 0)
             let task = Task { try await container.importGraph(contentsOf: pipe) }
             task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
             #expect(try container.main.count(Topic.self) == 0)
             // Whoever still opens the file is let go.
             try await Self.opened(pipe).close()

@@ -80,14 +80,13 @@ import Testing
             let file = directory.url.appending(component: "graph.json")
             try Data(wrong.json.utf8).write(to: file)
             for isFile in [false, true] {
-                let error = await #expect(throws: DataSourceError.self) {
+                let error = await expectError(wrong.code) {
                     if isFile {
                         try await container.importGraph(contentsOf: file)
                     } else {
                         try await container.importGraph(ObjectGraph(json: Data(wrong.json.utf8)))
                     }
                 }
-                #expect(error?.code == wrong.code)
                 #expect(error?.message.contains(wrong.place) == true, "\(error?.message ?? "")")
             }
             #expect(try container.main.exportGraph(of: GraphDataSource.entities) == before)

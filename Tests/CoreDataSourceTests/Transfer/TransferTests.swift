@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -85,7 +86,7 @@ import Testing
                 try await other.importGraph(followed)
                 #expect(try source.fetch(Label.self).first?.letters.map(\.key) == ["b", "a"])
             }
-            await #expect(throws: DataSourceError.self) {
+            await expectThrows(DataSourceError.self) {
                 try await container.read { try $0.exportGraph(request, following: [\Topic.title]) }
             }
         }
@@ -106,7 +107,7 @@ import Testing
             #expect(try source.fetch(Letter.self).allSatisfy { $0.topic?.key == "t" })
             try await withEmptyGraph { other in
                 let source = try other.dataSource(GraphDataSource.self)
-                await #expect(throws: DataSourceError.self) { try await other.importGraph(linked) }
+                await expectThrows(DataSourceError.self) { try await other.importGraph(linked) }
                 try await other.importGraph(alone)
                 #expect(try source.count(Letter.self) == 2)
             }
@@ -125,7 +126,7 @@ import Testing
                 #expect(try await other.importGraph(exported, keys: titled) == SaveReport())
             }
             for wrong in [["Nothing": "key"], ["Topic": "nothing"], ["Topic": "letters"]] {
-                #expect(throws: DataSourceError.self) {
+                expectThrows(DataSourceError.self) {
                     try container.main.exportGraph(of: [Topic.self], keys: wrong)
                 }
             }
@@ -143,7 +144,7 @@ import Testing
             #expect(container.stack.root.newestSave == before + 1)
             #expect(try letters.fetch(Letter.self).first?.topic?.title == "T")
             // Nobody owns labels here.
-            await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await container.importGraph(
                     graph(
                         """

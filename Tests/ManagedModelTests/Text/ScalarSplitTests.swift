@@ -1,3 +1,4 @@
+import ErrorExpectations
 import ManagedModel
 import Testing
 
@@ -33,7 +34,8 @@ struct ScalarSplitTests {
         let attribute = AttributeDescription(name: "a.\u{301}", type: .string, isOptional: true)
         let model = ManagedObjectModel(
             name: "Marks", entities: [EntityDescription(name: "Item", attributes: [attribute])])
-        #expect { try model.validate() } throws: { ($0 as? ModelError)?.code == .invalidName }
+        let error = expectThrows(ModelError.self) { try model.validate() }
+        #expect(error?.code == .invalidName)
     }
 
     @Test func aDerivationFindsItsPathBehindACombiningMark() {

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import ManagedModel
 import Testing
 
@@ -36,14 +37,14 @@ struct ConfigurationTests {
         (["Book"], "Author"), (["Author"], "Book"), (["Member"], "Visitor"), (["Nobody"], "Nobody"),
     ])
     func missingEntitiesOfAConfigurationAreNamed(_ entities: [String], _ missing: String) {
-        let error = #expect(throws: ModelError.self) {
+        let error = expectThrows(ModelError.self) {
             _ = try model(entities).restricted(toConfiguration: "Part")
         }
         #expect(error?.code == .unknownReference && error?.message.contains(missing) == true)
     }
 
     @Test func anUnknownConfigurationIsAnErrorThatNamesTheOthers() {
-        let error = #expect(throws: ModelError.self) {
+        let error = expectThrows(ModelError.self) {
             _ = try model(["Visitor"]).restricted(toConfiguration: "Whole")
         }
         #expect(error?.message.contains("Whole") == true && error?.message.contains("Part") == true)

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import ManagedModel
 import Testing
 
@@ -83,7 +84,7 @@ struct DerivationValidationTests {
                     ])
             ])
         guard let words = derived.words else { return try model.validate() }
-        let error = #expect(throws: ModelError.self) { try model.validate() }
+        let error = expectThrows(ModelError.self) { try model.validate() }
         #expect(error?.code == .invalidDerivation && error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
@@ -102,7 +103,7 @@ struct DerivationValidationTests {
                             name: "others", destinationName: "Entry", isToMany: true, isOptional: true)
                     ], uniquenessConstraints: [["links"]])
             ])
-        let error = #expect(throws: ModelError.self) { try model.validate() }
+        let error = expectThrows(ModelError.self) { try model.validate() }
         #expect(error?.code == .invalidDerivation && error?.message.contains("cannot be unique") == true)
     }
 }

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import ManagedModel
 import Testing
 
@@ -88,7 +89,7 @@ import Testing
 
     @Test(arguments: faults)
     func aFaultIsNamedInASentence(_ fault: Fault) throws {
-        let error = try #require(throws: ModelError.self) { try fault.change.model.validate() }
+        let error = try requireThrows(ModelError.self) { try fault.change.model.validate() }
         #expect(error.code == fault.code)
         #expect(error.message.contains(fault.words))
         #expect(error.description.hasSuffix("."))
@@ -131,8 +132,8 @@ import Testing
             return ManagedObjectModel(name: "Chain", entities: entities)
         }
         try chain(64).validate()
-        #expect(throws: ModelError.self) { try chain(65).validate() }
-        let error = try #require(throws: ModelError.self) { try chain(10_000).validate() }
+        expectThrows(ModelError.self) { try chain(65).validate() }
+        let error = try requireThrows(ModelError.self) { try chain(10_000).validate() }
         #expect(error.code == .tooDeep)
     }
 
@@ -145,7 +146,7 @@ import Testing
         let model = ManagedObjectModel(
             name: "Doubling", entities: [],
             composites: composites + [CompositeDescription(name: "C60", attributes: [])])
-        let error = try #require(throws: ModelError.self) { try model.validate() }
+        let error = try requireThrows(ModelError.self) { try model.validate() }
         #expect(error.code == .tooLarge)
     }
 
@@ -162,7 +163,7 @@ import Testing
                 ])
         }
         try wide(1_999).validate()
-        let error = try #require(throws: ModelError.self) { try wide(2_000).validate() }
+        let error = try requireThrows(ModelError.self) { try wide(2_000).validate() }
         #expect(error.code == .tooLarge)
         #expect(error.entityName == "Zchild")
     }
@@ -175,7 +176,7 @@ import Testing
                 name: "Spread", entities: [EntityDescription(name: "E0", attributes: attributes)] + children)
         }
         try spread(500).validate()
-        let error = try #require(throws: ModelError.self) { try spread(501).validate() }
+        let error = try requireThrows(ModelError.self) { try spread(501).validate() }
         #expect(error.code == .tooLarge)
     }
 }

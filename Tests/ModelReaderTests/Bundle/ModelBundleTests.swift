@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelReader
@@ -50,7 +51,7 @@ import Testing
     func aFileThatNamesNoVersionAsXcodeDoesIsAnError(text: String) throws {
         let url = try directory.bundle(versions: ["V1"])
         try Data(text.utf8).write(to: url.appending(path: ".xccurrentversion"))
-        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
+        let error = try requireThrows(ModelReaderError.self) { try ModelReader.read(url) }
         #expect(error.code == .malformedXML && error.file.hasSuffix("/.xccurrentversion"))
         #expect(error.message.hasPrefix("The file does not name the current version"))
         #expect(try ModelReader.read(url, version: "V1").model.version == "V1")
@@ -89,7 +90,7 @@ import Testing
     @Test func aMissingCurrentVersionIsAnErrorAlsoWhenOneIsLeft() throws {
         let url = try directory.bundle(versions: ["V1"], current: "Gone.xcdatamodel")
         #expect(try ModelBundle(at: url).currentVersion == nil)
-        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
+        let error = try requireThrows(ModelReaderError.self) { try ModelReader.read(url) }
         #expect(error.code == .noCurrentVersion)
         #expect(error.message.hasPrefix("The file .xccurrentversion names Gone as the current version,"))
         #expect(error.message.contains("The bundle has: V1."))
@@ -102,7 +103,7 @@ import Testing
         let url = try directory.bundle(versions: versions)
         try Data("<plist>\n<dict>\n<<<<<<< HEAD\n".utf8).write(to: url.appending(path: ".xccurrentversion"))
         #expect(try ModelBundle(at: url).currentVersion == nil)
-        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
+        let error = try requireThrows(ModelReaderError.self) { try ModelReader.read(url) }
         #expect(error.code == .mergeConflict)
         #expect(error.line == 3 && error.file.hasSuffix("/.xccurrentversion"))
         #expect(try ModelReader.read(url, version: "V1").model.version == "V1")
@@ -112,21 +113,21 @@ import Testing
     func severalVersionsAreNotGuessedFrom(_ current: String??) throws {
         let url = try directory.bundle(versions: ["V1", "V2"], current: current)
         #expect(try ModelBundle(at: url).currentVersion == nil)
-        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
+        let error = try requireThrows(ModelReaderError.self) { try ModelReader.read(url) }
         #expect(error.code == .noCurrentVersion)
         #expect(error.message.contains("V1, V2"))
     }
 
     @Test func aBundleWithoutVersionsSaysSo() throws {
         let url = try directory.bundle(versions: [], current: .some(nil))
-        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
+        let error = try requireThrows(ModelReaderError.self) { try ModelReader.read(url) }
         #expect(error.code == .noCurrentVersion)
         #expect(error.message.contains("no versions"))
     }
 
     @Test func aVersionThatIsNotThereIsNotReplaced() throws {
         let url = try directory.bundle(versions: ["V1"])
-        let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url, version: "V2") }
+        let error = try requireThrows(ModelReaderError.self) { try ModelReader.read(url, version: "V2") }
         #expect(error.code == .unknownVersion)
         #expect(error.message.contains("V1"))
     }
@@ -145,7 +146,7 @@ import Testing
 
     @Test func aBinaryModelIsRefusedByName() throws {
         try directory.write(Data("bplist00".utf8), to: "Old.xcdatamodeld/Old.xcdatamodel/elements")
-        let error = try #require(throws: ModelReaderError.self) {
+        let error = try requireThrows(ModelReaderError.self) {
             try ModelReader.read(directory.url.appending(path: "Old.xcdatamodeld"))
         }
         #expect(error.code == .binaryModel)
@@ -174,7 +175,7 @@ import Testing
     @Test func errorsAndDiagnosticsNameTheFileAndTheLine() throws {
         let odd = contents("<entity name=\"E\" colour=\"red\"/>\n<entity\nname=\"E\"/>")
         try directory.write(odd, to: "M.xcdatamodel/contents")
-        let error = try #require(throws: ModelReaderError.self) {
+        let error = try requireThrows(ModelReaderError.self) {
             try ModelReader.read(directory.url.appending(path: "M.xcdatamodel"))
         }
         #expect(error.description.hasSuffix("M.xcdatamodel/contents:4: error: \(error.message)"))
@@ -186,6 +187,6 @@ import Testing
     }
 
     private func code(of path: String) throws -> ModelReaderError.Code {
-        try #require(throws: ModelReaderError.self) { try ModelReader.read(directory.url.appending(path: path)) }.code
+        try requireThrows(ModelReaderError.self) { try ModelReader.read(directory.url.appending(path: path)) }.code
     }
 }

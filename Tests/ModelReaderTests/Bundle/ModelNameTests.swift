@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelReader
@@ -24,7 +25,7 @@ struct ModelNameTests {
     @Test func aModelThatIsNowhereIsAnErrorThatNamesThePlaces() throws {
         let directory = try TemporaryDirectory()
         let places = [directory.url]
-        let error = #expect(throws: ModelReaderError.self) {
+        let error = expectThrows(ModelReaderError.self) {
             _ = try ModelReader.read(named: "Contacts", in: places)
         }
         #expect(error?.code == .notFound && error?.message.contains(directory.url.path) == true)

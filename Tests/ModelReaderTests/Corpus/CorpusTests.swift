@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelMigration
@@ -12,7 +13,7 @@ struct CorpusTests {
         let bundle = try ModelBundle(at: row.bundle)
         #expect(bundle.versions.contains(row.version))
         guard row.isXML else {
-            let error = try #require(throws: ModelReaderError.self) {
+            let error = try requireThrows(ModelReaderError.self) {
                 try ModelReader.read(row.bundle, version: row.version)
             }
             #expect(error.code == .binaryModel)

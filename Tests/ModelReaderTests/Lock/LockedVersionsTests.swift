@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelMigration
@@ -198,7 +199,7 @@ import Testing
         #expect(document.model.earlierVersions == [])
         #expect(document.diagnostics.map(\.message).count == 1)
         #expect(document.diagnostics[0].message.hasPrefix("The hash does not match the lines below it."))
-        #expect(throws: LockFileError.self) { try lock() }
+        expectThrows(LockFileError.self) { try lock() }
     }
 
     @Test(arguments: ["Package.swift", ".git"])

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelReader
@@ -42,7 +43,7 @@ func errorReading(_ elements: String) throws -> ModelReaderError {
 }
 
 func errorReading(_ data: Data) throws -> ModelReaderError {
-    try #require(throws: ModelReaderError.self) { try ModelReader.read(data: data, name: "Test") }
+    try requireThrows(ModelReaderError.self) { try ModelReader.read(data: data, name: "Test") }
 }
 
 /// A directory of a test's own, removed with it.

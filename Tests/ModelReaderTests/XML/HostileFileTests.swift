@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelReader
@@ -76,7 +77,7 @@ import Testing
         #expect(try errorReading(Data(count: 16 << 20 + 1)).code == .tooLarge)
         let directory = try TemporaryDirectory()
         try directory.write(Data(repeating: 32, count: 16 << 20 + 1), to: "M.xcdatamodel/contents")
-        let error = try #require(throws: ModelReaderError.self) {
+        let error = try requireThrows(ModelReaderError.self) {
             try ModelReader.read(directory.url.appending(path: "M.xcdatamodel"))
         }
         #expect(error.code == .tooLarge)
@@ -138,7 +139,7 @@ import Testing
     /// A parser that goes on after a broken tag would find an instruction there.
     @Test(arguments: ["<a<?x?>/>", "<a b=\"<?x?>\"/>", "<a b='\"<?x?>'/>", "<a></a<?x?>>", "<a/ <?x?>>", "<a <b/>"])
     func aTagWithinATagIsRefused(_ text: String) throws {
-        let error = #expect(throws: ModelReaderError.self) {
+        let error = expectThrows(ModelReaderError.self) {
             try ModelReader.read(data: Data("<model>\n\(text)</model>".utf8), name: "Test")
         }
         #expect(error?.code == .malformedXML)
@@ -147,10 +148,10 @@ import Testing
 
     @Test(arguments: ["<?xml?>", "<?xml ?>", "<?xml version=\"1.0\"?>"])
     func aDeclarationInTheWrongPlaceIsRefused(_ declaration: String) {
-        #expect(throws: ModelReaderError.self) {
+        expectThrows(ModelReaderError.self) {
             try ModelReader.read(data: Data("<model>\(declaration)</model>".utf8), name: "Test")
         }
-        #expect(throws: ModelReaderError.self) {
+        expectThrows(ModelReaderError.self) {
             try ModelReader.read(data: Data("<?xml?><model>\(declaration)</model>".utf8), name: "Test")
         }
     }

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelReader
@@ -18,7 +19,7 @@ import Testing
         ("<<<<<<<", 3),
     ])
     func aConflictIsNamedWithItsLine(_ elements: String, _ line: Int) throws {
-        let error = try #require(throws: ModelReaderError.self) { try read(elements) }
+        let error = try requireThrows(ModelReaderError.self) { try read(elements) }
         #expect(error.code == .mergeConflict)
         #expect(error.line == line)
         #expect(error.message.hasPrefix("Git left a merge conflict here. Resolve the conflict:"))
@@ -37,6 +38,6 @@ import Testing
     @Test func aFileOfManyLinesIsReadAllTheSame() throws {
         let lines = String(repeating: "\n", count: 1 << 20)
         #expect(try read(lines + Self.entity).model.entities.count == 1)
-        #expect(throws: ModelReaderError.self) { try read(lines + "<<<<<<< HEAD") }
+        expectThrows(ModelReaderError.self) { try read(lines + "<<<<<<< HEAD") }
     }
 }

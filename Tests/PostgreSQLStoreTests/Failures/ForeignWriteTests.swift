@@ -1,4 +1,5 @@
 #if PostgreSQL
+import ErrorExpectations
 import PostgreSQLStore
 import RowStore
 import StoreTestModel
@@ -42,7 +43,7 @@ struct ForeignWriteTests {
             try meanwhile()
             try session.run("DELETE FROM \"Item\" WHERE _key = 1; COMMIT")
         }
-        let error = #expect(throws: (any Error).self) { try edit { try store.write([FailurePlace.save(2)]) } }
+        let error = expectThrows((any Error).self) { try edit { try store.write([FailurePlace.save(2)]) } }
         #expect(error.map { "\($0)" }?.contains("could not serialize access") == true)
         try session.run("ROLLBACK")
         #expect(try place.keys() == [1, 2])

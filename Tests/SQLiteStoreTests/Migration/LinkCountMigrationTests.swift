@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import RowStore
@@ -78,10 +79,9 @@ struct LinkCountMigrationTests {
             return
         }
         let before = folder.contents()
-        let error = #expect(throws: DataSourceError.self) {
+        let error = expectError(.modelChanged) {
             try SQLiteStore.open(.of(model, folder, .migrate(otherwise: .fail)))
         }
-        #expect(error?.code == .modelChanged)
         #expect(error?.cause?.contains(".\(demand.rawValue): the relationship leads to at ") == true)
         #expect(folder.contents() == before)
     }

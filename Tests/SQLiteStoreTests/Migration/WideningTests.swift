@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelMigration
@@ -170,10 +171,10 @@ struct WideningTests {
         let sentence =
             "Account.balance: Double cannot hold the value \(number) of the object with the key 2. Keep the type "
             + "Integer 64, or use Decimal."
-        let error = #expect(throws: DataSourceError.self) {
+        let error = expectError(.modelChanged) {
             try SQLiteStore.open(.of(new, folder, .migrate(otherwise: .fail)))
         }
-        #expect(error?.code == .modelChanged && error?.cause?.contains(sentence) == true)
+        #expect(error?.cause?.contains(sentence) == true)
         #expect(folder.contents() == before)
         #expect(try SQLiteStore.migrationForecast(.of(new, folder)) == .impossible(sentence))
         #expect(try migrate(folder, new).startup.fallback == sentence)
@@ -223,7 +224,7 @@ struct WideningTests {
         let folder = try store(old, (0..<50).map { .integer($0) })
         let raw = try migrate(folder, new).raw
         #expect(try raw.run("SELECT count(DISTINCT balance) FROM Account") == ["50"])
-        #expect(throws: RawDatabase.Failure.self) {
+        expectThrows(RawDatabase.Failure.self) {
             try raw.run("INSERT INTO Account (balance) SELECT balance FROM Account LIMIT 1")
         }
     }

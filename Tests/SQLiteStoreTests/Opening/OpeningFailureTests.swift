@@ -1,4 +1,5 @@
 import CSQLite
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -58,9 +59,8 @@ struct OpeningFailureTests {
         #expect(options.url.path.utf8.count == length)
         guard length > 504 else { return try SQLiteStore.open(options).close() }
         for action in [{ try SQLiteStore.open(options).close() }, { _ = try SQLiteStore.forecast(options) }] {
-            let error = #expect(throws: DataSourceError.self) { try action() }
-            #expect(
-                error?.code == .notAFile && error?.message.contains("has \(length) bytes") == true, "\(error as Any)")
+            let error = expectError(.notAFile) { try action() }
+            #expect(error?.message.contains("has \(length) bytes") == true, "\(error as Any)")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: inner.path).isEmpty)
     }
@@ -70,8 +70,8 @@ struct OpeningFailureTests {
         try Data("precious".utf8).write(to: folder.url.appending(component: "file"))
         var options = SQLiteStore.Options.test(folder)
         options.url = folder.url.appending(path: "file/test.store")
-        let error = #expect(throws: DataSourceError.self) { try SQLiteStore.open(options).close() }
-        #expect(error?.code == .notAFile && error?.message.contains("is a file, not a folder") == true)
+        let error = expectError(.notAFile) { try SQLiteStore.open(options).close() }
+        #expect(error?.message.contains("is a file, not a folder") == true)
     }
 
     @Test(arguments: [false, true], ["UTF-16le", "UTF-16be"])
@@ -82,7 +82,7 @@ struct OpeningFailureTests {
         try raw.run("CREATE TABLE notes (text)")
         if isEmpty { try raw.run("DROP TABLE notes") }
         expect(.foreignDatabase, folder)
-        let error = #expect(throws: DataSourceError.self) { try SQLiteStore.open(.test(folder)).close() }
+        let error = expectError(.foreignDatabase) { try SQLiteStore.open(.test(folder)).close() }
         #expect(error?.message.contains("UTF-16") == true, "\(error as Any)")
         #expect(code { _ = try SQLiteStore.forecast(.test(folder)) } == .foreignDatabase)
         #expect(code { _ = try SQLiteStore.migrationForecast(.test(folder)) } == .foreignDatabase)

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import RowStore
 import SQLiteStore
 import StoreTestModel
@@ -52,7 +53,7 @@ struct StartupDecisionTests {
     private func refusal(
         _ wanted: StoreIdentity, _ policy: ResetPolicy, obstacle: String? = nil
     ) throws -> DataSourceError {
-        try #require(throws: DataSourceError.self) {
+        try requireThrows(DataSourceError.self) {
             _ = try StartupDecision(
                 .metadata(StartupDecisionTests.metadata.rows), wanted, policy, obstacle: obstacle)
         }
@@ -82,7 +83,7 @@ struct StartupDecisionTests {
     @Test func theFailPolicyNamesMigrationOnlyWhereItHelps() {
         let rows = StartupDecisionTests.metadata.rows
         for (identity, helps) in [(TestModel.identity("other"), true), (TestModel.identity(key: "2"), false)] {
-            let error = #expect(throws: DataSourceError.self) {
+            let error = expectThrows(DataSourceError.self) {
                 _ = try StartupDecision(.metadata(rows), identity, .fail)
             }
             #expect(error?.message.contains(".migrate") == helps)

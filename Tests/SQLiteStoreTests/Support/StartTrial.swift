@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import ModelMigration
@@ -130,10 +131,10 @@ struct StartTrial {
         let before = try TableContents(folder)
         let bytes = folder.contents()
         guard let (live, kept, isFallback) = expectation else {
-            let error = #expect(throws: DataSourceError.self, "\(moment)") {
+            expectError(.modelChanged, "\(moment)") {
                 try SQLiteStore.open(.of(newModel, folder, policy, key: databaseKey, keys: keys)).close()
             }
-            #expect(error?.code == .modelChanged && folder.contents() == bytes, "\(moment)")
+            #expect(folder.contents() == bytes, "\(moment)")
             #expect(folder.backups == backups.sorted(), "\(moment)")
             return
         }

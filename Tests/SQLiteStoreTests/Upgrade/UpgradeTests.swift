@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import RowStore
@@ -236,13 +237,9 @@ struct UpgradeTests {
         let before = folder.contents()
         var options = world.options(folder)
         options.isReadOnly = true
-        #expect {
-            try SQLiteStore.open(options).close()
-        } throws: { error in
-            guard let error = error as? DataSourceError else { return false }
-            return error.code == .storeReadOnly && error.message.contains("An earlier release wrote")
-                && error.message.contains("Open the store for writing once")
-        }
+        let error = expectError(.storeReadOnly) { try SQLiteStore.open(options).close() }
+        #expect(error?.message.contains("An earlier release wrote") == true)
+        #expect(error?.message.contains("Open the store for writing once") == true)
         #expect(folder.contents() == before && folder.names == ["test.store"])
         try SQLiteStore.open(world.options(folder)).close()
         try SQLiteStore.open(options).close()

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import RowStore
 import SQLiteStore
 import StoreTestModel
@@ -40,9 +41,9 @@ struct EarlyWriteTests {
             let raw = try RawDatabase(folder)
             let earlyWrite = EarlyWrite()
             #expect(store.write(NewRows(entity: TestModel.item, rows(1...20)), for: earlyWrite))
-            #expect(throws: RawDatabase.Failure.self) { try raw.run("BEGIN IMMEDIATE") }
+            expectThrows(RawDatabase.Failure.self) { try raw.run("BEGIN IMMEDIATE") }
             store.abandon(EarlyWrite())
-            #expect(throws: RawDatabase.Failure.self) { try raw.run("BEGIN IMMEDIATE") }
+            expectThrows(RawDatabase.Failure.self) { try raw.run("BEGIN IMMEDIATE") }
             store.abandon(earlyWrite)
             try raw.run("BEGIN IMMEDIATE; ")
             try raw.run("COMMIT")

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -38,10 +39,8 @@ struct PatienceTests {
         let descriptor = open(folder.store.path + ".write", O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
         try #require(flock(descriptor, LOCK_EX) == 0)
-        #expect { try store.write([save(2)]) } throws: { error in
-            let error = error as? DataSourceError
-            return error?.code == .storeBusy && error?.message.contains("Process \(getpid())") ?? false
-        }
+        let error = expectError(.storeBusy) { try store.write([save(2)]) }
+        #expect(error?.message.contains("Process \(getpid())") == true)
         flock(descriptor, LOCK_UN)
         try store.write([save(2)])
         #expect(try store.count() == 2)

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import RowStore
@@ -69,8 +70,8 @@ struct CodableRowTests {
         "12", "", "yesterday",
     ])
     func aMomentThatDoesNotExistIsDamageThatTheErrorNames(text: String) throws {
-        let error = #expect(throws: DataSourceError.self) { try row(#"{"date": "\#(text)"}"#) }
-        #expect(error?.code == .storeCorrupt && error?.attributeName == "date")
+        let error = expectError(.storeCorrupt) { try row(#"{"date": "\#(text)"}"#) }
+        #expect(error?.attributeName == "date")
         let message = try #require(error?.message)
         #expect(message.contains("\"\(text)\"") && message.contains("2026-11-26T12:00:00Z"), "\(message)")
     }

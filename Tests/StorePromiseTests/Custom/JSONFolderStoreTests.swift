@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import JSONFolderStore
 import ManagedModel
@@ -123,7 +124,7 @@ struct JSONFolderStoreTests {
         try Data().write(to: obstacle)
         try store.write([.of(insert: [item(1, "a")])])
         #expect(try contents(store) == ["1 a"])
-        #expect(throws: DataSourceError.self) { try store.write([.of(insert: [item(2, "b")])]) }
+        expectThrows(DataSourceError.self) { try store.write([.of(insert: [item(2, "b")])]) }
         #expect(try contents(store) == ["1 a"])
         try FileManager.default.removeItem(at: obstacle)
         try store.write([.of(insert: [item(3, "c")])])

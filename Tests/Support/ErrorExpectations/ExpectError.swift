@@ -6,13 +6,14 @@ public import Testing
 /// - Returns: The error, for further expectations; nil if the expectation failed.
 @discardableResult
 public func expectError<Result>(
-    _ code: DataSourceError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Result
+    _ code: DataSourceError.Code, _ comment: @autoclosure () -> Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Result
 ) -> DataSourceError? {
     do {
         _ = try body()
-        return record(nil, code, sourceLocation)
+        return record(nil, code, comment(), sourceLocation)
     } catch {
-        return record(error, code, sourceLocation)
+        return record(error, code, comment(), sourceLocation)
     }
 }
 
@@ -21,21 +22,27 @@ public func expectError<Result>(
 /// - Returns: The error, for further expectations; nil if the expectation failed.
 @discardableResult
 public func expectError<Result>(
-    _ code: DataSourceError.Code, sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: () async throws -> Result
+    _ code: DataSourceError.Code, _ comment: @autoclosure () -> Comment? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Result
 ) async -> DataSourceError? {
     do {
         _ = try await body()
-        return record(nil, code, sourceLocation)
+        return record(nil, code, comment(), sourceLocation)
     } catch {
-        return record(error, code, sourceLocation)
+        return record(error, code, comment(), sourceLocation)
     }
 }
 
 private func record(
-    _ error: (any Error)?, _ code: DataSourceError.Code, _ sourceLocation: SourceLocation
+    _ error: (any Error)?, _ code: DataSourceError.Code, _ comment: Comment?, _ sourceLocation: SourceLocation
 ) -> DataSourceError? {
     if let found = error as? DataSourceError, found.code == code { return found }
-    Issue.record("expected \(code), got \(error.map { "\($0)" } ?? "no error")", sourceLocation: sourceLocation)
+    Issue.record(unmet("\(code)", error, comment), sourceLocation: sourceLocation)
     return nil
+}
+
+/// What an expectation that failed says.
+func unmet(_ expected: String, _ error: (any Error)?, _ comment: Comment?) -> Comment {
+    let text = "expected \(expected), got \(error.map { "\($0)" } ?? "no error")"
+    return Comment(rawValue: comment.map { "\($0.rawValue): \(text)" } ?? text)
 }

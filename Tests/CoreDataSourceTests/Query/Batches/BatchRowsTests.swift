@@ -204,7 +204,7 @@ struct BatchRowsTests {
             try await contacts.add(contactList(0..<10) { _ in "pending" }, waitFor: .main)
             #expect(try stored(store, container) == ["old": 100])
             #expect(try contacts.count(ContactEntity.self, where: \ContactEntity.name == "new") == 100)
-            await #expect(throws: DataSourceError.self) { try await container.flush() }
+            await expectError(.diskFull) { try await container.flush() }
             store.fail(with: nil)
             try await container.flush()
             #expect(try stored(store, container) == ["new": 100, "pending": 10])

@@ -89,7 +89,7 @@ struct BulkChangeTests {
                 withUnsafeCurrentTask { $0?.cancel() }
                 return try await contacts.update(ContactEntity.self, set: [.set(\.name, "cancelled")])
             }
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
             #expect(try contacts.count(ContactEntity.self, where: \.name == "cancelled") == 0)
         }
     }
@@ -151,7 +151,7 @@ struct BulkChangeTests {
             }
             canceller.withLock { $0 = { task.cancel() } }
             ready.continuation.finish()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
             canceller.withLock { $0 = nil }
             #expect(try contacts.count(ContactEntity.self, where: \.name == "halfway") == 0)
             // The next one finds nothing in its way.

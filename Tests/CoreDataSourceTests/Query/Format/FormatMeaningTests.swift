@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -50,7 +51,7 @@ import Testing
     ])
     func anInvalidFormatIsANamedError(_ format: String, _ word: String) async throws {
         try await withFiveContacts(.sqlite) { container in
-            let error = try #require(throws: DataSourceError.self) {
+            let error = try requireThrows(DataSourceError.self) {
                 try container.main.fetch(ContactEntity.self, where: FetchPredicate(format: format))
             }
             #expect([.invalidPredicate, .unsupportedQuery, .unknownAttribute].contains(error.code))
@@ -67,7 +68,7 @@ import Testing
     ])
     func aQuantifierOverAListIsRefusedAsThat(_ format: String, _ words: String) async throws {
         try await withFiveContacts(.inMemory) { container in
-            let error = try #require(throws: DataSourceError.self) {
+            let error = try requireThrows(DataSourceError.self) {
                 try container.main.fetch(ContactEntity.self, where: FetchPredicate(format: format))
             }
             #expect(error.code == .unsupportedQuery)

@@ -72,7 +72,7 @@ import Testing
                 }
             }
         }
-        #expect(throws: DataSourceError.self) {
+        expectThrows(DataSourceError.self) {
             try FetchPredicate<ManagedObject>(format: "a" + String(repeating: " + 1", count: 100_000) + " == 1")
         }
     }
@@ -85,7 +85,7 @@ import Testing
         let deepest = String(repeating: "-(", count: 97) + literal + String(repeating: ")", count: 97)
         let predicate = try FetchPredicate<ManagedObject>(format: "b - \(deepest) == b")
         #expect(try FetchPredicate<ManagedObject>(format: predicate.predicateFormat) == predicate)
-        #expect(throws: DataSourceError.self) { try FetchPredicate<ManagedObject>(format: "b - -\(deepest) == b") }
+        expectThrows(DataSourceError.self) { try FetchPredicate<ManagedObject>(format: "b - -\(deepest) == b") }
     }
 
     @Test func longFormatsAreRead() throws {
@@ -112,7 +112,7 @@ import Testing
         "[]", "{}", "5", "null", "\"\"", "\"a ==\"", "{\"node\":{}}", "\"\\u0000\"",
     ])
     func hostileJSONIsAnError(_ json: String) {
-        #expect(throws: (any Error).self) {
+        expectThrows((any Error).self) {
             try JSONDecoder().decode(FetchPredicate<ManagedObject>.self, from: Data(json.utf8))
         }
     }
@@ -171,7 +171,6 @@ import Testing
 
     @Test func aPredicateThatNeedsObjectsIsNotEncoded() throws {
         let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.name.utf8.count > 3 })
-        let error = try #require(throws: DataSourceError.self) { try JSONEncoder().encode(predicate) }
-        #expect(error.code == .unsupportedQuery)
+        expectError(.unsupportedQuery) { try JSONEncoder().encode(predicate) }
     }
 }

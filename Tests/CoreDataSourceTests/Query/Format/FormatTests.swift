@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -128,14 +129,14 @@ import Testing
         ("median() == 1", 1, 1, "than 0"), ("~(a == 1) == 1", 1, 2, "condition"),
     ])
     func anErrorSaysWhereItIs(_ format: String, _ line: Int, _ column: Int, _ words: String) throws {
-        let error = try #require(throws: DataSourceError.self) { try FetchPredicate<ManagedObject>(format: format) }
+        let error = try requireThrows(DataSourceError.self) { try FetchPredicate<ManagedObject>(format: format) }
         #expect(error.code == .unreadablePredicate)
         #expect(error.message.contains("line \(line), column \(column):"), "\(error.message)")
         #expect(error.message.contains(words), "\(error.message)")
     }
 
     @Test func anErrorMarksThePlace() throws {
-        let error = try #require(throws: DataSourceError.self) {
+        let error = try requireThrows(DataSourceError.self) {
             try FetchPredicate<ManagedObject>(format: "é == 1\n\tAND name CONTAIN 'x'")
         }
         #expect(error.message.hasSuffix("\n     AND name CONTAIN 'x'\n              ^^^^^^^"), "\(error.message)")
@@ -146,10 +147,7 @@ import Testing
         ("a == 1", 1), ("a == '%@'", 1), ("%@ == 1", \ContactEntity.name == ""),
     ])
     func argumentsHaveToFit(_ format: String, _ argument: any Sendable) throws {
-        let error = try #require(throws: DataSourceError.self) {
-            try FetchPredicate<ManagedObject>(format: format, argument)
-        }
-        #expect(error.code == .unreadablePredicate)
+        expectError(.unreadablePredicate) { try FetchPredicate<ManagedObject>(format: format, argument) }
     }
 
     @Test(arguments: [
@@ -159,7 +157,7 @@ import Testing
         ("a == %@ AND b == %@", [1], "only 1 was given"), ("a == %@", [], "only 0 were given"),
     ])
     func aWrongNumberOfArgumentsIsCounted(_ format: String, _ arguments: [Int], _ words: String) throws {
-        let error = try #require(throws: DataSourceError.self) {
+        let error = try requireThrows(DataSourceError.self) {
             try FetchPredicate<ManagedObject>(format: format, arguments: arguments)
         }
         #expect(error.message.contains(words), "\(error.message)")
@@ -176,12 +174,12 @@ import Testing
         #expect(try container.main.count(ContactEntity.self, where: some) == 3)
         for value in [["a"], ["a", "b", "c"], []] as [[String]] {
             let predicate = try template.substituting(["RANGE": value])
-            let error = #expect(throws: DataSourceError.self) {
+            let error = expectError(.invalidPredicate) {
                 try container.main.count(ContactEntity.self, where: predicate)
             }
-            #expect(error?.code == .invalidPredicate && error?.message.contains("not a list of two values") == true)
+            #expect(error?.message.contains("not a list of two values") == true)
         }
-        #expect(throws: DataSourceError.self) { try container.main.count(ContactEntity.self, where: template) }
+        expectThrows(DataSourceError.self) { try container.main.count(ContactEntity.self, where: template) }
         try await container.close()
     }
 
@@ -193,6 +191,6 @@ import Testing
         #expect(
             predicate.predicateFormat == "name BEGINSWITH \"G\" AND (age > NULL OR age IN {NULL, 1}) AND $LEFT == 1")
         #expect(predicate.variables == ["LEFT"])
-        #expect(throws: DataSourceError.self) { try template.substituting(["AGE": ["k": 1]]) }
+        expectThrows(DataSourceError.self) { try template.substituting(["AGE": ["k": 1]]) }
     }
 }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -65,10 +66,9 @@ import Testing
             let found = try container.main.fetch(EveryType.self, where: FetchPredicate(stored))
             #expect(found.allSatisfy { $0.stringOptional == "a" })
             let asked = #Predicate<EveryType> { $0.stringOptional!.utf8.count == 1 }
-            let error = try #require(throws: DataSourceError.self) {
+            expectError(.predicateFailed) {
                 try container.main.fetch(EveryType.self, where: FetchPredicate(asked))
             }
-            #expect(error.code == .predicateFailed)
         }
     }
 

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -170,7 +171,7 @@ import Testing
     }
 
     private func failure(_ container: PersistentContainer, _ predicate: Predicate<EveryType>) -> DataSourceError? {
-        #expect(throws: DataSourceError.self) {
+        expectThrows(DataSourceError.self) {
             try container.main.fetch(EveryType.self, where: FetchPredicate(predicate))
         }
     }

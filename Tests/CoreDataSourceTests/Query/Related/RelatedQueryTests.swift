@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import TestSupport
@@ -216,8 +217,8 @@ struct RelatedQueryTests {
             #expect(try self.titles(mail, FetchPredicate(format: "'A1' IN messages.subject")) == [])
             let hidden = "SUBQUERY(messages, $m, ANY owner.written.subject == $m.subject).@count > 0"
             let predicate = try FetchPredicate<MailThread>(format: hidden)
-            let error = #expect(throws: DataSourceError.self) { try self.titles(mail, predicate) }
-            #expect(error?.code == .unsupportedQuery && error?.message.contains("$m") == true)
+            let error = expectError(.unsupportedQuery) { try self.titles(mail, predicate) }
+            #expect(error?.message.contains("$m") == true)
         }
     }
 
@@ -316,10 +317,9 @@ struct RelatedQueryTests {
                 ("SUBQUERY(messages, $m, $m.size > 1) > 0", .invalidPredicate, "@count"),
             ] {
                 let predicate = try FetchPredicate<MailThread>(format: format)
-                let error = #expect(throws: DataSourceError.self, "\(format)") {
+                let error = expectError(code, "\(format)") {
                     try mail.main.fetch(MailThread.self, where: predicate)
                 }
-                #expect(error?.code == code, "\(format): \(error?.message ?? "")")
                 #expect(error?.message.contains(word) == true, "\(format): \(error?.message ?? "")")
             }
         }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -104,10 +105,9 @@ import Testing
 
     @Test func aPropertyThatIsNoAttributeIsAnErrorOfTheFetch() async throws {
         try await withContainer { container, _ in
-            let error = try #require(throws: DataSourceError.self) {
+            expectError(.unknownAttribute) {
                 try container.main.fetch(ContactEntity.self, where: \.isDeleted == true)
             }
-            #expect(error.code == .unknownAttribute)
         }
     }
 }

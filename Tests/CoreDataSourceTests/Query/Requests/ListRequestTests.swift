@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -140,8 +141,8 @@ import Testing
         try await withContacts { contacts in
             var request = ObjectRequest(ContactEntity.self)
             ListRequestTests.refused[index](&request)
-            let ofList = #expect(throws: DataSourceError.self) { try contacts.list(request) }
-            let ofDelegate = #expect(throws: DataSourceError.self) {
+            let ofList = expectError(.unsupportedQuery) { try contacts.list(request) }
+            let ofDelegate = expectError(.unsupportedQuery) {
                 try contacts.register(RecordingDelegate(), dataKey: "list", request)
             }
             var updates = contacts.updates(request).makeAsyncIterator()

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import TestSupport
@@ -119,7 +120,7 @@ struct ObjectIDPredicateTests {
                 try contacts.count(ContactEntity.self, where: FetchPredicate(format: "SELF IN %@", ids)) == 1)
             #expect(try contacts.count(GroupEntity.self, where: .any(\.members, .isIn(\.objectID, ids))) == 0)
             #expect(FetchPredicate<ContactEntity>.isIn(\.objectID, []).predicateFormat == "SELF IN {}")
-            #expect(throws: DataSourceError.self) {
+            expectThrows(DataSourceError.self) {
                 try contacts.fetch(ContactEntity.self, where: .isIn(\.sameID, ids))
             }
         }

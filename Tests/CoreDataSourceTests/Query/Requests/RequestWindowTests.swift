@@ -13,8 +13,8 @@ struct RequestWindowTests {
             try await contacts.add(contactList(0..<5))
             let request = ObjectRequest(ContactEntity.self, limit: window.limit, offset: window.offset)
             func refuses(_ body: () throws -> Void, _ line: Int = #line) {
-                let error = #expect(throws: DataSourceError.self, "line \(line)") { try body() }
-                #expect(error?.code == .invalidRequest && error?.message.contains("negative") == true, "line \(line)")
+                let error = expectError(.invalidRequest, "line \(line)") { try body() }
+                #expect(error?.message.contains("negative") == true, "line \(line)")
             }
             refuses { _ = try contacts.fetch(request) }
             refuses { _ = try contacts.main.count(request) }

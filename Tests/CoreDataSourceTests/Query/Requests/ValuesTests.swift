@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -68,7 +69,7 @@ import Testing
                 contact.uid = "1"
                 contact.name = "poison"
             }
-            await #expect(throws: Poison.self) { try await contacts.fetch(as: ContactValue.self) }
+            await expectThrows(Poison.self) { try await contacts.fetch(as: ContactValue.self) }
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 extension SemanticsCase {
@@ -178,7 +179,7 @@ extension SemanticsCase {
             }
         },
         SemanticsCase(319, "several broken rules come together") { _, source in
-            let error = await #expect(throws: DataSourceError.self) {
+            let error = await expectError(.validationFailed) {
                 try await source.perform { context in
                     for number in 0..<3 { _ = try context.passport("\(number)") }
                 }

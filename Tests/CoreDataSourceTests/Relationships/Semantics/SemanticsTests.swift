@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import ManagedModel
 import TestSupport
 import Testing
@@ -67,8 +68,7 @@ extension GraphDataSource {
         _ edits: @escaping @Sendable (PrivateContext) throws -> Void
     ) async throws {
         let before = try await perform { try GraphReference($0) }
-        let error = await #expect(throws: DataSourceError.self) { try await self.perform { try edits($0) } }
-        #expect(error?.code == code, "\(String(describing: error))")
+        let error = await expectError(code) { try await self.perform { try edits($0) } }
         #expect(error?.entityName == entity && error?.attributeName == relationship, "\(String(describing: error))")
         let after = try await perform { try GraphReference($0) }
         #expect(after == before)
