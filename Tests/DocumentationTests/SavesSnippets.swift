@@ -47,7 +47,8 @@ struct SavesSnippets {
             if case .save(let save) = await iterator.next() { print(save.entityNames) }
             try await contacts.add([Contact(uid: "1", name: "Guan Yunchang")])
             guard case .save(let save) = await iterator.next() else { return }
-            for change in try save.changes(of: ContactEntity.self) where change.changedProperties.contains("name") {
+            for change in try save.changes(of: ContactEntity.self)
+            where change.changedProperties.contains("name") {
                 print(change.old?.name ?? "-", change.new?.name ?? "-")
             }
             #expect(save.description == "0 inserted, 1 updated, 0 deleted")
@@ -57,8 +58,11 @@ struct SavesSnippets {
                 for await event in container.saves {
                     switch event {
                     case .save(let save):
-                        for change in try save.changes(of: ContactEntity.self) { print(change.kind, change.id) }
-                    case .unknown(let changes): print("read again:", changes.entityNames ?? ["everything"])
+                        for change in try save.changes(of: ContactEntity.self) {
+                            print(change.kind, change.id)
+                        }
+                    case .unknown(let changes):
+                        print("read again:", changes.entityNames ?? ["everything"])
                     }
                 }
             }
@@ -71,7 +75,9 @@ struct SavesSnippets {
             let first = await iterator.next()
             let index = Index()
             guard case .unknown(let changes) = first else { return }
-            if changes.entityNames?.contains("ContactEntity") ?? true { index.rebuild(changes.entityNames) }
+            if changes.entityNames?.contains("ContactEntity") ?? true {
+                index.rebuild(changes.entityNames)
+            }
             let reason = UnknownChanges.Reason(rawValue: "missed")
             #expect(reason == .missed && changes.reason == .reset)
         }

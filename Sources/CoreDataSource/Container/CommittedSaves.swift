@@ -7,8 +7,11 @@ extension PersistentContainer {
     /// for await event in container.saves {
     ///     switch event {
     ///     case .save(let save):
-    ///         for change in try save.changes(of: ContactEntity.self) { print(change.kind, change.id) }
-    ///     case .unknown(let changes): print("read again:", changes.entityNames ?? ["everything"])
+    ///         for change in try save.changes(of: ContactEntity.self) {
+    ///             print(change.kind, change.id)
+    ///         }
+    ///     case .unknown(let changes):
+    ///         print("read again:", changes.entityNames ?? ["everything"])
     ///     }
     /// }
     /// ```
@@ -112,7 +115,8 @@ public struct CommittedSave: Sendable {
     /// The changes of the objects of a class and its subclasses: inserts, then updates, then deletes of each entity.
     ///
     /// ```swift
-    /// for change in try save.changes(of: ContactEntity.self) where change.changedProperties.contains("name") {
+    /// for change in try save.changes(of: ContactEntity.self)
+    /// where change.changedProperties.contains("name") {
     ///     print(change.old?.name ?? "-", change.new?.name ?? "-")
     /// }
     /// ```
@@ -162,8 +166,11 @@ extension CommittedSave: CustomStringConvertible {
 public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
     /// The kind of a change.
     public enum Kind: String, Sendable, Hashable {
+        /// The object is new.
         case insert
+        /// Attributes or to-one relationships of the object changed.
         case update
+        /// The object was deleted.
         case delete
     }
 

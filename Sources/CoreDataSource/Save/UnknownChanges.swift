@@ -1,7 +1,9 @@
 /// Changes of which only the entities are known.
 ///
 /// ```swift
-/// if changes.entityNames?.contains("ContactEntity") ?? true { index.rebuild(changes.entityNames) }
+/// if changes.entityNames?.contains("ContactEntity") ?? true {
+///     index.rebuild(changes.entityNames)
+/// }
 /// ```
 public struct UnknownChanges: Sendable, Hashable {
     /// The reason for which the changes are not known. New reasons may be added in any release, so keep a default branch.
