@@ -147,7 +147,7 @@ struct DiagnosticTests {
             "class A: ManagedObject { @Stored(name: ‸name) var x: Int }",
             "The argument name of @Stored must be a literal"
         ),
-        ("class A: ManagedObject { @Stored(name: ‸\"\") var x: Int }", "A name in a model is not empty"),
+        ("class A: ManagedObject { @Stored(name: ‸\"\") var x: Int }", "A name in a model must not be empty"),
         (
             "class A: ManagedObject { @Stored(name: ‸1) var x: Int }",
             "The argument name of @Stored must be a string literal"
