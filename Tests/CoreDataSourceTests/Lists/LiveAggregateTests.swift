@@ -187,7 +187,9 @@ struct LiveAggregateTests {
         #expect(totals.lastUpdateReason.processes.count == 1)
         try await other.close()
         try await one.close()
-        #expect(totals.lastUpdateReason.kind == .closed && totals.value.0 == 2)
+        // A container does not wait for its lists and aggregates when it is closed.
+        while totals.lastUpdateReason.kind != .closed { await Task.yield() }
+        #expect(totals.value.0 == 2)
     }
 
     @Test func aSaveReadsNoRowsUnlessAnExtremeLeaves() async throws {
@@ -287,10 +289,9 @@ struct LiveAggregateTests {
         let count = try container?.dataSource(MailDataSource.self).liveAggregate(ObjectRequest<MailMessage>(), .count())
         weak let tier = container?.mainTier
         container = nil
-        for _ in 0..<1000 where tier != nil { await Task.yield() }
-        #expect(tier == nil)
-        for _ in 0..<1000 where count?.lastUpdateReason.kind != .closed { await Task.yield() }
-        #expect(count?.value == 0 && count?.lastUpdateReason.kind == .closed)
+        while tier != nil { await Task.yield() }
+        while count?.lastUpdateReason.kind != .closed { await Task.yield() }
+        #expect(count?.value == 0)
     }
 
     /// Another program has written a price that is no number, and takes it back.

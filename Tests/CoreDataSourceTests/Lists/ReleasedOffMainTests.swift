@@ -44,8 +44,7 @@ struct ReleasedOffMainTests: ItemListSuite {
             isFree.signal()
             releaseQueue.sync {}
             // The queue that did the work may hold it for a moment.
-            for _ in 0..<100_000 where before != nil { await Task.yield() }
-            #expect(before == nil)
+            while before != nil { await Task.yield() }
         }
     }
 }

@@ -51,15 +51,14 @@ struct ServerTrustTests {
 
     /// Waits until the store has noticed that its connections are gone.
     private func waitForLoss(of store: PostgreSQLStore, _ trust: LeaseTrust?) async throws {
-        for _ in 0..<60_000 where store.trust?.number == trust?.number { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(store.trust?.number != trust?.number)
+        while store.trust?.number == trust?.number { try await Task.sleep(for: .milliseconds(5)) }
     }
 
     @Test func aBatchThatChangesNothingAsksNobodyWhileItCanBeTrusted() async throws {
         let (container, store, contacts) = try open(isDirect: true)
         try await contacts.add(contact("b"))
         // Not while connections are made again.
-        for _ in 0..<60_000 where store.trust == nil { try await Task.sleep(for: .milliseconds(5)) }
+        while store.trust == nil { try await Task.sleep(for: .milliseconds(5)) }
         try await contacts.add(contact("b"))
         let before = store.counters.roundTrips
         #expect(try await contacts.add(contact("b")) == SaveReport())
