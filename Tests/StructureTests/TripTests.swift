@@ -77,7 +77,7 @@ struct TripTests {
 
     /// What is wrong with a trip of these rows.
     private func problems(_ rows: [String], _ sources: [String: String] = TripTests.sources) throws -> [String] {
-        let head = "| File | Function | What passes on | Called as |\n|---|---|---|---|"
+        let head = "| File | Function | What happens | Called as |\n|---|---|---|---|"
         let trips = try Trip.all(
             in: "# A\n\n### Three trips through the code\n\nText.\n\n#### B\n\n\(head)\n"
                 + rows.joined(separator: "\n") + "\n\n### Rules\n\n| C |\n|---|\n| d |\n")
@@ -139,7 +139,7 @@ private struct Trip {
     let title: String
     private(set) var tables: [[Row]] = []
 
-    private static let columns = ["File", "Function", "What passes on", "Called as"]
+    private static let columns = ["File", "Function", "What happens", "Called as"]
 
     init(title: String) { self.title = title }
 
