@@ -55,7 +55,7 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
         case .externalRecord: "Values are kept only in the store."
         case .indexType: "The index is made as a plain index."
         case .compositeIdentity:
-            "It has no effect. Set it on the attributes of the composite, or on the attributes of its type."
+            "The value has no effect. Set it on the attributes inside the composite, or on the attributes that use the composite."
         case .cloudKit: "No object is copied to CloudKit."
         case .cloudEncryption: "No value is encrypted."
         case .spotlight, .spotlightName: "Spotlight finds no objects."

@@ -103,7 +103,7 @@ import Testing
         #expect(
             document.diagnostics.map(\.message)
                 == ["versionHashModifier", "elementID"].map {
-                    "The composite P: \($0) is ignored. It has no effect. Set it on the attributes of the composite, or on the attributes of its type."
+                    "The composite P: \($0) is ignored. The value has no effect. Set it on the attributes inside the composite, or on the attributes that use the composite."
                 })
     }
 
