@@ -63,15 +63,16 @@ public struct DataSourceBinding: ~Copyable {
 /// such rows and no attribute is derived, a single statement writes them. The cost is that of a fetch and of writing the
 /// changed rows.
 ///
-/// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is unique,
-/// derived or transient; a property does more than set its attribute.
+/// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is
+/// unique or derived; an updated entity has a transient attribute, or a derived attribute that must be unique; an
+/// assigned property does more than set its attribute; a deletion has delete rules that affect other objects.
 ///
-/// If more than 16,384 rows match, the store changes them in a separate transaction, in bounded memory. The transaction runs at
-/// once, for every level that the call may wait for. In this case, the changed rows are not reported one by one: objects are
-/// brought up to date, contexts forget the rows of the entity, and lists read their rows again
-/// (``ListReason/Kind/bulkChange``). The rules of the model are checked on some of the rows. The store changes the rows itself
-/// only if it is an exclusive SQLite store, the predicate uses no relationships, and an updated entity has no derived
-/// attributes. Otherwise, all rows are kept in memory, with about 500 bytes for each row.
+/// If more than 16,384 rows match, an exclusive SQLite store changes the rows itself, provided that the predicate uses
+/// no relationships, and that an updated entity has no derived attributes. The store then needs bounded memory and a
+/// separate transaction, which runs at once, whatever level the call waits for. The changed rows are not reported one
+/// by one: objects are brought up to date, contexts forget the rows of the entity, and lists read their rows again
+/// (``ListReason/Kind/bulkChange``). The rules of the model are checked on some of the rows. In all other cases, all
+/// rows are kept in memory, with about 500 bytes for each row.
 extension EntityDataSource {
     /// Sets the same values in all matching objects.
     ///
@@ -151,9 +152,9 @@ extension EntityDataSource {
     /// try contacts.performAndWait { try $0.insert(ContactEntity.self).uid = "1" }
     /// ```
     ///
-    /// The main thread may make the call, because private contexts never wait for main. When the call returns, fetches and
-    /// objects of main show the save. Lists show the save when the main actor is free. A call inside a private context or
-    /// `container.read` is a programmer error and traps.
+    /// You can call this function on the main thread, because private contexts never wait for the main actor. When the
+    /// call returns, fetches and objects of the main context show the save. Lists show the save when the main actor is
+    /// free. A call inside a private context or `container.read` is a programmer error and traps.
     ///
     /// - Throws: Any error that the work throws; otherwise errors of `add`. If the call throws, it changes nothing.
     @discardableResult
@@ -176,7 +177,7 @@ extension EntityDataSource {
 
 /// Makes drafts, whose edits on the main actor can be discarded.
 extension EntityDataSource {
-    /// Makes a draft with an editable copy of an object and of the objects to which its relationships lead.
+    /// Makes a draft with an editable copy of an object. The relationships of the copy lead to copies, too.
     ///
     /// ```swift
     /// let draft = try contacts.draft(of: contact)
@@ -189,7 +190,8 @@ extension EntityDataSource {
     public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
         precondition(
             object.context === main,
-            "An object of another context was passed to draft(of:). Look the object up on main by its objectID first.")
+            "An object of another context was passed to draft(of:). Look the object up in the main context by its objectID first."
+        )
         mainTier.prepareToFetch()
         if object.isDeleted {
             throw DataSourceError(
@@ -317,8 +319,8 @@ extension EntityDataSource {
 extension EntityDataSource {
     /// Runs the work in the private context, after all earlier calls, and returns at once.
     ///
-    /// - Parameter callback: Called on the main actor when the save has failed, or when main and its lists show the save.
-    ///   Without a callback, a failure is reported.
+    /// - Parameter callback: Called on the main actor when the save has failed, or when the main context and its lists
+    ///   show the save. Without a callback, a failure is reported.
     package nonisolated func performLater(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
         callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)?

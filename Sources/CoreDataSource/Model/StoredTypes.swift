@@ -1,6 +1,7 @@
 public import Foundation
 
-/// Checks with which the compiler confirms how the macros have understood the source code. These functions are never called.
+/// Declarations that compile only if the macros have understood the source code correctly. The functions are never
+/// called.
 ///
 /// A macro sees only source code: for example, `String` may be a type that the app declares. Each check compiles only if a name
 /// has the meaning that the macro assumes.
@@ -54,7 +55,7 @@ public enum StoredTypes {
     @available(
         *, unavailable,
         message:
-            "This is another type than the one of this name that is stored. Say how to store the property with the first argument of @Stored, or add the module to the type's name, as in Swift.String."
+            "The library stores a different type with this name. Say how to store the property with the first argument of @Stored, or add the module to the type's name, as in Swift.String."
     )
     public static func check(_ type: Any.Type, _ expected: Any.Type) {}
 

@@ -58,7 +58,7 @@ struct UndoJournal {
         return [:]
     }
 
-    /// Ends the innermost group so that its changes can be undone.
+    /// Ends the innermost group without recording its changes. The caller undoes the changes with the result.
     ///
     /// - Returns: The states of the changed objects before the group.
     mutating func abandonGroup() -> Step { open.popLast() ?? [:] }
@@ -101,7 +101,7 @@ struct LinkedPair {
     /// The name of the inverse relationship, which belongs to the destination; nil if there is no inverse.
     let inverseName: String?
 
-    /// The entities that the source and the destination of a link can have.
+    /// The entities that the source and the destination of a link can belong to.
     struct Families {
         let columns: PairColumns
         let source: [Int]
