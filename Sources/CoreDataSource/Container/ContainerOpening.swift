@@ -11,7 +11,7 @@ struct ContainerOpening: Sendable {
     private let location: StoreLocation
     private let identity: StoreIdentity
 
-    /// - Throws: `unreadableModel`, `unknownEntity`.
+    /// - Throws: `unreadableModel`.
     init(
         _ model: ManagedObjectModel, store location: StoreLocation, databaseKey: String?,
         configuration: PersistentContainer.Configuration

@@ -171,9 +171,10 @@ public final class PersistentContainer: Sendable {
     ///   - databaseKey: The app's own label for the contents, stored in clear text. If the store has a different label, the
     ///     store is reset. Nil, the default, keeps the label of the store.
     ///   - configuration: The settings of the container.
-    /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
-    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; errors of a custom store. If
-    ///   opening throws, it changes no file.
+    /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`,
+    ///   `notAFile`, `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; for a store
+    ///   on a server also `storeUnavailable` and `invalidRequest`; errors of a custom store. If opening throws, it
+    ///   changes no file.
     @concurrent
     public convenience init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
@@ -220,7 +221,8 @@ public final class PersistentContainer: Sendable {
     ///
     /// **Isolation**: the main actor. A call from outside the main actor waits while the main thread is blocked.
     ///
-    /// - Throws: `entityAlreadyOwned` if another data source of this container owns an entity of the class; `unknownEntity`.
+    /// - Throws: `entityAlreadyOwned` if another data source of this container owns an entity that the class lists;
+    ///   `unknownEntity`; `unreadableModel` if a class of an entity does not match the model.
     @MainActor
     public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {
         try sources.dataSource(type, stack, mainTier)
@@ -231,8 +233,8 @@ public final class PersistentContainer: Sendable {
     /// The number of saves that the main context shows but that are not in the store yet.
     public var pendingSaveCount: Int { stack.root.pendingSaveCount }
 
-    /// A new stream of the failures that no call can throw: failures of saves with `waitFor: .main`, and failures of the store
-    /// itself.
+    /// A new stream of the failures that no call can throw, such as a refused save with `waitFor: .main`, or a failure
+    /// of the store itself. See ``StoreFailure/Kind``.
     ///
     /// ```swift
     /// let log = Task {

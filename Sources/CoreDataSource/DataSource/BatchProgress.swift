@@ -43,8 +43,8 @@ public struct BatchProgress: Sendable {
     /// The progress of an empty list has one unit, so that a parent progress gets the share of this call.
     ///
     /// **Isolation**: none. Observers of the progress are called in the same places as the closure of the other
-    /// initializer. On Linux, `Progress` has no lock. On Linux, therefore pass a closure if calls with the same parent
-    /// run at the same time, or if another thread reads the counts during the call.
+    /// initializer. On Linux, `Progress` has no lock. Pass a closure there if calls with the same parent run at the
+    /// same time, or if another thread reads the counts during the call.
     ///
     /// - Parameter progress: A progress that only this call uses. It can be a child of another progress.
     public init(_ progress: Progress) {

@@ -29,7 +29,7 @@ extension DataSource {
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
     ///   - progress: Gets the number of added values; nil, the default, for no reports.
     /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
-    ///   `entityNotOwned`; errors of the store; `CancellationError`.
+    ///   `deletionDenied`, `entityNotOwned`; errors of the store; `CancellationError`.
     @discardableResult
     public nonisolated func add(
         _ values: [Value], waitFor level: SaveLevel = .store, progress: BatchProgress? = nil
@@ -48,7 +48,7 @@ extension DataSource {
     /// ```
     ///
     /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
-    ///   `entityNotOwned`; errors of the store; `CancellationError`.
+    ///   `deletionDenied`, `entityNotOwned`; errors of the store; `CancellationError`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated func add(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -65,9 +65,9 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - values: The values to add in one save.
-    ///   - callback: Called on the main actor, in the order of the calls of `add`: when the save has failed, or when
-    ///     the rows are in the store and the objects and lists of the main context show them. While the main thread is
-    ///     blocked, the callback waits.
+    ///   - callback: Called on the main actor when the save has failed, or when the rows are in the store and the
+    ///     objects and lists of the main context show the rows. Callbacks are called in the order of their calls. While
+    ///     the main thread is blocked, callbacks wait.
     public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
@@ -84,8 +84,8 @@ extension DataSource {
     /// - Parameters:
     ///   - values: The values whose objects are deleted in one save.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; errors of the store;
-    ///   `CancellationError`.
+    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `deletionDenied`, `validationFailed`,
+    ///   `entityNotOwned`; errors of the store; `CancellationError`.
     @discardableResult
     public nonisolated func delete(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
         try await tier.perform(waitFor: level, values: max(1, values.count)) {
@@ -99,8 +99,8 @@ extension DataSource {
     /// try await contacts.delete(Contact(uid: "1", name: "Guan Yu"))
     /// ```
     ///
-    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; errors of the store;
-    ///   `CancellationError`.
+    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `deletionDenied`, `validationFailed`,
+    ///   `entityNotOwned`; errors of the store; `CancellationError`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated func delete(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -117,9 +117,9 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - values: The values whose objects are deleted in one save.
-    ///   - callback: Called on the main actor, in the order of the calls of `delete`: when the save has failed, or when
-    ///     the rows are neither in the store nor in the lists of the main context. While the main thread is blocked,
-    ///     the callback waits.
+    ///   - callback: Called on the main actor when the save has failed, or when the rows are neither in the store nor
+    ///     in the lists of the main context. Callbacks are called in the order of their calls. While the main thread is
+    ///     blocked, callbacks wait.
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {

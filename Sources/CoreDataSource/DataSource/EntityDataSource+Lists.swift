@@ -157,9 +157,10 @@ extension EntityDataSource {
     ///     sorted first by this property. If the request's order begins with the same attribute, the sections have the
     ///     direction of that order; otherwise they are ascending. A property that is not a stored attribute must be computed
     ///     only from the object's own attributes.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store. `unsupportedQuery` if the
-    ///   request has an offset, has a limit below 1 or is for distinct values, or if a computed section or a predicate that
-    ///   needs objects follows a relationship.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store. `invalidRequest` if
+    ///   the request also has sections, or if an attribute does not have the type that the sections need.
+    ///   `unsupportedQuery` if the request has an offset, has a limit below 1 or is for distinct values, or if a
+    ///   computed section or a predicate that needs objects follows a relationship.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil

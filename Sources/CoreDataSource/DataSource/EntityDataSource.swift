@@ -36,7 +36,8 @@ open class EntityDataSource {
     /// The context that the user interface reads. All data sources of a container have the same main context.
     public var main: MainContext { mainTier.context }
 
-    /// Called when a save with `waitFor: .main` cannot be written: once when the save is late, and once when it is rolled back.
+    /// Called when a save with `waitFor: .main` cannot be written: once when the save is late, and once when it is
+    /// rolled back. Also called when a `writeAsync` without a callback fails.
     ///
     /// ```swift
     /// nonisolated override func handleError(_ failure: StoreFailure) {
@@ -65,7 +66,8 @@ public struct DataSourceBinding: ~Copyable {
 ///
 /// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is
 /// unique or derived; an updated entity has a transient attribute, or a derived attribute that must be unique; an
-/// assigned property does more than set its attribute; a deletion has delete rules that affect other objects.
+/// assigned property does more than set its attribute; a deleted entity has delete rules that affect other objects, or
+/// its objects count for the minimum or maximum of a relationship.
 ///
 /// If more than 16,384 rows match, an exclusive SQLite store changes the rows itself, provided that the predicate uses
 /// no relationships, and that an updated entity has no derived attributes. The store then needs bounded memory and a
@@ -110,7 +112,8 @@ extension EntityDataSource {
     ///   - type: The class of the objects.
     ///   - predicate: A predicate for the objects; nil for all objects.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Throws: `entityNotOwned`; errors of a fetch; errors of the store. If the call throws, it changes nothing.
+    /// - Throws: `deletionDenied`, `validationFailed`, `entityNotOwned`; errors of a fetch; errors of the store. If the
+    ///   call throws, it changes nothing.
     @discardableResult
     public nonisolated func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?, waitFor level: SaveLevel = .store
@@ -169,9 +172,10 @@ extension EntityDataSource {
     /// Diagnostics about the use of this data source since the container was opened. The oldest diagnostic is the first. Each
     /// diagnostic is reported once, and there are at most 64.
     ///
-    /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches for its values, and the attribute has
-    /// neither a uniqueness constraint nor a fetch index. In this case, the store reads every row of the entity. For a store on
-    /// a server, an attribute is also reported if a batch has looked up 16 of its values with a separate query for each value.
+    /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches for its values, and the attribute
+    /// has neither a uniqueness constraint nor a fetch index. In this case, the store reads every row of the entity. An
+    /// attribute is also reported if a batch looks up its values one by one, with many queries: 16 for a store on a
+    /// server, and 1,024 for any other store.
     public nonisolated var diagnostics: [DataSourceDiagnostic] { tier.stack.diagnostics(of: tier.owner) }
 }
 

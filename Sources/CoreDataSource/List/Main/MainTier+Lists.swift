@@ -9,7 +9,7 @@ extension MainTier {
     ///   - defersValues: Whether large values may stay in the store, because the list shows only objects of the main
     ///     context. Rows of snapshots must have all their values.
     ///   - joined: The joined columns of the rows, beginning with those of the predicate and the order.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`.
     func listQuery<Object: ManagedObject>(
         _ list: ListRequest<Object>, defersValues: Bool = false, joined: [JoinedColumn] = []
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {

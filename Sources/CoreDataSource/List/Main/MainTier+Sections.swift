@@ -6,7 +6,7 @@ extension MainTier {
     /// Returns the section key of a list.
     ///
     /// - Parameter sort: The sort keys of the request.
-    /// - Throws: `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
+    /// - Throws: `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`.
     func sectionKey<Object: ManagedObject>(
         _ sections: ListSections<Object>, _ sort: [SortKey], _ resolver: PredicateResolver
     ) throws(DataSourceError) -> SectionKey {
