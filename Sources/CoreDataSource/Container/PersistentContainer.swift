@@ -173,8 +173,8 @@ public final class PersistentContainer: Sendable {
     ///   - configuration: The settings of the container.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`,
     ///   `notAFile`, `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; for a store
-    ///   on a server also `storeUnavailable` and `invalidRequest`; errors of a custom store. If opening throws, it
-    ///   changes no file.
+    ///   on a server also `storeUnavailable`, `storeReadOnly` and `invalidRequest`; errors of a custom store. If
+    ///   opening throws, it changes no file.
     @concurrent
     public convenience init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
@@ -222,7 +222,7 @@ public final class PersistentContainer: Sendable {
     /// **Isolation**: the main actor. A call from outside the main actor waits while the main thread is blocked.
     ///
     /// - Throws: `entityAlreadyOwned` if another data source of this container owns an entity that the class lists;
-    ///   `unknownEntity`; `unreadableModel` if a class of an entity does not match the model.
+    ///   `unknownEntity`; `unreadableModel` if the class of an entity does not match the model.
     @MainActor
     public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {
         try sources.dataSource(type, stack, mainTier)

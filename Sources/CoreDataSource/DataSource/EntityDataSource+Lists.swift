@@ -158,9 +158,9 @@ extension EntityDataSource {
     ///     direction of that order; otherwise they are ascending. A property that is not a stored attribute must be computed
     ///     only from the object's own attributes.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store. `invalidRequest` if
-    ///   the request also has sections, or if an attribute does not have the type that the sections need.
-    ///   `unsupportedQuery` if the request has an offset, has a limit below 1 or is for distinct values, or if a
-    ///   computed section or a predicate that needs objects follows a relationship.
+    ///   both the request and `sectionBy` have sections, if the sections need an attribute of another type, or if the
+    ///   limit or the offset is negative. `unsupportedQuery` if the request has an offset, has the limit 0 or is for
+    ///   distinct values, or if a computed section or a predicate that needs objects follows a relationship.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil

@@ -59,23 +59,23 @@ public enum StoredTypes {
     )
     public static func check(_ type: Any.Type, _ expected: Any.Type) {}
 
-    /// Compiles if the raw values have the type that the attribute names.
+    /// Compiles if the raw values of the type are `Int16`.
     public static func check<Value: AttributeStorable & RawRepresentable>(int16: Value.Type)
     where Value.RawValue == Int16 {}
 
-    /// Compiles if the raw values have the type that the attribute names.
+    /// Compiles if the raw values of the type are `Int32`.
     public static func check<Value: AttributeStorable & RawRepresentable>(int32: Value.Type)
     where Value.RawValue == Int32 {}
 
-    /// Compiles if the raw values have a type that the attribute names.
+    /// Compiles if the raw values of the type are `Int64`.
     public static func check<Value: AttributeStorable & RawRepresentable>(int64: Value.Type)
     where Value.RawValue == Int64 {}
 
-    /// Compiles if the raw values have a type that the attribute names.
+    /// Compiles if the raw values of the type are `Int`.
     public static func check<Value: AttributeStorable & RawRepresentable>(int64: Value.Type)
     where Value.RawValue == Int {}
 
-    /// Compiles if the raw values have the type that the attribute names.
+    /// Compiles if the raw values of the type are `String`.
     public static func check<Value: AttributeStorable & RawRepresentable>(string: Value.Type)
     where Value.RawValue == String {}
 

@@ -47,7 +47,7 @@ struct UndoJournal {
 
     /// Ends the innermost group. Its changes are added to the enclosing group. Without an enclosing group, they become a step.
     ///
-    /// - Returns: The step; empty if there is an enclosing group.
+    /// - Returns: The step; empty if there is an enclosing group, or if nothing has changed.
     mutating func endGroup() -> Step {
         guard let group = open.popLast(), !group.isEmpty else { return [:] }
         guard let outer = open.indices.last else {
