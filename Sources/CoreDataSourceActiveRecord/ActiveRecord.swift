@@ -1,6 +1,7 @@
 public import CoreDataSource
 
-/// Adds methods to managed objects that insert, fetch, count and delete objects, in the style of the library Skopelos.
+/// Adds methods for inserting, fetching, counting and deleting objects to the classes of managed objects, in the style
+/// of the library Skopelos.
 ///
 /// ```swift
 /// try contacts

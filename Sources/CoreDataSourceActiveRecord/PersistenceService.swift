@@ -27,7 +27,8 @@ internal import RowStore
 /// **Isolation**: the main actor.
 @MainActor
 open class PersistenceService {
-    /// The stores that ``load()`` opens. The first is the store of ``container``. Changes after loading have no effect.
+    /// The stores that ``load()`` opens. The first is the store of ``container``. A change while the service is loaded
+    /// has an effect only after ``close()``, at the next load.
     ///
     /// By default, there is one SQLite file in ``defaultDirectory``, with the name of the service.
     public var descriptions: [StoreDescription]
@@ -84,8 +85,8 @@ open class PersistenceService {
     /// Whether the stores are open.
     public var isLoaded: Bool { !order.isEmpty }
 
-    /// Opens the stores of the ``descriptions``. Makes missing stores, and ``defaultDirectory`` if it is missing. Does nothing
-    /// if the service is loaded.
+    /// Opens the stores of the ``descriptions``. Makes missing stores, and the ``defaultDirectory`` if the default
+    /// store needs it. Does nothing if the service is loaded.
     ///
     /// ```swift
     /// try await service.load()
@@ -119,15 +120,17 @@ open class PersistenceService {
         keep(opened.containers, in: descriptions.map(\.name))
     }
 
-    /// Opens the stores of the ``descriptions``, makes missing stores, and blocks the main thread until all stores are open.
+    /// Opens the stores of the ``descriptions``, makes missing stores, and blocks the main thread until all stores are
+    /// open. Does nothing if the service is loaded.
     ///
     /// ```swift
     /// try service.loadAndWait()
     /// ```
     ///
     /// - Precondition: There is at least one description, and no two descriptions have the same name.
-    /// - Throws: `openingWouldBlock` for a store on a server, for a custom store, and for a store that must be migrated or
-    ///   upgraded. The errors of ``load()``.
+    /// - Throws: `openingWouldBlock` for a store on a server, for a custom store, and for a store that must be migrated
+    ///   or upgraded; the errors of ``load()``. After an error, the stores that were already opened are closed soon, in
+    ///   the background.
     public func loadAndWait() throws {
         guard !isLoaded else { return }
         precondition(!descriptions.isEmpty, PersistenceService.nothingDescribed)
@@ -220,8 +223,8 @@ open class PersistenceService {
         return try (owner ?? container).dataSource(type)
     }
 
-    /// Returns the container that owns the data source. If there is none, returns the first container, which refuses the data
-    /// source.
+    /// Returns the container that owns the data source. If there is none, returns the first container, which traps when
+    /// it gets the data source.
     func container(of source: EntityDataSource) -> PersistentContainer {
         firstContainer { $0.owns(source) } ?? container
     }

@@ -14,8 +14,8 @@ public import CoreDataSource
 /// - A write names the data source whose entities it changes. To write entities of several data sources, call
 ///   ``perform(in:waitFor:_:)``.
 /// - A completion is also called if a write fails.
-/// - Objects cannot leave their block. The next block fetches them again by a key. To return values from a block, such as a
-///   ``ManagedObjectID``, call ``EntityDataSource/performAndWait(_:)``.
+/// - Objects cannot leave their block. The next block fetches the objects again by a key. To return values from a
+///   block, such as a ``ManagedObjectID``, call ``EntityDataSource/performAndWait(_:)``.
 extension PersistentContainer {
     /// Runs the work in the private context of the data source, and blocks until the written rows are in the store.
     ///
@@ -25,7 +25,8 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// The main thread may call this method. A call from inside a private context or `read` is a programmer error and traps.
+    /// You can call this method on the main thread. A call from inside a private context or `read` is a programmer
+    /// error and traps.
     ///
     /// - Parameters:
     ///   - source: A data source of this container.

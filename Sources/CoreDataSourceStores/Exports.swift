@@ -1,4 +1,5 @@
-// Authors of stores need only this import for the app's module and for the public types that a store uses.
+// Exports the module for apps and the public types that a store uses, so that the author of a store needs only one
+// import.
 @_exported public import CoreDataSource
 @_exported public import struct RowStore.ChangeSet
 @_exported public import struct RowStore.CodableRow

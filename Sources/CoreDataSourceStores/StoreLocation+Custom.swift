@@ -19,10 +19,10 @@ extension StoreLocation {
     /// - Parameters:
     ///   - name: A name for the store, such as its path. Locations with the same name are equal, and
     ///     ``PersistentContainer/open(_:model:)`` opens only the first of them.
-    ///   - open: Opens the store, or makes it if it is missing. Called once for each container, on a thread that may block.
-    ///     Only this container uses the returned store. If the store has no ``PersistentStore/sharing`` and another process may
-    ///     have the store open, throw `storeInUse`. Opening the container then throws the same error. If the closure throws, it
-    ///     must leave the store unchanged.
+    ///   - open: Opens the store, or makes it if it is missing. Called once for each container, on a thread that can be
+    ///     blocked. Only this container uses the returned store. If the store has no ``PersistentStore/sharing``, throw
+    ///     `storeInUse` if another process might have the store open. Opening the container then throws the same error.
+    ///     If the closure throws, it must leave the store unchanged.
     public static func custom(
         _ name: String,
         open:

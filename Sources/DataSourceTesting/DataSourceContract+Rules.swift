@@ -14,7 +14,7 @@ extension DataSourceContract {
                 "Adding the same values again changed the stored objects: \($0). \(advice)"
             },
             inOneBatch.difference(from: expected).map {
-                "Adding each value twice in one batch differs from adding it once: \($0). \(advice)"
+                "Adding each value twice in one batch stored different objects than adding it once: \($0). \(advice)"
             },
         ].compactMap(\.self)
     }

@@ -1,6 +1,6 @@
 public import CoreDataSource
 
-/// Checks that the hooks of a data source follow the rules for all data sources.
+/// Checks that the hooks of a data source follow the rules that apply to every data source.
 ///
 /// ```swift
 /// @Test func contactsKeepTheContract() async throws {
@@ -15,7 +15,7 @@ public import CoreDataSource
 /// ```
 ///
 /// Each check uses its own stores in memory. Objects are compared by their attributes, and by the attributes of the
-/// destinations of their to-one relationships. Transient attributes, IDs and attributes derived from `now()` are ignored. The
+/// objects that they are linked to. Transient attributes, IDs and attributes derived from `now()` are ignored. The
 /// contract works with any test framework.
 ///
 /// **Isolation**: none. The data sources are created on the main actor, so the main actor must not be blocked.
@@ -73,9 +73,9 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     /// for violation in try await contract.violations() { print(violation) }
     /// ```
     ///
-    /// - Complexity: each hook gets each value about 20 times.
-    /// - Throws: Any error from preparing the first store or from adding the values to that store, because without objects no
-    ///   rule can be checked. `CancellationError` if the task is canceled.
+    /// - Complexity: `onAdd` gets each value about 16 times, and 2 more times for each refused value.
+    /// - Throws: Any error from preparing the first store or from adding the values to that store, because without
+    ///   objects no rule can be checked. `CancellationError` if the task is cancelled.
     /// - Returns: The broken rules; empty if the data source keeps all rules.
     public func violations() async throws -> [DataSourceViolation] {
         let expected = try await withSource { try await contents(after: values, in: $0, $1) }

@@ -2,7 +2,7 @@ internal import CoreDataSource
 internal import ManagedModel
 internal import RowStore
 
-/// The contents of a store without IDs. Counts the objects of each entity with the same content.
+/// The contents of a store without IDs: for each entity, the number of objects with each content.
 struct StoredContents: Sendable {
     private var objects: [String: [String: Int]] = [:]
     private let model: ManagedObjectModel

@@ -104,7 +104,7 @@ import Testing
     private static let claims: [(text: String, message: String, count: Int)] = [
         (
             "enum M { struct String {}\n@StoredEntity class A: ManagedObject { var x: String\nvar y: Int } }",
-            "This is another type than the one of this name that is stored.", 3
+            "The library stores a different type with this name.", 3
         ),
         ("@StoredEntity class A: ManagedObject { @Stored(raw: Int32.self) var x: K? }", "requires the types", 1),
         (

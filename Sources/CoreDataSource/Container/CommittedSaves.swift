@@ -1,7 +1,8 @@
 public import RowStore
 
 extension PersistentContainer {
-    /// The saves that are committed from now on, in the order of the commits: Core Data's did-save notification.
+    /// The saves that are committed from now on, in the order of the commits. This sequence replaces Core Data's
+    /// did-save notification.
     ///
     /// ```swift
     /// for await event in container.saves {
@@ -16,18 +17,19 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// Each access makes a new sequence, for one loop. The sequence contains the saves of all data sources, and in a shared
-    /// store the saves of other processes. A save is in the sequence once it is in the store: a save that is refused, or that
-    /// main shows and the store does not have yet, is not. Nothing is stored for the sequence; without a loop it costs nothing.
+    /// Each access makes a new sequence, for one loop. The sequence contains the saves of all data sources, and in a
+    /// shared store the saves of other processes. A save enters the sequence once the save is in the store. The
+    /// sequence contains no refused save, and no save that the main context shows before the store has it. Nothing is
+    /// stored for the sequence; without a loop, the sequence costs nothing.
     ///
-    /// A loop that is slower than the saves may let 1,024 saves or 16 MB of rows wait. If more saves come, the waiting saves are
-    /// replaced by one ``SaveEvent/unknown(_:)``, which names their entities.
+    /// For a loop that is slower than the saves, at most 1,024 saves or 16 MB of rows wait. If more saves come, all
+    /// waiting saves are replaced by one ``SaveEvent/unknown(_:)``, which names their entities.
     ///
-    /// The sequence ends when the container is closed, after the last save. It does not keep the store open: if the container
-    /// is released without a `close()`, the sequence of a shared store may lack the last saves.
+    /// The sequence ends when the container is closed, after the last save. The sequence does not keep the store open:
+    /// if the container is released without a `close()`, the sequence of a shared store may lack the last saves.
     ///
-    /// In a shared store, the order of the saves is that of all processes. On a server, a sequence may begin with saves that
-    /// this container made shortly before.
+    /// In a shared store, all processes get the saves in the same order. On a server, a sequence may begin with saves
+    /// that this container made shortly before the sequence was made.
     ///
     /// **Isolation**: none.
     public var saves: CommittedSaves {
@@ -58,7 +60,8 @@ public struct CommittedSaves: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let saves: CommittedSaves
 
-        /// Waits for the next commit; nil if the task is cancelled, or the container is closed or released.
+        /// Waits for the next commit, and returns the commit; nil if the task is cancelled, or if the container is
+        /// closed or released.
         ///
         /// ```swift
         /// if case .save(let save) = await iterator.next() { print(save.entityNames) }
@@ -106,8 +109,9 @@ public struct CommittedSave: Sendable {
         entities.map { objects.layout.entities[$0.entity].name }
     }
 
-    /// The many-to-many relationships whose links changed, as `ContactEntity.groups`, in the order of the model. Their objects
-    /// are not among the changes, unless attributes changed, too.
+    /// The relationships with a join table whose links changed, such as `ContactEntity.groups`, in the order of the
+    /// model: many-to-many relationships, and to-many relationships without an inverse. A change of such a link alone
+    /// does not change the linked objects.
     public var changedRelationships: [String] {
         saved.entities.compactMap { objects.layout.entities[$0.entity].links }.map { "\($0.entity).\($0.name)" }
     }
@@ -144,7 +148,7 @@ public struct CommittedSave: Sendable {
         return all
     }
 
-    /// The changes without those of links.
+    /// The changes of objects, without the changes of links.
     private var entities: [EntityChanges] {
         saved.entities.filter { objects.layout.entities[$0.entity].links == nil }
     }
@@ -177,7 +181,8 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
     /// The values before the save; nil for an insert. Relationships are empty, and a large value that an update did not change
     /// may be nil: fetch the object by its ``id`` to read these.
     public let old: ListRow<Object>?
-    /// The values after the save; nil for a delete. The same is left out as in ``old``.
+    /// The values after the save; nil for a delete. As in ``old``, relationships are empty, and a large value that an
+    /// update did not change may be nil.
     public let new: ListRow<Object>?
     private let layout: EntityLayout
     private let key: Int64
@@ -207,7 +212,7 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
 
     /// The names of the attributes and to-one relationships that an update changed; empty for an insert or a delete.
     ///
-    /// **Complexity**: one look for each attribute.
+    /// **Complexity**: one test for each attribute and each to-one relationship.
     public var changedProperties: Set<String> {
         guard let columns else { return [] }
         return Set(layout.columns.indices.filter(columns.contains).map(layout.propertyName))
@@ -215,7 +220,8 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
 }
 
 extension DetachedObjects {
-    /// The objects with a class for entities whose classes are not known, because no data source has named them yet.
+    /// Returns the factory with the given class for each entity whose class is unknown, because no data source lists
+    /// the entity yet.
     fileprivate func readable(as type: ManagedObject.Type) -> DetachedObjects {
         DetachedObjects(layout: layout, types: types.map { $0 == ManagedObject.self ? type : $0 })
     }

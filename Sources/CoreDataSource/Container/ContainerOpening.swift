@@ -11,7 +11,7 @@ struct ContainerOpening: Sendable {
     private let location: StoreLocation
     private let identity: StoreIdentity
 
-    /// - Throws: `unreadableModel`, `unknownEntity`.
+    /// - Throws: `unreadableModel`.
     init(
         _ model: ManagedObjectModel, store location: StoreLocation, databaseKey: String?,
         configuration: PersistentContainer.Configuration
@@ -65,9 +65,10 @@ extension PersistentContainer {
     ///     model: .contacts, store: .sqlite(url))
     /// ```
     ///
-    /// On the main thread, the wait is short: if the store must be migrated or upgraded, or if it is a custom store, the call
-    /// throws. If another container of this process is closing the store, or if another process is opening a shared store, the
-    /// call waits for at most 10 seconds. In `async` code, use ``init(model:store:databaseKey:configuration:)``.
+    /// On the main thread, the call throws instead of starting long work: for a custom store, and for a store that must
+    /// be migrated or upgraded. If another container of this process is closing the store, or if another process is
+    /// opening a shared store, the call waits for at most 10 seconds. In `async` code, use
+    /// ``init(model:store:databaseKey:configuration:)``.
     ///
     /// **Isolation**: none.
     ///

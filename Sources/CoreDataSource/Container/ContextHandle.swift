@@ -114,7 +114,7 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - sources: Data sources of this container, at least one.
-    ///   - level: The tier that the save must reach before the call returns; `.store` by default.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
     ///   - work: The work. It runs once, and gets the contexts in the order of the data sources.
     /// - Throws: The errors of ``perform(in:waitFor:_:)``.
     @discardableResult

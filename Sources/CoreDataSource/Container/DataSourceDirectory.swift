@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The data sources of one container, and the owner of each entity.
+/// The data sources of one container, and the data source that owns each entity.
 @MainActor
 final class DataSourceDirectory {
     private var sources: [ObjectIdentifier: EntityDataSource] = [:]

@@ -1,4 +1,4 @@
-// Re-exports the public types of the modules below, so that an app needs to import only this module.
+// Exports one module and some public types of other modules, so that an app needs to import only this module.
 @_exported public import ManagedModel
 @_exported public import struct ModelMigration.ModelDifference
 @_exported public import struct QueryLanguage.StoredValue

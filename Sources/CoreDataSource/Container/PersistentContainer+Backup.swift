@@ -41,7 +41,7 @@ extension PersistentContainer {
         }.get()
     }
 
-    /// Restores a store from a backup. No container may have the backup or the store open.
+    /// Restores a store from a backup. No container may have the store open, or have the backup open for writing.
     ///
     /// ```swift
     /// try await container.close()
@@ -64,10 +64,10 @@ extension PersistentContainer {
     ///   - isReplacing: Whether an existing store is replaced, even if it is damaged or was made for a different model; false
     ///     by default. Before the replacement, the log of the old store is copied into its main file, so the old store stays
     ///     complete until it is replaced.
-    /// - Throws: `fileExists` if the store exists and may not be replaced; `storeInUse` if a container or process has the
-    ///   backup or the store open; `foreignDatabase`, `notADatabase`, `newerFormat` or `storeCorrupt` if this release cannot
-    ///   read the whole backup; `storeBusy`, `notAFile`, `permissionDenied`, `diskFull`, `storeUnreadable`; `CancellationError`
-    ///   if the task is cancelled during the copy.
+    /// - Throws: `fileExists` if the store exists and may not be replaced; `storeInUse` if the store is open, or the
+    ///   backup is open for writing; `foreignDatabase`, `notADatabase`, `newerFormat` or `storeCorrupt` if this release
+    ///   cannot read the whole backup; `storeBusy`, `notAFile`, `permissionDenied`, `diskFull`, `storeUnreadable`;
+    ///   `CancellationError` if the task is cancelled during the copy.
     @concurrent
     public static func restore(_ backup: URL, to store: URL, replacingStore isReplacing: Bool = false) async throws {
         try await BlockingExecutor.run {
@@ -84,9 +84,10 @@ extension PersistentContainer {
     /// try await PersistentContainer.destroy(storeAt: url)
     /// ```
     ///
-    /// The main file is removed first, and the log second. If the process is killed during the call, either the whole store or
-    /// no store remains. The lock file stays, because another process may be waiting for the lock. If there is no store, the
-    /// call does nothing.
+    /// The main file is removed first, and the log second. If the process is killed during the call, either the whole
+    /// store or no store remains. The lock file stays, because another process may be waiting for the lock. If there is
+    /// no store, the call removes only the files that an interrupted reset or restore left behind, and with
+    /// `includingBackups: true` the backups.
     ///
     /// **Isolation**: none. If a container of this process is closing the store, the call waits for that container for at most
     /// 10 seconds.
@@ -95,8 +96,8 @@ extension PersistentContainer {
     ///   - store: The main file of the store.
     ///   - removesBackups: Whether the backups that resets made beside the store are removed first; false by default. Files
     ///     from ``backup(to:)`` stay.
-    /// - Throws: `storeInUse` if a container or process has the store open; `notAFile`, `permissionDenied`, `storeUnreadable`.
-    ///   After an error, you can repeat the call.
+    /// - Throws: `storeInUse` if the store is open; `notAFile`, `permissionDenied`, `storeUnreadable`. After an error,
+    ///   you can repeat the call.
     @concurrent
     public static func destroy(storeAt store: URL, includingBackups removesBackups: Bool = false) async throws {
         try await BlockingExecutor.run { try SQLiteStore.destroy(store, removesBackups: removesBackups) }

@@ -73,7 +73,7 @@ struct NamedStore {
 extension ManagedObjectModel {
     /// Returns the model with the given name that `ModelPlugin` generated for a module.
     ///
-    /// - Parameter fileID: `Module/File.swift`.
+    /// - Parameter fileID: The module and a file of the module: `Module/File.swift`.
     package static func compiled(
         named name: String, intoModuleOf fileID: String
     ) throws(DataSourceError) -> ManagedObjectModel {

@@ -28,7 +28,7 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - descriptions: The stores, each with a unique name. A duplicate name is a programmer error and traps. If two
-    ///     descriptions have the same file, the second gets the error `storeInUse`.
+    ///     descriptions have the same location, the second gets the error `storeInUse`.
     ///   - model: The model whose configurations the descriptions name.
     /// - Returns: A container or an error for each description. The possible errors are the errors of
     ///   ``init(model:store:databaseKey:configuration:)``, and `unreadableModel` for a configuration that does not exist in the
@@ -69,7 +69,8 @@ extension PersistentContainer {
 
     /// Opens the stores one after the other, and blocks the thread until all stores are open.
     ///
-    /// - Throws: The first error, after closing the stores that were already open.
+    /// - Throws: The first error. The containers that were already opened are released, so their stores are closed
+    ///   soon.
     package static func openAndWait(
         _ descriptions: [StoreDescription], model: ManagedObjectModel
     ) throws -> [String: PersistentContainer] {
@@ -92,7 +93,7 @@ extension PersistentContainer {
 }
 
 extension StoreDescription {
-    /// Returns the part of the model that the store contains.
+    /// Returns the model with only the entities that the store contains.
     ///
     /// - Throws: `unreadableModel` for a configuration that does not exist in the model or cannot have a separate store.
     package func restricted(_ model: ManagedObjectModel) throws(DataSourceError) -> ManagedObjectModel {
@@ -108,7 +109,7 @@ extension DataSourceError {
     fileprivate init(describedTwice name: String) {
         self.init(
             .storeInUse,
-            "The store \(name) has the same file as an earlier description. Give each store a different file."
+            "The store \(name) has the same location as an earlier description. Give each store a different location."
         )
     }
 }

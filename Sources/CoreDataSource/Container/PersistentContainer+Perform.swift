@@ -20,7 +20,7 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - sources: Data sources of this container, at least one.
-    ///   - level: The tier that the save must reach before the call returns; `.store` by default.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
     ///   - work: The work. It runs once, and gets the contexts in the order of the data sources.
     /// - Throws: Any error that the work throws; in this case nothing is saved. Otherwise the errors of
     ///   ``DataSource/add(_:waitFor:progress:)``.
@@ -75,8 +75,8 @@ extension PersistentContainer {
 
 /// Returns the contexts of a call one by one, each with the type that its data source declares.
 ///
-/// The contexts are passed on as one pack, because Swift 6.3 over-releases the type of a value in a tuple of a value and a
-/// pack.
+/// The caller passes all contexts to the work as one pack. In a tuple of a single value and a pack, Swift 6.3
+/// over-releases the type of the value.
 final class ContextIterator {
     private let contexts: [PrivateContext]
     private var index = 0

@@ -22,9 +22,9 @@ extension PersistentContainer {
     /// function. After the flush, a signal has its usual effect. A signal that the process ignores, such as SIGHUP under
     /// `nohup`, stays ignored.
     ///
-    /// `exit` may be called anywhere, even in a hook, in `perform { }`, in `read { }`, and in a handler of failures. Edits that
-    /// are not saved yet are lost. The process waits for its stores for at most 30 seconds. Then the process ends, even if a
-    /// store does not answer or is waiting for the caller of `exit`.
+    /// You can call `exit` anywhere, even in a hook, in `perform { }`, in `read { }`, and in a handler of failures.
+    /// Edits that are not saved yet are lost. The process waits for its stores for at most 30 seconds. Then the process
+    /// ends, even if a store does not answer or is waiting for the caller of `exit`.
     ///
     /// By default, the library handles no signals. So in a server or a command-line tool, call this function once, soon after
     /// the start. Apps on Apple platforms do not need the call: their containers flush when the app goes to the background, and
@@ -83,7 +83,7 @@ private final class TerminationSignals: Sendable {
         atexit { TerminationSignals.shared.flush() }
     }
 
-    /// Prevents a signal from ending the process at once.
+    /// Prevents a signal from ending the process at once, on Apple platforms. On Linux, does nothing.
     ///
     /// - Returns: Whether to handle the signal. On Apple platforms, false for a signal that the process ignores.
     private static func take(_ signal: Int32) -> Bool {
@@ -113,8 +113,8 @@ private final class TerminationSignals: Sendable {
         _ = pending.wait(timeout: .now() + TerminationSignals.seconds)
     }
 
-    /// How long the process waits for its stores, in seconds. `exit` may be called on a queue that a store needs, so a limit is
-    /// necessary.
+    /// How long the process waits for its stores, in seconds. A limit is necessary, because the app can call `exit` on
+    /// a queue that a store needs.
     private static let seconds = 30.0
 
     private func end(by signal: Int32) {

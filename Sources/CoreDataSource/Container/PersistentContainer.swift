@@ -49,8 +49,8 @@ public final class PersistentContainer: Sendable {
         /// The most values that may wait for their batch or their callback; 1,000,000 by default. Beyond the limit, further
         /// calls wait.
         public var queuedValueLimit: Int
-        /// The most bytes of saves that may wait for the main actor; 32 MiB by default. Beyond the limit, main skips the
-        /// individual saves, and reloads its objects and lists.
+        /// The most bytes of saves that may wait for the main actor; 32 MiB by default. Beyond the limit, the main
+        /// context skips the individual saves, and reloads its objects and lists.
         public var mainBacklogByteLimit: Int
         /// The permissions of the files that the container creates: the store, its log and shared memory, its lock file and its
         /// backups. With the default, `0o600`, only the owner of the files has access. An existing empty file gets these
@@ -70,8 +70,9 @@ public final class PersistentContainer: Sendable {
         /// A closure that is called repeatedly while a migration (``ResetPolicy/migrate``) copies rows, and once at the end of
         /// the migration. The call blocks the thread that opens the store.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-        /// A closure that is called with every statement that the open store runs; nil by default. Nil costs nothing. A store
-        /// in memory runs no statements. With a closure, each look-up runs in a separate transaction.
+        /// A closure that is called with every statement that the open store runs; nil by default. A store in memory
+        /// runs no statements. Without a closure, tracing costs nothing. With a closure, each look-up runs in a
+        /// separate transaction.
         ///
         /// ```swift
         /// configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }
@@ -160,9 +161,9 @@ public final class PersistentContainer: Sendable {
     ///     model: .contacts, store: .sqlite(url), databaseKey: "1000")
     /// ```
     ///
-    /// **Isolation**: none. Opening runs off the main actor, and never waits for the main actor. So the main thread may wait
-    /// for the container. If another container of this process is closing the store, opening waits for that container for at
-    /// most 10 seconds.
+    /// **Isolation**: none. Opening runs off the main actor, and never waits for the main actor. So it is safe to block
+    /// the main thread until the container is open. If another container of this process is closing the store, opening
+    /// waits for that container for at most 10 seconds.
     ///
     /// - Parameters:
     ///   - model: The model, usually the value that `ModelPlugin` generates, such as `.contacts`.
@@ -170,8 +171,9 @@ public final class PersistentContainer: Sendable {
     ///   - databaseKey: The app's own label for the contents, stored in clear text. If the store has a different label, the
     ///     store is reset. Nil, the default, keeps the label of the store.
     ///   - configuration: The settings of the container.
-    /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
-    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; errors of a custom store. If
+    /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`,
+    ///   `notAFile`, `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; for a store
+    ///   on a server also `storeUnavailable`, `storeReadOnly` and `invalidRequest`; errors of a custom store. If
     ///   opening throws, it changes no file.
     @concurrent
     public convenience init(
@@ -219,7 +221,8 @@ public final class PersistentContainer: Sendable {
     ///
     /// **Isolation**: the main actor. A call from outside the main actor waits while the main thread is blocked.
     ///
-    /// - Throws: `entityAlreadyOwned` if another data source of this container owns an entity of the class; `unknownEntity`.
+    /// - Throws: `entityAlreadyOwned` if another data source of this container owns an entity that the class lists;
+    ///   `unknownEntity`; `unreadableModel` if the class of an entity does not match the model.
     @MainActor
     public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {
         try sources.dataSource(type, stack, mainTier)
@@ -227,11 +230,11 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Saves
 
-    /// The number of saves that main shows but that are not in the store yet.
+    /// The number of saves that the main context shows but that are not in the store yet.
     public var pendingSaveCount: Int { stack.root.pendingSaveCount }
 
-    /// A new stream of the failures that no call can throw: failures of saves with `waitFor: .main`, and failures of the store
-    /// itself.
+    /// A new stream of the failures that no call can throw, such as a refused save with `waitFor: .main`, or a failure
+    /// of the store itself. See ``StoreFailure/Kind``.
     ///
     /// ```swift
     /// let log = Task {
@@ -256,7 +259,7 @@ public final class PersistentContainer: Sendable {
         try await stack.root.flush()
     }
 
-    /// The blocking form of ``flush()``, for the end of a process. It may be called on the main thread.
+    /// The blocking form of ``flush()``, for the end of a process. You can call this function on the main thread.
     ///
     /// ```swift
     /// try container.flushAndWait()
@@ -273,14 +276,14 @@ public final class PersistentContainer: Sendable {
         try stack.root.flushAndWait()
     }
 
-    /// Rolls back, in all contexts, all saves that are not in the store yet. Use it, for example, if saves with `waitFor:
-    /// .main` can never be written.
+    /// Rolls back, in all contexts, all saves that are not in the store yet. Call this function, for example, if saves
+    /// with `waitFor: .main` can never be written.
     ///
     /// ```swift
     /// await container.discardPending()
     /// ```
     ///
-    /// When the call returns, objects, fetches and lists of main show the rows of the store.
+    /// When the call returns, objects, fetches and lists of the main context show the rows of the store.
     ///
     /// - Returns: The number of saves that were rolled back.
     @discardableResult
@@ -299,9 +302,10 @@ public final class PersistentContainer: Sendable {
     /// With ``ResetPolicy/backup(keep:)``, the old store is kept as a backup, as in a reset at a start. With every other
     /// policy, the store is dropped together with the backups that ``ResetPolicy/standard`` made.
     ///
-    /// Data sources and contexts continue with the new store. When the call returns, objects of the old store count as deleted,
-    /// and lists show the new store. Calls that have not returned, and saves that were not in the store yet, throw
-    /// `storeReset`. The new store has none of their changes.
+    /// Data sources and contexts continue with the new store. When the call returns, objects of the old store count as
+    /// deleted, and lists show the new store. Saves that were not in the store yet are lost. Calls that wait for such a
+    /// save, and calls that run during the reset, throw `storeReset`. If the call of a lost save has already returned,
+    /// ``failures`` reports the loss.
     ///
     /// - Returns: The number of dropped objects, and the location of the backup.
     /// - Throws: Errors of the store. If the call throws, it changes no row.
@@ -319,7 +323,7 @@ public final class PersistentContainer: Sendable {
     /// try await container.close()
     /// ```
     ///
-    /// A list shows the last save if it can do so without reading the store. Lists end when the main actor is free:
+    /// A list shows the last save if the list need not read the store for it. Lists end when the main actor is free:
     /// ``ListUpdates`` finish, and other lists report ``ListReason/Kind/closed``. The call does not wait for the lists.
     ///
     /// - Throws: Errors of the store. The store is closed even if the call throws.
@@ -382,7 +386,7 @@ extension ManagedObjectContext {
 }
 
 extension PersistentStack {
-    /// The container; nil after it is released.
+    /// The container; nil after the container is released.
     var container: PersistentContainer? { holder.withLock { $0.object } as? PersistentContainer }
 
     func connect(_ container: PersistentContainer) { holder.withLock { $0 = WeakReference(container) } }

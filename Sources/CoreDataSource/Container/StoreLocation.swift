@@ -147,7 +147,7 @@ extension StoreLocation {
 #if PostgreSQL
 /// A store in a database on a server.
 package struct ServerLocation: Sendable, Hashable {
-    /// May contain a password, so no description shows it.
+    /// The connection string. No description shows the string, because it can contain a password.
     package let connection: String
     package let name: String
 }

@@ -15,10 +15,10 @@ public import Foundation
 /// try await contacts.sync(serverList, progress: BatchProgress(progress))
 /// ```
 ///
-/// A value is completed when ``DataSource/onAdd(_:in:)`` has returned for it. The numbers never decrease. They are reported
-/// before the first value, at most once for each 256 values and for each hundredth of the values, and at the end. All values
-/// are reported as completed only just before the call returns, after links, deletions and the write to the store. If the call
-/// throws, nothing more is reported.
+/// A value is completed when ``DataSource/onAdd(_:in:)`` has returned for it. The numbers never decrease. They are
+/// reported before the first value, then at most once per 256 values and at most once per hundredth of all values, and
+/// at the end. All values are reported as completed only just before the call returns, after links, deletions and the
+/// write to the store. If the call throws, nothing more is reported.
 public struct BatchProgress: Sendable {
     private let report: @Sendable (_ completed: Int, _ total: Int) -> Void
     private let isCalledOff: @Sendable () -> Bool
@@ -42,9 +42,9 @@ public struct BatchProgress: Sendable {
     ///
     /// The progress of an empty list has one unit, so that a parent progress gets the share of this call.
     ///
-    /// **Isolation**: none. Observers of the progress are called in the same places as the closure of the other initializer. On
-    /// Linux, `Progress` has no lock. Use the closure there if calls with the same parent run at the same time, or if another
-    /// thread reads the counts during the call.
+    /// **Isolation**: none. Observers of the progress are called in the same places as the closure of the other
+    /// initializer. On Linux, `Progress` has no lock. Pass a closure there if calls with the same parent run at the
+    /// same time, or if another thread reads the counts during the call.
     ///
     /// - Parameter progress: A progress that only this call uses. It can be a child of another progress.
     public init(_ progress: Progress) {
@@ -57,7 +57,7 @@ public struct BatchProgress: Sendable {
 
     /// Reports the number of added values if a report is due.
     ///
-    /// - Parameter count: The number of values that were added so far.
+    /// - Parameter count: The number of values that have been added.
     /// - Throws: `CancellationError` if the progress was cancelled.
     func check(_ count: Int, of total: Int) throws {
         if isCalledOff() { throw CancellationError() }

@@ -5,12 +5,12 @@ internal import QueryLanguage
 /// Each call makes one save. The hooks get the values in order, and the calls of a task are saved in order. The cost of a call
 /// grows with the number of its values. Override ``prepare(_:in:)`` to look up their objects together.
 ///
-/// If a call throws, all its changes are rolled back, in the store and in every context and list. Main may have shown the
-/// changes before; in this case, lists report their removal. Later saves of the same data source may depend on the changes.
-/// Later saves that still wait for the store are also rolled back, and throw `saveRolledBack`.
+/// If a call throws, all its changes are rolled back, in the store and in every context and list. If the main context
+/// has already shown the changes, lists report their removal. Later saves of the same data source may depend on the
+/// changes. So later saves that still wait for the store are also rolled back, and their calls throw `saveRolledBack`.
 ///
-/// After a call on the main actor returns, fetches, objects and lists of main show the save. A call outside the main actor
-/// waits for the main actor only with `waitFor: .main`.
+/// After a call on the main actor returns, fetches, objects and lists of the main context show the save. A call outside
+/// the main actor waits for the main actor only with `waitFor: .main`.
 ///
 /// While too many saves wait for the store, a call waits before it begins, for at most 10 seconds. After that, the call throws
 /// `storeUnavailable`. A call with a callback does not wait: its callback gets the error at once.
@@ -29,7 +29,7 @@ extension DataSource {
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
     ///   - progress: Gets the number of added values; nil, the default, for no reports.
     /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
-    ///   `entityNotOwned`; errors of the store; `CancellationError`.
+    ///   `deletionDenied`, `entityNotOwned`; errors of the store; `CancellationError`.
     @discardableResult
     public nonisolated func add(
         _ values: [Value], waitFor level: SaveLevel = .store, progress: BatchProgress? = nil
@@ -48,7 +48,7 @@ extension DataSource {
     /// ```
     ///
     /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
-    ///   `entityNotOwned`; errors of the store; `CancellationError`.
+    ///   `deletionDenied`, `entityNotOwned`; errors of the store; `CancellationError`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated func add(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -65,9 +65,9 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - values: The values to add in one save.
-    ///   - callback: Called on the main actor, in the order of the calls. The call is made when the save has failed, or when
-    ///     the store has the rows and the objects and lists of main show them. While the main thread is blocked, the callback
-    ///     must wait.
+    ///   - callback: Called on the main actor when the save has failed, or when the rows are in the store and the
+    ///     objects and lists of the main context show the rows. Callbacks are called in the order of their calls. While
+    ///     the main thread is blocked, callbacks wait.
     public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
@@ -84,8 +84,8 @@ extension DataSource {
     /// - Parameters:
     ///   - values: The values whose objects are deleted in one save.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; errors of the store;
-    ///   `CancellationError`.
+    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `deletionDenied`, `validationFailed`,
+    ///   `entityNotOwned`; errors of the store; `CancellationError`.
     @discardableResult
     public nonisolated func delete(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
         try await tier.perform(waitFor: level, values: max(1, values.count)) {
@@ -99,8 +99,8 @@ extension DataSource {
     /// try await contacts.delete(Contact(uid: "1", name: "Guan Yu"))
     /// ```
     ///
-    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; errors of the store;
-    ///   `CancellationError`.
+    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `deletionDenied`, `validationFailed`,
+    ///   `entityNotOwned`; errors of the store; `CancellationError`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated func delete(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -117,9 +117,9 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - values: The values whose objects are deleted in one save.
-    ///   - callback: Called on the main actor, in the order of the calls. The call is made when the save has failed, or when
-    ///     the rows are no longer in the store or in the lists of main. While the main thread is blocked, the callback must
-    ///     wait.
+    ///   - callback: Called on the main actor when the save has failed, or when the rows are neither in the store nor
+    ///     in the lists of the main context. Callbacks are called in the order of their calls. While the main thread is
+    ///     blocked, callbacks wait.
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
@@ -228,15 +228,16 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// If several tasks look up the same missing object at once, the loader runs only once, and all tasks get its result or its
-    /// error. Errors are not kept: the next call loads again. A cancelled task returns at once. The load is cancelled when all
-    /// tasks that wait for it are cancelled.
+    /// If several tasks look up the same missing object at once, the loader runs only once, and all tasks get its
+    /// result or its error. Errors are not kept: the next call loads again. In a cancelled task, the call throws at
+    /// once. The load is cancelled when all tasks that wait for it are cancelled.
     ///
     /// The look-up runs in the private context, after all earlier calls. Its cost is the same as for
-    /// ``ManagedObjectContext/first(_:where:equals:)``. On the main actor, the call returns after main shows the added object.
+    /// ``ManagedObjectContext/first(_:where:equals:)``. On the main actor, the call returns after the main context
+    /// shows the added object.
     ///
-    /// **Isolation**: none. The loader runs in its own task, off the main actor. The loader must not call this function for the
-    /// same object, because it would wait for itself.
+    /// **Isolation**: none. The loader runs in its own task, off the main actor. The loader must not call this function
+    /// for the same object, because the loader would wait for itself.
     ///
     /// - Parameters:
     ///   - attribute: The attribute to search. Give the attribute a uniqueness constraint in the model.
@@ -257,7 +258,7 @@ extension DataSource {
             guard let value = try await load(key) else { return }
             try await self.add([value])
         }
-        // Run the look-up as a write, because a write brings main up to date.
+        // Run the look-up as a write, because a write brings the main context up to date.
         return try await find(attribute, key, type, values: 1)
     }
 

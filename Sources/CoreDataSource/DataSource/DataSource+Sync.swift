@@ -176,7 +176,8 @@ struct SyncSweep {
         report.deleted = missing.count
     }
 
-    /// Undoes the hooks' changes of other objects that the operations of the sync do not allow.
+    /// Undoes each change that hooks made to an object outside the list, if the operations of the sync do not allow the
+    /// change.
     private mutating func skipChildren(in context: PrivateContext) {
         if rules.operations.isSuperset(of: [.insert, .update]) { return }
         for object in context.changed where object.syncMark != mark {
@@ -192,7 +193,7 @@ struct SyncSweep {
         }
     }
 
-    /// Counts the other objects that hooks inserted or updated. Rows of links are not counted.
+    /// Counts the objects outside the list that hooks inserted or updated. Rows of links are not counted.
     private mutating func countChildren(in context: PrivateContext) {
         for object in context.changed where object.syncMark != mark && object.layout.links == nil {
             if object.state == .inserted {
@@ -270,16 +271,16 @@ public struct SyncReport: Sendable, Hashable {
     /// The number of objects in scope that are not in the list but were kept, because the sync may not delete them or because
     /// values were ignored.
     public var kept = 0
-    /// The number of objects that were not inserted or updated, because the operations of the sync do not allow it. Both
-    /// objects of the list and other objects that hooks changed are counted.
+    /// The number of objects that were not inserted or updated, because the operations of the sync do not allow it. The
+    /// count includes objects of the list, and other objects that hooks changed.
     public var skipped = 0
     /// The number of values with the same object as an earlier value of the list. The later value wins.
     public var duplicates = 0
     /// The number of values for which the hook returned nil.
     public var ignored = 0
-    /// The number of other objects that hooks inserted.
+    /// The number of objects that hooks inserted besides the objects of the list.
     public var insertedChildren = 0
-    /// The number of other objects that got at least one different value from hooks.
+    /// The number of objects outside the list that got at least one different value from hooks.
     public var updatedChildren = 0
     /// The number of children that a `sweep` in the hook deleted because they are not in the list of their parent.
     public var deletedChildren = 0
@@ -297,9 +298,9 @@ public struct SyncReport: Sendable, Hashable {
         public var updated: [ManagedObjectID] = []
         /// The objects that were deleted because they are not in the list.
         public var deleted: [ManagedObjectID] = []
-        /// The other objects that hooks inserted.
+        /// The objects that hooks inserted besides the objects of the list.
         public var insertedChildren: [ManagedObjectID] = []
-        /// The other objects that got at least one different value.
+        /// The objects outside the list that got at least one different value from hooks.
         public var updatedChildren: [ManagedObjectID] = []
         /// The children that a `sweep` deleted.
         public var deletedChildren: [ManagedObjectID] = []

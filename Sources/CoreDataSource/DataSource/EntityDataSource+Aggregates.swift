@@ -33,8 +33,8 @@ extension EntityDataSource {
     /// print(unread.value[1] ?? 0)
     /// ```
     ///
-    /// The value is a dictionary with an entry for each group that has objects. The cost of a save depends only on its own rows
-    /// and on their groups.
+    /// The value is a dictionary with an entry for each group that has objects. After a save, the cost of the update
+    /// depends only on the saved rows and on their groups.
     ///
     /// - Parameters:
     ///   - request: The predicate, limit and cursor, as in ``liveAggregate(_:_:)``.

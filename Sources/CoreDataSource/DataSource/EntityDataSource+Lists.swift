@@ -2,9 +2,9 @@ public import Foundation
 
 /// Reads the registered lists.
 ///
-/// The results show the state that the delegate was last notified of. During a group of calls, they show the state after the
-/// group. The objects may be newer than this state. For a data key that is not registered, or whose delegate was released, the
-/// results are those of an empty list.
+/// The results show the state that the delegate was last notified of. During a group of calls, the results show the
+/// state after the group. The objects may be newer than this state. A data key that is not registered, or whose
+/// delegate was released, has no sections and no objects.
 extension EntityDataSource {
     /// The number of sections of a list. A list without a section key has 1 section, even if the list is empty.
     ///
@@ -55,8 +55,8 @@ extension EntityDataSource {
     /// let indexPath = contacts.indexPath(of: contact.objectID, dataKey: "list")
     /// ```
     ///
-    /// **Complexity**: O(log n) in the number of rows if main has an object with the id, and the list shows the object's newest
-    /// values. O(n) otherwise, and always if the list depends on relationships.
+    /// **Complexity**: O(log n) in the number of rows if the main context has an object with the ID, and the list shows
+    /// the object's newest values. O(n) otherwise, and always if the list depends on relationships.
     ///
     /// - Parameters:
     ///   - id: The ID of the object.
@@ -136,11 +136,12 @@ extension EntityDataSource {
     /// try contacts.register(view, dataKey: "list", request, sectionBy: \.isFavorite)
     /// ```
     ///
-    /// Filling the list costs as much as a fetch of its rows. After a save, the list compares the saved rows with its own rows
-    /// and does not query the store, so the cost depends only on the saved rows. A few kinds of lists query the store after
-    /// each save, off the main actor: see ``ListReason/requeriesStore``. Large changes are prepared off the main actor, and the
-    /// list shows its previous state until they are ready. If main merges several saves at once, the delegate gets one report
-    /// for all of them. The delegate is not called before `register` returns.
+    /// Filling the list costs as much as a fetch of its rows. After a save, the list compares the saved rows with its
+    /// own rows and does not query the store, so the cost depends only on the saved rows. A few kinds of lists query
+    /// the store after each save, off the main actor: see ``ListReason/requeriesStore``. Large changes are prepared off
+    /// the main actor, and the list shows its previous state until the changes are ready. If the main context merges
+    /// several saves at once, the delegate gets one report for all of them. The delegate is not called before
+    /// `register` returns.
     ///
     /// Each data source has its own data keys. If a key is registered again, the new query and delegate replace the old ones
     /// without a report. The list does not retain its delegate, and ends when the delegate is released. Lists with the same
@@ -156,9 +157,10 @@ extension EntityDataSource {
     ///     sorted first by this property. If the request's order begins with the same attribute, the sections have the
     ///     direction of that order; otherwise they are ascending. A property that is not a stored attribute must be computed
     ///     only from the object's own attributes.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store. `unsupportedQuery` if the
-    ///   request has an offset, has a limit below 1 or is for distinct values, or if a computed section or a predicate that
-    ///   needs objects follows a relationship.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store. `invalidRequest` if
+    ///   both the request and `sectionBy` have sections, if the sections need an attribute of another type, or if the
+    ///   limit or the offset is negative. `unsupportedQuery` if the request has an offset, has the limit 0 or is for
+    ///   distinct values, or if a computed section or a predicate that needs objects follows a relationship.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
@@ -171,9 +173,10 @@ extension EntityDataSource {
 
     /// Registers a list with a delegate like ``register(_:dataKey:_:sectionBy:)``, but reads the rows off the main actor.
     ///
-    /// Use this function for lists with very many rows: the main actor is free while the rows are read and sorted. Until the
-    /// call returns, the data key keeps its previous list. Afterwards the list is filled, and the delegate is notified of every
-    /// later change. If the data key is registered again or unregistered during the call, the call is cancelled.
+    /// Use this function for lists with very many rows: the main actor is free while the rows are read and sorted.
+    /// Until the call returns, the data key keeps its previous list. Afterwards the list is filled, and the delegate is
+    /// notified of every later change. If the data key is registered again, moved or unregistered during the call, the
+    /// call throws `CancellationError`.
     ///
     /// ```swift
     /// try await contacts.registerOffMain(
@@ -186,8 +189,8 @@ extension EntityDataSource {
     ///   - dataKey: The name of the list in this data source.
     ///   - request: The request, as in ``register(_:dataKey:_:sectionBy:)``.
     ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
-    /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)``; `CancellationError` if the task was cancelled or the data key
-    ///   was used again. If the call throws, it registers nothing.
+    /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)``; `CancellationError` if the task was cancelled, or if
+    ///   the data key was registered again, moved or unregistered. If the call throws, it registers nothing.
     public func registerOffMain<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
@@ -242,9 +245,10 @@ extension EntityDataSource {
     /// contacts.pausedDataKeys.remove("list")
     /// ```
     ///
-    /// When a data key is removed from the set, its list reports all changes since the pause as one group. Afterwards the list
-    /// reports every change. If a delegate removes the key in a call, the report follows the running group. Data keys that are
-    /// not registered are ignored. A list is no longer paused after it was unregistered, moved or registered again.
+    /// When a data key is removed from the set, its list reports all changes since the pause as one group. Afterwards
+    /// the list reports every change. If a delegate removes the key during a group of calls, the list reports the
+    /// changes after the group. Data keys that are not registered are ignored. A list is no longer paused after it was
+    /// unregistered, moved or registered again.
     public var pausedDataKeys: Set<String> {
         get { boundLists.pausedDataKeys }
         set { boundLists.pausedDataKeys = newValue }

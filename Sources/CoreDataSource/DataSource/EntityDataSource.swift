@@ -36,7 +36,8 @@ open class EntityDataSource {
     /// The context that the user interface reads. All data sources of a container have the same main context.
     public var main: MainContext { mainTier.context }
 
-    /// Called when a save with `waitFor: .main` cannot be written: once when the save is late, and once when it is rolled back.
+    /// Called when a save with `waitFor: .main` cannot be written: once when the save is late, and once when it is
+    /// rolled back. Also called when a `writeAsync` without a callback fails.
     ///
     /// ```swift
     /// nonisolated override func handleError(_ failure: StoreFailure) {
@@ -63,15 +64,17 @@ public struct DataSourceBinding: ~Copyable {
 /// such rows and no attribute is derived, a single statement writes them. The cost is that of a fetch and of writing the
 /// changed rows.
 ///
-/// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is unique,
-/// derived or transient; a property does more than set its attribute.
+/// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is
+/// unique or derived; an updated entity has a transient attribute, or a derived attribute that must be unique; an
+/// assigned property does more than set its attribute; a deleted entity has delete rules that affect other objects, or
+/// its objects count for the minimum or maximum of a relationship.
 ///
-/// If more than 16,384 rows match, the store changes them in a separate transaction, in bounded memory. The transaction runs at
-/// once, for every level that the call may wait for. In this case, the changed rows are not reported one by one: objects are
-/// brought up to date, contexts forget the rows of the entity, and lists read their rows again
-/// (``ListReason/Kind/bulkChange``). The rules of the model are checked on some of the rows. The store changes the rows itself
-/// only if it is an exclusive SQLite store, the predicate uses no relationships, and an updated entity has no derived
-/// attributes. Otherwise, all rows are kept in memory, with about 500 bytes for each row.
+/// If more than 16,384 rows match, an exclusive SQLite store changes the rows itself, provided that the predicate uses
+/// no relationships, and that an updated entity has no derived attributes. The store then needs bounded memory and a
+/// separate transaction, which runs at once, whatever level the call waits for. The changed rows are not reported one
+/// by one: objects are brought up to date, contexts forget the rows of the entity, and lists read their rows again
+/// (``ListReason/Kind/bulkChange``). The rules of the model are checked on some of the rows. In all other cases, all
+/// rows are kept in memory, with about 500 bytes for each row.
 extension EntityDataSource {
     /// Sets the same values in all matching objects.
     ///
@@ -109,7 +112,8 @@ extension EntityDataSource {
     ///   - type: The class of the objects.
     ///   - predicate: A predicate for the objects; nil for all objects.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Throws: `entityNotOwned`; errors of a fetch; errors of the store. If the call throws, it changes nothing.
+    /// - Throws: `deletionDenied`, `validationFailed`, `entityNotOwned`; errors of a fetch; errors of the store. If the
+    ///   call throws, it changes nothing.
     @discardableResult
     public nonisolated func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?, waitFor level: SaveLevel = .store
@@ -151,9 +155,9 @@ extension EntityDataSource {
     /// try contacts.performAndWait { try $0.insert(ContactEntity.self).uid = "1" }
     /// ```
     ///
-    /// The main thread may make the call, because private contexts never wait for main. When the call returns, fetches and
-    /// objects of main show the save. Lists show the save when the main actor is free. A call inside a private context or
-    /// `container.read` is a programmer error and traps.
+    /// You can call this function on the main thread, because private contexts never wait for the main actor. When the
+    /// call returns, fetches and objects of the main context show the save. Lists show the save when the main actor is
+    /// free. A call inside a private context or `container.read` is a programmer error and traps.
     ///
     /// - Throws: Any error that the work throws; otherwise errors of `add`. If the call throws, it changes nothing.
     @discardableResult
@@ -168,15 +172,16 @@ extension EntityDataSource {
     /// Diagnostics about the use of this data source since the container was opened. The oldest diagnostic is the first. Each
     /// diagnostic is reported once, and there are at most 64.
     ///
-    /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches for its values, and the attribute has
-    /// neither a uniqueness constraint nor a fetch index. In this case, the store reads every row of the entity. For a store on
-    /// a server, an attribute is also reported if a batch has looked up 16 of its values with a separate query for each value.
+    /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches for its values, and the attribute
+    /// has neither a uniqueness constraint nor a fetch index. In this case, the store reads every row of the entity. An
+    /// attribute is also reported if a batch looks up its values one by one, with many queries: 16 for a store on a
+    /// server, and 1,024 for any other store.
     public nonisolated var diagnostics: [DataSourceDiagnostic] { tier.stack.diagnostics(of: tier.owner) }
 }
 
 /// Makes drafts, whose edits on the main actor can be discarded.
 extension EntityDataSource {
-    /// Makes a draft with an editable copy of an object and of the objects to which its relationships lead.
+    /// Makes a draft with an editable copy of an object. The relationships of the copy lead to copies, too.
     ///
     /// ```swift
     /// let draft = try contacts.draft(of: contact)
@@ -189,7 +194,8 @@ extension EntityDataSource {
     public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
         precondition(
             object.context === main,
-            "An object of another context was passed to draft(of:). Look the object up on main by its objectID first.")
+            "An object of another context was passed to draft(of:). Look the object up in the main context by its objectID first."
+        )
         mainTier.prepareToFetch()
         if object.isDeleted {
             throw DataSourceError(
@@ -317,8 +323,8 @@ extension EntityDataSource {
 extension EntityDataSource {
     /// Runs the work in the private context, after all earlier calls, and returns at once.
     ///
-    /// - Parameter callback: Called on the main actor when the save has failed, or when main and its lists show the save.
-    ///   Without a callback, a failure is reported.
+    /// - Parameter callback: Called on the main actor when the save has failed, or when the main context and its lists
+    ///   show the save. Without a callback, a failure is reported.
     package nonisolated func performLater(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
         callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)?

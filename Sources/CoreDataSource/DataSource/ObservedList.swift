@@ -19,8 +19,9 @@ public import SwiftUI
 /// ContactsView().listSource(contacts)
 /// ```
 ///
-/// The wrapper makes a ``LiveList`` when the view appears, and keeps it as long as the view's state. If the request or the data
-/// source of the view changes, the wrapper makes a new list. `$contacts` is the list, with its sections, objects and reasons.
+/// The wrapper makes a ``LiveList`` when the view appears, and keeps the list as long as SwiftUI keeps the view's
+/// state. If the request or the data source of the view changes, the wrapper makes a new list. `$contacts` is the list,
+/// with its sections, objects and reasons.
 ///
 /// The package is built and tested on Linux. There, this code was compiled with a replacement for SwiftUI. The code has not
 /// been run with SwiftUI yet.

@@ -15,9 +15,9 @@ internal import RowStore
 /// ``PersistentContainer/perform(in:waitFor:_:)``. If other saves changed the same objects, the changes of both sides are
 /// merged individually: each attribute, each to-one relationship, each element of a to-many relationship, and each order.
 ///
-/// Retain the draft while its objects are edited. A draft ends when it is released, when ``discard()`` is called, and when its
-/// container ends. A draft does not retain its container. Editing an object of a draft that has ended is a programmer error and
-/// traps.
+/// Retain the draft while its objects are edited. A draft ends when it is released, when ``discard()`` is called, and
+/// when its container is released. A draft does not retain its container. Editing an object of a draft that has ended
+/// is a programmer error and traps.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -141,8 +141,8 @@ public final class Draft<Object: ManagedObject> {
 
     // MARK: Validation
 
-    /// Returns the rules of the model that an object of the draft breaks: the rules for attributes, for the number of linked
-    /// objects, and for unique values.
+    /// Returns an error for each rule of the model that an object of the draft breaks: rules for attributes, for the
+    /// number of linked objects, and for unique values.
     ///
     /// ```swift
     /// for error in draft.errors(of: draft.object) {
@@ -150,13 +150,14 @@ public final class Draft<Object: ManagedObject> {
     /// }
     /// ```
     ///
-    /// The ``DataSourceError/attributeName`` of an error is the name of the property. Some errors depend on later saves, and
-    /// are found only when the draft is saved.
+    /// The ``DataSourceError/attributeName`` of an error is the name of the property. Some errors depend on other
+    /// saves, and are found only when the draft is saved.
     ///
     /// - Complexity: One look-up for each edited unique value.
     public func errors(of object: ManagedObject) -> [DataSourceError] { open?.errors(of: object) ?? [] }
 
-    /// Returns the rules that a property of an object breaks. For a composite, the rules for its parts are included.
+    /// Returns an error for each rule that a property of an object breaks. For a composite, the result includes the
+    /// errors of its parts.
     ///
     /// ```swift
     /// let isValid = draft.errors(of: draft.object, \.name).isEmpty
@@ -186,8 +187,9 @@ public final class Draft<Object: ManagedObject> {
 
     // MARK: Saving
 
-    /// Returns the current conflicts. A conflict is a value that both the draft and other saves have changed since the draft
-    /// read the value, to different values. The call reads the newest rows of the edited objects from the store.
+    /// Returns the current conflicts. In a conflict, the draft and other saves have set a value to different new values
+    /// since the draft read the value, or one side has deleted an object that the other side uses: see
+    /// ``DraftChange/Kind``. The call reads the newest rows of the edited objects from the store.
     ///
     /// ```swift
     /// for conflict in try draft.conflicts() {
@@ -214,11 +216,11 @@ public final class Draft<Object: ManagedObject> {
     /// print(report.conflicts.count, report.merged.count)
     /// ```
     ///
-    /// A conflict is a value that both the draft and other saves have changed, to different values. While this save looks for
-    /// conflicts, no other save can change the values. After the merge, all rules of the model are checked.
+    /// See ``conflicts()`` for what counts as a conflict. While this save looks for conflicts, no other save can change
+    /// the values. After the merge, all rules of the model are checked.
     ///
-    /// Another program may write to the store after the draft has inserted an object, and may use the object's key. The save
-    /// then gives the new objects of the draft other IDs.
+    /// If another program writes to the store after the draft has inserted an object, the program may have used the
+    /// object's key. In this case, the save gives the new objects of the draft other IDs.
     ///
     /// If the call throws, it saves nothing and does not change the draft. Edits that are made or undone while the save waits
     /// remain in the draft as edits.
@@ -307,7 +309,7 @@ private final class DraftTurns {
 extension MainTier {
     /// Makes the context of a draft, and gives the draft a number.
     func beginDraft() -> (number: Int, context: DraftContext) {
-        // From now on, main merges every save and passes the save to the draft.
+        // From now on, the main tier merges every save and passes the save to the draft.
         prepareToFetch()
         let number = nextDraft()
         let context = DraftContext(stack) { [weak self] in self?.prepareToFetch() }

@@ -14,12 +14,12 @@ public import ManagedModel
 /// }
 /// ```
 ///
-/// A property needs no macro if its type, or the type that it makes optional, is one of these: Bool, Int16, Int32, Int64, Int,
-/// Float, Double, Decimal, String, Date, UUID, URL, Data. Every other stored property needs
+/// A property needs no macro if its type is one of these types or an optional of one of them: Bool, Int16, Int32,
+/// Int64, Int, Float, Double, Decimal, String, Date, UUID, URL, Data. Every other stored property needs
 /// [`@Stored`](<doc:Stored(_:name:raw:unique:indexed:isOptional:isTransient:default:in:length:matching:derived:allowsExternalStorage:renamedFrom:hashModifier:transformer:className:isPreservedAfterDeletion:isCloudEncrypted:isIndexedBySpotlight:userInfo:)>),
-/// [`@Related`](<doc:Related(inverse:onDelete:isOptional:count:isTransient:name:renamedFrom:hashModifier:userInfo:)>) or
-/// [`@Unstored`](<doc:Unstored()>). An initial value that is a literal becomes the default value in the model. Any other
-/// initial value is calculated once for each inserted object.
+/// [`@Related`](<doc:Related(inverse:onDelete:isOptional:count:isTransient:name:renamedFrom:hashModifier:userInfo:)>)
+/// or [`@Unstored`](<doc:Unstored()>). An initial value that is a literal becomes the default value in the model. Any
+/// other initial value is calculated once for each inserted object.
 ///
 /// All arguments must be literals, because `model-reset` reads them from the source code.
 ///
@@ -55,7 +55,8 @@ public enum StoredForm: Sendable, Hashable {
     case codable
     /// As several attributes. The type of the property must be a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>).
     case composite
-    /// As the bytes of a transformable whose type Swift cannot name. The type of the property must be `Data?`.
+    /// As the stored bytes of a transformable attribute whose class has no name in Swift. The type of the property must
+    /// be `Data?`.
     case transformable
 }
 
@@ -78,8 +79,8 @@ public enum StoredForm: Sendable, Hashable {
 ///     `AttributeStorable`.
 ///   - unique: Whether the value must be unique among the objects of the entity.
 ///   - indexed: Whether the store has an index of the attribute.
-///   - isOptional: Whether the attribute may be saved without a value. With nil, the default, it may if the type of the
-///     property is optional.
+///   - isOptional: Whether an object can be saved without a value of the attribute. Nil, the default, means yes if the
+///     type of the property is optional, and no otherwise.
 ///   - isTransient: Whether the attribute is kept only in memory.
 ///   - default: The default value in the model, if the type of the property has no literals: a raw value, or the string of a
 ///     UUID or a URL.
@@ -91,7 +92,7 @@ public enum StoredForm: Sendable, Hashable {
 ///   - renamedFrom: The name of the attribute in an older version of the model.
 ///   - hashModifier: A part of the model's hash. If this string changes, the model counts as changed.
 ///   - transformer: The name of a transformer. The name is kept in the model, but not used.
-///   - className: The class of a transformable that Swift cannot name.
+///   - className: The name of the class of a transformable attribute, if the class has no name in Swift.
 ///   - isPreservedAfterDeletion: A flag that is kept in the model, but not used.
 ///   - isCloudEncrypted: A flag that is kept in the model, but not used.
 ///   - isIndexedBySpotlight: A flag that is kept in the model, but not used.
@@ -115,7 +116,7 @@ public macro Stored(
 ///   - inverse: The property of the other class that is the inverse relationship. Only one of the two classes has to name the
 ///     inverse.
 ///   - onDelete: The effect on the related objects when the object with this property is deleted.
-///   - isOptional: Whether an object may be saved without a related object.
+///   - isOptional: Whether an object can be saved without a related object.
 ///   - count: The allowed number of objects in a to-many relationship.
 ///   - isTransient: Whether a to-one relationship is kept only in memory.
 ///   - name: The name of the relationship in the model; nil, the default, for the name of the property.

@@ -24,8 +24,8 @@ extension ManagedObjectModel {
     ///   - configurations: Named subsets of the entities.
     ///   - fetchRequests: The fetch requests that are stored with the model.
     ///   - versionIdentifier: The author's own label for the version.
-    ///   - earlierVersions: The earlier versions from which a migration needs more than the names and renaming identifiers of
-    ///     this version.
+    ///   - earlierVersions: The earlier versions whose elements a migration cannot find by the names and renaming
+    ///     identifiers of this version alone.
     ///   - entities: The classes, in any order.
     public init(
         _ name: String, version: String? = nil, configurations: [EntityConfiguration] = [],

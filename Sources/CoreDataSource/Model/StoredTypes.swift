@@ -1,6 +1,7 @@
 public import Foundation
 
-/// Checks with which the compiler confirms how the macros have understood the source code. These functions are never called.
+/// Declarations that compile only if the macros have understood the source code correctly. The functions are never
+/// called.
 ///
 /// A macro sees only source code: for example, `String` may be a type that the app declares. Each check compiles only if a name
 /// has the meaning that the macro assumes.
@@ -54,27 +55,27 @@ public enum StoredTypes {
     @available(
         *, unavailable,
         message:
-            "This is another type than the one of this name that is stored. Say how to store the property with the first argument of @Stored, or add the module to the type's name, as in Swift.String."
+            "The library stores a different type with this name. Say how to store the property with the first argument of @Stored, or add the module to the type's name, as in Swift.String."
     )
     public static func check(_ type: Any.Type, _ expected: Any.Type) {}
 
-    /// Compiles if the raw values have the type that the attribute names.
+    /// Compiles if the raw values of the type are `Int16`.
     public static func check<Value: AttributeStorable & RawRepresentable>(int16: Value.Type)
     where Value.RawValue == Int16 {}
 
-    /// Compiles if the raw values have the type that the attribute names.
+    /// Compiles if the raw values of the type are `Int32`.
     public static func check<Value: AttributeStorable & RawRepresentable>(int32: Value.Type)
     where Value.RawValue == Int32 {}
 
-    /// Compiles if the raw values have a type that the attribute names.
+    /// Compiles if the raw values of the type are `Int64`.
     public static func check<Value: AttributeStorable & RawRepresentable>(int64: Value.Type)
     where Value.RawValue == Int64 {}
 
-    /// Compiles if the raw values have a type that the attribute names.
+    /// Compiles if the raw values of the type are `Int`.
     public static func check<Value: AttributeStorable & RawRepresentable>(int64: Value.Type)
     where Value.RawValue == Int {}
 
-    /// Compiles if the raw values have the type that the attribute names.
+    /// Compiles if the raw values of the type are `String`.
     public static func check<Value: AttributeStorable & RawRepresentable>(string: Value.Type)
     where Value.RawValue == String {}
 

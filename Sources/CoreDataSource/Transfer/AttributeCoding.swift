@@ -135,7 +135,8 @@ enum AttributeCoding {
         return tag == bytesTag ? data(value) : string(value).map { Array($0.utf8) }
     }
 
-    /// Describes a value that does not have the type: the value, and the expected form.
+    /// Returns the end of an error message about a value of the wrong type: the value, and the form that the type
+    /// requires.
     static func problem(_ json: JSONValue, _ type: AttributeType) -> String {
         "is \(json.text.shortened), but has to be \(type.codedForm)"
     }

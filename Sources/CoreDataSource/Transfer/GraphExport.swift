@@ -19,7 +19,7 @@ struct GraphExport {
         self.links = links
     }
 
-    /// Adds objects, and all objects that the relationships lead to, directly or indirectly.
+    /// Adds objects, and all objects that the paths lead to, directly or indirectly.
     mutating func add(_ found: [ManagedObject], following paths: [TransferPath]) throws {
         var waiting = insert(found)
         while !waiting.isEmpty {
@@ -174,12 +174,13 @@ struct TransferPath {
     }
 }
 
-/// The choice of links that an exported graph contains.
+/// The links that an exported graph contains.
 public struct GraphLinks: Sendable, Hashable {
     private let rawValue: Int
 
-    /// Only links between exported objects, so that every link in the graph leads to an object in the graph. A list contains
-    /// only exported objects. If a relationship leads only to objects that are not exported, the relationship is left out.
+    /// Only links between exported objects, so that every link in the graph leads to an object in the graph. A to-many
+    /// relationship lists only exported objects. If a relationship leads only to objects that are not exported, the
+    /// relationship is left out.
     public static let exported = GraphLinks(rawValue: 0)
     /// All links. Each destination that is not exported must exist in the store that imports the graph.
     public static let all = GraphLinks(rawValue: 1)
@@ -195,9 +196,9 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// A chosen relationship is followed from every exported object, including objects that another relationship leads to.
-    /// Unsaved edits are exported too. On main, and in ``PersistentContainer/read(_:)``, the graph shows the store at one
-    /// moment. Transient and derived attributes are left out.
+    /// A chosen relationship is followed from every exported object, including objects that another relationship leads
+    /// to. Unsaved edits are exported too. In the main context, and in ``PersistentContainer/read(_:)``, the graph
+    /// shows the store at one moment. Transient and derived attributes are left out.
     ///
     /// - Parameters:
     ///   - request: The request for the first objects.
@@ -254,7 +255,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// On main, exports from a snapshot, so that the graph contains no part of a later save.
+    /// In the main context, exports from a snapshot, so that the graph contains no part of a later save.
     private func inOneState(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
         guard self is MainContext else {
             let deferredBefore = defersValues

@@ -43,7 +43,7 @@ struct GraphImport {
         guard let entity = layout.entity(named: name), entity.links == nil else {
             throw DataSourceError(
                 .unknownEntity,
-                "The graph has objects of \"\(name)\", but the model \(layout.model.name) has no such entity.",
+                "The graph has objects of \"\(name)\", but the model \(layout.model.name) has no such entity. Correct the name, or remove the objects from the graph.",
                 entityName: name)
         }
         if entity.isAbstract {
@@ -91,7 +91,7 @@ struct GraphImport {
                 guard let field = fields[name] else {
                     throw DataSourceError(
                         .unknownAttribute,
-                        "\(location) has the property \"\(name.text)\", but \(entity.name) has no such property.",
+                        "\(location) has the property \"\(name.text)\", but \(entity.name) has no such property. Correct the name, or remove the property from the graph.",
                         entityName: entity.name, attributeName: name.text)
                 }
                 try set(field, of: object, to: value, "\(location).\(name.text)")
@@ -112,7 +112,7 @@ struct GraphImport {
         guard let json, json != .null else {
             throw DataSourceError(
                 .invalidGraph,
-                "\(location) has no value for \(entity.columns[column].name), the key of \(entity.name).",
+                "\(location) has no value for \(entity.columns[column].name), the key of \(entity.name). Add the value, or choose another key.",
                 entityName: entity.name, attributeName: attribute.name)
         }
         guard let value = AttributeCoding.value(json, attribute.type) else {
@@ -137,7 +137,8 @@ struct GraphImport {
             column: column)
     }
 
-    /// Returns the entities that share the uniqueness constraint on the key.
+    /// Returns the entities that share the uniqueness constraint on the key; without a constraint, only the given
+    /// entity.
     private func family(_ entity: EntityLayout, _ column: Int) -> [Int] {
         guard let constraint = entity.constraint(onColumn: column) else { return [entity.index] }
         return layout.entities[entity.constraintOwners[constraint]].concreteFamily
@@ -161,7 +162,9 @@ struct GraphImport {
         let object = try found ?? context.insert(entity: entity.index, column: column, value: key)
         guard met.insert(object.key).inserted else {
             throw DataSourceError(
-                .invalidGraph, "\(location) has the same key as an earlier object.", entityName: entity.name)
+                .invalidGraph,
+                "\(location) has the same key as an earlier object of the graph. Remove one of the objects.",
+                entityName: entity.name)
         }
         return object
     }
@@ -187,7 +190,7 @@ struct GraphImport {
                 guard let leaf = leaves.first(where: { JSONName($0.name) == name }) else {
                     throw DataSourceError(
                         .unknownAttribute,
-                        "\(location) has the part \"\(name.text)\", but the composite has no such part.",
+                        "\(location) has the part \"\(name.text)\", but the composite has no such part. Correct the name, or remove the part from the graph.",
                         entityName: object.layout.name, attributeName: name.text)
                 }
                 try set(leaf, of: object, to: value, "\(location).\(name.text)")

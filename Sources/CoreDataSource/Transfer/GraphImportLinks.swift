@@ -57,8 +57,8 @@ struct GraphImportLinks {
             }
             FetchGroup.gather(links.map(\.object))
             var ends: [(link: Link, ends: [Int64])] = []
-            // Links may contradict each other in two cases: a destination can have only one source, or the graph contains both
-            // sides.
+            // Links can contradict each other in two cases: a destination can have only one source, or the graph
+            // contains both sides of the relationship.
             let canContradict =
                 relationship.inverse.map { inverse in
                     paths.contains(inverse) || layout.model.relationship(inverse)?.isToMany == false
@@ -88,12 +88,16 @@ struct GraphImportLinks {
             }
             for entity in relationship.destinationFamily {
                 guard let other = try context.look(for: value, column, in: entity) else { continue }
-                guard met.insert(other.key).inserted else { throw GraphImportLinks.fault(location, "is listed twice") }
+                guard met.insert(other.key).inserted else {
+                    throw GraphImportLinks.fault(location, "is listed twice. List each object once")
+                }
                 return other
             }
             let name = relationship.description.destinationName
             throw GraphImportLinks.fault(
-                location, "leads to a \(name) that is neither in the graph nor in the store", entity: name)
+                location,
+                "leads to a \(name) that is neither in the graph nor in the store. Add the object, or remove the link",
+                entity: name)
         }
     }
 

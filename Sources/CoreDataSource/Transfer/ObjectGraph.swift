@@ -24,9 +24,11 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// Numbers, booleans and strings are JSON numbers, booleans and strings. Decimals, UUIDs and URLs are strings. Data is a base
-/// 64 string. A date is an ISO 8601 string, or a number of seconds since 2001 if the string would lose precision. A composite
-/// is an object. A transformable is the JSON of its value. An import restores every value exactly.
+/// Numbers, booleans and strings are JSON numbers, booleans and strings. Infinite numbers are the strings `"inf"` and
+/// `"-inf"`. Decimals, UUIDs and URLs are strings. Data is a base 64 string. A date is an ISO 8601 string, or a number
+/// of seconds since 2001 if the string would lose precision. A composite is an object. A transformable is the JSON of
+/// its value, or an object with its bytes if the JSON would change the bytes. An import restores every value exactly.
+/// Transient and derived attributes are left out.
 ///
 /// The objects of an entity are sorted by their keys, and names are sorted too. Therefore equal graphs give equal files, and
 /// each changed value changes one line.
@@ -120,13 +122,13 @@ extension JSONReader {
                     .invalidGraph, "\(name) is listed twice in a graph. Put all objects of the entity into one list.")
             }
             guard try reader.peekToken() == UInt8(ascii: "[") else {
-                throw DataSourceError(.invalidGraph, "\(name): a list of objects is missing.")
+                throw DataSourceError(.invalidGraph, "The value of \"\(name)\" in a graph must be a list of objects.")
             }
             try list(name)
             var index = 0
             try reader.forEachElement { reader in
                 guard case .object(let record) = try reader.value() else {
-                    throw DataSourceError(.invalidGraph, "\(name)[\(index)] is not an object.")
+                    throw DataSourceError(.invalidGraph, "\(name)[\(index)] must be an object in braces.")
                 }
                 try body(name, index, record)
                 index += 1

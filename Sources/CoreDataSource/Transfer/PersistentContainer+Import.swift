@@ -12,10 +12,10 @@ extension PersistentContainer {
     /// If an object's key is already in the store, the import changes the stored object; otherwise the object is inserted.
     /// Objects of an entity without a key are always inserted.
     ///
-    /// If an attribute is absent, it stays unchanged, or gets its default value in a new object; null clears the attribute. If
-    /// a relationship is absent, it stays unchanged; null removes the link; a list replaces the linked objects. A link may lead
-    /// to any object in the graph or in the store. The import deletes no objects, and writes only values that differ from the
-    /// store.
+    /// An absent attribute stays unchanged; in a new object, it gets its default value. Null clears an attribute. An
+    /// absent relationship stays unchanged. Null removes the links of a relationship, a key replaces the linked object,
+    /// and a list of keys replaces all linked objects. A link may lead to any object in the graph or in the store. The
+    /// import deletes no objects, and writes only values that differ from the store.
     ///
     /// The import does not call the hooks of the data sources. The rules of the model apply.
     ///
@@ -53,9 +53,9 @@ extension PersistentContainer {
     /// print("\(report.inserted) new, \(report.updated) changed")
     /// ```
     ///
-    /// The file is read in parts, so the objects are in memory, but never the whole file. Other batches of the data sources can
-    /// run while the file is read, and wait only during the import. If the task is cancelled while the file is read, the call
-    /// returns at once.
+    /// The file is read in parts, so the objects are in memory, but never the whole file. Other batches of the data
+    /// sources can run while the file is read, and wait only during the import. If the task is cancelled while the file
+    /// is read, the call throws at once.
     ///
     /// - Parameters:
     ///   - url: The location of a JSON file. ``ObjectGraph`` describes the format.
@@ -93,7 +93,7 @@ extension PersistentContainer {
         guard !tiers.isEmpty else {
             throw DataSourceError(
                 .entityNotOwned,
-                "A graph was imported into a container without data sources. Make the data sources that own its entities first."
+                "A graph was imported into a container without data sources. Make the data sources that own the entities of the graph first."
             )
         }
         return tiers
@@ -101,8 +101,8 @@ extension PersistentContainer {
 }
 
 extension PrivateContext {
-    /// Searches for two objects that have the same value in a column, and returns the second object; nil if there are no two
-    /// such objects. Only the given values are searched for.
+    /// Searches for two objects that have the same one of the given values in a column, and returns the second object;
+    /// nil if no value occurs twice.
     ///
     /// - Complexity: One statement for each 1,000 values and each entity. A statement returns at most one row more than it has
     ///   values.
@@ -142,7 +142,7 @@ extension TransferKeys {
         let name = entity.columns[column].name
         return DataSourceError(
             .invalidGraph,
-            "\(location): two objects of \(entity.name) have the \(name) \(value.text), so that value identifies neither object. Choose an attribute with unique values: keys: [\"\(entity.name)\": ...].",
+            "\(location): two objects of \(entity.name) have the \(name) \(value.text), so the value identifies neither object. Choose an attribute with unique values: keys: [\"\(entity.name)\": ...].",
             entityName: entity.name, attributeName: name)
     }
 }

@@ -72,7 +72,8 @@ struct TransferKeys {
         for (name, attribute) in chosen.sorted(by: { $0.key < $1.key }) {
             guard let entity = layout.entity(named: name) else {
                 throw DataSourceError(
-                    .unknownEntity, "A key was chosen for \"\(name)\", but the model has no such entity.",
+                    .unknownEntity,
+                    "A key was chosen for \"\(name)\", but the model has no such entity. Use the name of an entity.",
                     entityName: name)
             }
             guard let column = entity.column(named: attribute), TransferKeys.canBeKey(entity.columns[column]) else {

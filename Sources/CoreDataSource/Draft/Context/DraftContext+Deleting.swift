@@ -58,8 +58,8 @@ extension DraftContext {
         return try body()
     }
 
-    /// Checks the rules Deny of new objects that were deleted. A save cannot check these rules, because it does not get the
-    /// objects.
+    /// Checks the Deny rules of new objects that were deleted. A save cannot check these rules, because it does not get
+    /// the objects.
     ///
     /// - Throws: `deletionDenied` if a rule denies a deletion.
     func checkDenials() throws {
@@ -74,7 +74,7 @@ extension DraftContext {
         try applyRules(to: objects)
     }
 
-    /// The deleted new objects with a rule Deny.
+    /// The new objects that were deleted and have a relationship with the Deny rule.
     private var deniedNow: [ManagedObject] { denied.filter { $0.state == .gone } }
 
     // MARK: Links
@@ -141,7 +141,7 @@ extension DraftContext {
 
 /// The checks before a save.
 extension DraftContext {
-    /// Returns the rules that an object breaks.
+    /// Returns an error for each rule that an object breaks.
     func errors(of object: ManagedObject) -> [DataSourceError] {
         precondition(
             object.context === self,

@@ -8,8 +8,8 @@ internal import RowStore
 /// draft.object.group = group
 /// ```
 ///
-/// An object without edits follows other saves, like an object of main. An object with edits keeps its values until it is
-/// saved. Fetches include the edits of the draft.
+/// An object without edits follows other saves, like an object of the main context. An object with edits keeps its
+/// values until it is saved. Fetches include the edits of the draft.
 ///
 /// **Isolation**: the main actor.
 public final class DraftContext: EditingContext {
@@ -26,7 +26,8 @@ public final class DraftContext: EditingContext {
     var entitiesWithGoneObjects: Set<Int> = []
     /// The keys of objects that were deleted by a delete rule.
     var cascaded: Set<Int64> = []
-    /// New objects that were deleted and have a relationship whose rule may deny the deletion.
+    /// New objects that had a relationship with the Deny rule when they were deleted. An undo may have restored an
+    /// object.
     var denied: [ManagedObject] = []
     /// Whether delete rules are being applied.
     var isApplyingRules = false
@@ -35,7 +36,7 @@ public final class DraftContext: EditingContext {
     /// Whether registered objects must be reloaded because other programs made changes or a read failed.
     var mustReload = false
     private var hasEnded = false
-    /// Merges all saves into main and into the draft.
+    /// Merges all saves into the main context and into the draft.
     private let prepare: @MainActor @Sendable () -> Void
     /// When this many objects are registered, unreferenced objects are forgotten.
     private var sweepAt = 1024
@@ -74,7 +75,8 @@ public final class DraftContext: EditingContext {
     override func checkInBatch() {
         precondition(
             !hasEnded,
-            "An object was inserted, edited or deleted in a draft that was discarded. Make a new draft.")
+            "An object was inserted, edited or deleted in a draft that has ended. Retain the draft, or make a new draft."
+        )
     }
 
     // MARK: Following edits
@@ -186,7 +188,7 @@ extension DraftContext: CustomStringConvertible {
     public var description: String { "DraftContext (edited objects: \(changed.count))" }
 }
 
-/// Follows other saves: an object without edits has the same values as in main.
+/// Follows other saves: an object without edits has the same values as in the main context.
 extension DraftContext: MainFollower {
     package func follow(_ merged: MergedSaves) {
         if merged.isReset { forgetSaved() }
@@ -298,7 +300,7 @@ extension DraftContext {
         return opposite
     }
 
-    /// Restores the states of objects before an edit that failed.
+    /// Restores the states that objects had before an edit that failed.
     func rollBack(_ step: UndoJournal.Step) {
         if !step.isEmpty { put(step) }
     }

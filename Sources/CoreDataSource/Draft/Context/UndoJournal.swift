@@ -47,7 +47,7 @@ struct UndoJournal {
 
     /// Ends the innermost group. Its changes are added to the enclosing group. Without an enclosing group, they become a step.
     ///
-    /// - Returns: The step; empty if there is an enclosing group.
+    /// - Returns: The step; empty if there is an enclosing group, or if nothing has changed.
     mutating func endGroup() -> Step {
         guard let group = open.popLast(), !group.isEmpty else { return [:] }
         guard let outer = open.indices.last else {
@@ -58,7 +58,7 @@ struct UndoJournal {
         return [:]
     }
 
-    /// Ends the innermost group so that its changes can be undone.
+    /// Ends the innermost group without recording its changes. The caller undoes the changes with the result.
     ///
     /// - Returns: The states of the changed objects before the group.
     mutating func abandonGroup() -> Step { open.popLast() ?? [:] }
@@ -101,7 +101,7 @@ struct LinkedPair {
     /// The name of the inverse relationship, which belongs to the destination; nil if there is no inverse.
     let inverseName: String?
 
-    /// The entities that the source and the destination of a link can have.
+    /// The entities that the source and the destination of a link can belong to.
     struct Families {
         let columns: PairColumns
         let source: [Int]

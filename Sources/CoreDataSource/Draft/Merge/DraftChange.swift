@@ -88,7 +88,7 @@ extension DraftChange {
     var failure: DataSourceError {
         let message =
             switch kind {
-            case .relationship where leadsToGone: "leads to an object in the draft that another save has deleted."
+            case .relationship where leadsToGone: "leads, in the draft, to an object that another save has deleted."
             case .attribute, .relationship: "was changed both in the draft and by another save."
             case .order: "was reordered both in the draft and by another save."
             case .deletedByOthers: "was edited in the draft and deleted by another save."

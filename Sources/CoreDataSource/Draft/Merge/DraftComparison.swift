@@ -2,8 +2,8 @@ internal import RowStore
 
 /// Compares the changes of a draft with the newest rows.
 ///
-/// A part of the draft is in conflict if both the draft and other saves have changed the part since the draft read it, to
-/// different values.
+/// A part of the draft is in conflict if the draft and other saves have set the part to different new values since the
+/// draft read the part.
 struct DraftComparison {
     /// A part of the difference. The whole part is either saved or dropped.
     struct Part {

@@ -22,7 +22,7 @@ package struct ChangedLinks: Sendable {
         self.sources = sources
     }
 
-    /// Whether a save changes the links of an object.
+    /// Whether a save changes the links of any object of the list's entities.
     func isAny(in save: ChangeSet) -> Bool {
         save.entities.contains { changes in
             (sources[changes.entity] ?? []).contains { source in
@@ -85,8 +85,8 @@ package struct TouchedRows: Sendable, Equatable {
         related.formUnion(other.related)
     }
 
-    /// Returns only the keys of the given rows of a list. If more related rows than rows of the list have changed, all rows of
-    /// the list count as changed, and the related rows are left out.
+    /// Returns only the keys of the given rows of a list. If more related rows have changed than the list has rows, all
+    /// rows of the list count as changed, and the related rows are left out.
     func limited(to rows: RowStorage) -> TouchedRows {
         var limited = TouchedRows()
         let countsAll = related.count > rows.count
@@ -109,7 +109,7 @@ extension ListQuery {
         return touched
     }
 
-    /// Returns the rows that several of the saves change. The last save may have undone the earlier changes.
+    /// Returns the rows that several of the saves change. The last of these saves may have undone the earlier changes.
     func rowsChangedAgain(in saves: [ChangeSet]) -> TouchedRows {
         if saves.count < 2 { return TouchedRows() }
         var (touched, changed) = (TouchedRows(), Set<Int64>())

@@ -16,7 +16,8 @@ package struct ListQuery: Sendable {
     package let order: ListOrder
     /// The largest number of rows to show; nil for all rows.
     package let limit: Int?
-    /// The number of rows to keep beyond the limit. After a few deletions, the list then need not read from the store.
+    /// The number of rows to keep beyond the limit, so that the list need not read from the store after a few
+    /// deletions.
     package let reserve: Int
     /// The row after which the list begins, as it was when the cursor was made; nil to begin with the first row.
     package var start: ListedRow?
@@ -60,7 +61,8 @@ package struct ListQuery: Sendable {
     /// Whether all matching rows are kept, even beyond a limit, because a store cannot sort by a computed section.
     package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
-    /// Whether the list must query the store after each save, because its own rows do not show whether they match.
+    /// Whether the list must query the store after each save, because the saved rows alone do not show which rows
+    /// match.
     package var requeriesStore: Bool { objectPredicate != nil || !joined.isEmpty && limit != nil }
 
     /// Whether related rows determine the rows of the list or their order. After each save, such a list reads its changed rows,

@@ -70,8 +70,8 @@ package final class ListState: Sendable {
         max(0, partitioningIndex(sectionStarts.count) { sectionStarts[$0] <= index } - 1)
     }
 
-    /// Returns the index of a row's section, or nil if there is no such section. The position is the index of the section, or
-    /// the index at which to insert it.
+    /// Returns the index of a row's section, or nil if there is no such section. The position is the index of the
+    /// section, or the index at which to insert the section.
     func findSection(of row: ListedRow) -> (section: Int?, position: Int) {
         if query.order.section == nil { return (0, 0) }
         let index = partitioningIndex(sectionStarts.count) {

@@ -1,6 +1,7 @@
 internal import RowStore
 
-/// An index from the keys to the rows of a list. Used by lists that depend on related rows or have to-many relationships.
+/// An index from the keys to the rows of a list. Used by lists that depend on related rows, and by lists whose objects
+/// have to-many relationships.
 ///
 /// The index is built once from a state of the list, and then updated. Therefore the cost of an update depends only on the
 /// number of changed rows.

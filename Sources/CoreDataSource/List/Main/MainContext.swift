@@ -9,8 +9,9 @@ internal import RowStore
 /// print(contact?.name ?? "none")  // Guan Yunchang
 /// ```
 ///
-/// The context cannot write: edit objects in the private context of the data source that owns them. A fetch reads the store at
-/// once, and includes saves that are not committed yet. When main merges a save, the fetched objects show the new values.
+/// The context cannot write: edit objects in the private context of the data source that owns them. A fetch reads the
+/// store at once, and includes saves that are not committed yet. When the context merges a save, the fetched objects
+/// show the new values.
 ///
 /// **Isolation**: the main actor.
 public final class MainContext: ManagedObjectContext {
@@ -33,8 +34,8 @@ public final class MainContext: ManagedObjectContext {
     }
 
     deinit {
-        // The last reference to a container may be released on any thread, while main follows a relationship of a registered
-        // object. Therefore empty the tables on the main actor.
+        // The last reference to a container may be released on any thread, while the main actor follows a relationship
+        // of a registered object. Therefore empty the tables on the main actor.
         let tables = tables
         Task { @MainActor in tables.empty() }
     }
@@ -58,7 +59,8 @@ public final class MainContext: ManagedObjectContext {
     }
 }
 
-/// The registered objects of main. The tables and their objects retain each other, so the tables must be emptied.
+/// The registered objects of the main context. The tables and their objects retain each other, so the tables must be
+/// emptied.
 @MainActor
 private final class MainTables {
     var all: [ObjectTable] = []

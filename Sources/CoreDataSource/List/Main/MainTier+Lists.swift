@@ -6,10 +6,10 @@ extension MainTier {
     /// Returns a query for a list, and the list's key.
     ///
     /// - Parameters:
-    ///   - defersValues: Whether large values may stay in the store, because the list shows only objects of main. Rows of
-    ///     snapshots must have all their values.
+    ///   - defersValues: Whether large values may stay in the store, because the list shows only objects of the main
+    ///     context. Rows of snapshots must have all their values.
     ///   - joined: The joined columns of the rows, beginning with those of the predicate and the order.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`.
     func listQuery<Object: ManagedObject>(
         _ list: ListRequest<Object>, defersValues: Bool = false, joined: [JoinedColumn] = []
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
@@ -72,10 +72,11 @@ extension MainTier {
         lists.end()
     }
 
-    /// Returns the index of an object in a list. If main has the object, its values speed up the search.
+    /// Returns the index of an object in a list. If the main context has the object, the object's values speed up the
+    /// search.
     func index(of id: ManagedObjectID, in state: ListState) -> Int? {
         var likely: ListedRow?
-        // Main's objects have no joined columns.
+        // Objects of the main context have no joined columns.
         if state.query.joined.isEmpty, let entity = id.layout(in: stack.layout)?.index,
             let object = context.bindings[entity].objects[id.key]
         {
@@ -182,13 +183,13 @@ extension MainTier {
 
     /// Returns the objects of rows, in the order of the rows.
     ///
-    /// Registered objects are returned as they are. Main makes each missing object from the row of the list if the list is not
-    /// behind, because that row is then the newest version. Otherwise main reads the row from the store. All missing rows are
-    /// read together.
+    /// Registered objects are returned as they are. If the list is not behind, each missing object is made from the row
+    /// of the list, because that row is the newest version. Otherwise the row is read from the store. All missing rows
+    /// are read together.
     ///
     /// - Parameters:
     ///   - number: The number of the save that the rows belong to.
-    ///   - isBehind: Whether main has merged saves that the list has not.
+    ///   - isBehind: Whether the main context has merged saves that the list does not include.
     /// - Returns: The objects, and whether all missing rows could be read. If a row could not be read, its object has the
     ///   values of the list.
     func objects(
@@ -240,7 +241,7 @@ final class ListPage {
     /// The number of objects that are made together.
     static let size = 64
 
-    /// Weak, because the owner of the page retains main, or works without main.
+    /// Weak, because the owner of the page retains the main tier, or works without it.
     private weak let main: MainTier?
     /// The names of the relationships that the request prefetches.
     let prefetched: [String]
@@ -258,15 +259,15 @@ final class ListPage {
         prefetch = request.prefetch.isEmpty ? { _ in } : { [weak main] in try? main?.context.prefetch(request, $0) }
     }
 
-    /// Returns the object of a row; nil if main was released.
+    /// Returns the object of a row; nil if the main tier was released.
     ///
-    /// - Parameter isBehind: Whether main has merged saves that the state does not include.
+    /// - Parameter isBehind: Whether the main context has merged saves that the state does not include.
     func object(at index: Int, in state: ListState, isBehind: Bool) -> ManagedObject? {
         guard let main else { return nil }
         // A page has no use if the row needs no read and the object has no relationships.
         let isAlone = !isBehind && !main.hasRelationships(state.rows[index].entity)
         if isAlone { forget() }
-        // Objects of a page are up to date, because main merges saves into them.
+        // Objects of a page are up to date, because the main tier merges saves into them.
         if self.state === state, range.contains(index) { return objects[index - range.lowerBound] }
         let start = isAlone ? index : index / ListPage.size * ListPage.size
         let range = start..<(isAlone ? index + 1 : min(start + ListPage.size, state.count))

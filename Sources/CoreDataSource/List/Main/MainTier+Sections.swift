@@ -6,7 +6,7 @@ extension MainTier {
     /// Returns the section key of a list.
     ///
     /// - Parameter sort: The sort keys of the request.
-    /// - Throws: `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
+    /// - Throws: `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`.
     func sectionKey<Object: ManagedObject>(
         _ sections: ListSections<Object>, _ sort: [SortKey], _ resolver: PredicateResolver
     ) throws(DataSourceError) -> SectionKey {
@@ -14,7 +14,8 @@ extension MainTier {
         case .property(let path): return try sectionKey(path.keyPath, sections.isAscending, resolver)
         case .titles(let title, let order):
             let (title, key) = (try title.resolved(resolver), try order.resolved(resolver))
-            // The first key orders strings so that different values may compare equal. The exact key separates these values.
+            // In the order of the first key, different strings may compare equal. The exact key separates these
+            // strings.
             let exact = key.order == .bytes ? [] : [SortKey(column: key.column, isAscending: key.isAscending)]
             return .keys([key, title] + exact, title: title.column)
         case .periods(let unit, let attribute, let calendar):

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The second tier of a save. It merges the saves of the private tiers into the objects and lists of main.
+/// The second tier of a save. It merges the saves of the private tiers into the objects and lists of the main context.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -12,9 +12,9 @@ package final class MainTier {
         guard let self else { return }
         if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
     }
-    /// When this many objects are registered, main forgets unreferenced objects.
+    /// When this many objects are registered, unreferenced objects are forgotten.
     private var sweepAt = 1024
-    /// The generation that began with the last reset that main has merged.
+    /// The generation that began with the last merged reset.
     private var knownReset = 0
     /// Whether registered objects must be reloaded because other programs made changes or a read failed.
     private var mustReload = false
@@ -25,8 +25,8 @@ package final class MainTier {
         return new
     }
     private var hub: ListHub?
-    /// Deleted objects. They are kept until all lists have reported the deletion. Referenced objects are kept until the
-    /// deletion is in the store.
+    /// Deleted objects. An unreferenced object is kept until all lists have reported its deletion. A referenced object
+    /// is kept until its deletion is also in the store.
     let deletedObjects = ObjectTable()
     /// The number of occupied slots that deleted objects skipped to find a free slot. For tests.
     package var keepingSteps: Int { deletedObjects.steps }
@@ -40,9 +40,9 @@ package final class MainTier {
     }
 
     deinit {
-        // Loops over updates and observed lists retain their engines, and the engines retain the store. End the engines, so
-        // that the store is released. Without loops and lists, the hub and the store are released at once, even while main is
-        // busy.
+        // Loops over updates and observed lists retain their engines, and the engines retain the store. End the
+        // engines, so that the store is released. Without loops and lists, the hub and the store are released at once,
+        // even while the main actor is busy.
         Task { @MainActor [weak hub] in hub?.end() }
     }
 
@@ -76,7 +76,7 @@ package final class MainTier {
         drainLists()
     }
 
-    /// Merges all saves into the registered objects. The lists are updated when main is free.
+    /// Merges all saves into the registered objects. The lists are updated when the main actor is free.
     func mergeObjects() {
         mergeSaves()
         guard let hub, hub.isWaiting, !isDrainScheduled else { return }

@@ -49,7 +49,7 @@ final class BoundList: ListSubscriber {
         return objects
     }
 
-    /// Whether main may have merged saves that the list does not show yet.
+    /// Whether the main context may have merged saves that the list does not show yet.
     private var isBehind: Bool { engine.isBehind || engine.state !== shown }
 
     // MARK: Reporting
@@ -94,7 +94,8 @@ final class BoundList: ListSubscriber {
         }
         for start in stride(from: 0, to: difference.changes.count, by: ListPage.size) where isRegistered {
             let part = difference.changes[start..<min(start + ListPage.size, difference.changes.count)]
-            // Read `isBehind` for each part, because the last call of the delegate may have made main merge newer saves.
+            // Read `isBehind` for each part, because the last call of the delegate may have merged newer saves into the
+            // main context.
             let objects = main.objects(part.map(report.row), asOf: new.asOf, isBehind: isBehind).objects
             page.readTogether(objects)
             for (change, object) in zip(part, objects) where isRegistered {

@@ -3,10 +3,11 @@ internal import RowStore
 
 /// An object that is notified when lists change.
 ///
-/// Each save that changes a list makes one group of calls, in this order: `willChangeContent`, one call for each changed
-/// section, one call for each changed object, `didChangeContent`. If main merges several saves at once, one group reports the
-/// changes of all these saves. During the whole group, the data source already returns the new sections and objects. A table
-/// view can apply each change in its call, between `beginUpdates` and `endUpdates`:
+/// Each save that changes a list makes one group of calls, in this order: `willChangeContent`, one call for each
+/// deleted or inserted section, one call for each changed object, `didChangeContent`. If the main context merges
+/// several saves at once, one group reports the changes of all these saves. During the whole group, the data source
+/// already returns the new sections and objects. A table view can apply each change in its call, between `beginUpdates`
+/// and `endUpdates`:
 ///
 /// ```swift
 /// extension ContactTable: DataSourceDelegate {
@@ -126,8 +127,8 @@ public protocol DataSourceDelegate: AnyObject {
 
     /// Returns the largest number of objects that a group may report. By default there is no limit.
     ///
-    /// If more objects changed, ``didReloadContent(dataKey:)`` is called instead of the whole group, and main makes no objects
-    /// for the group.
+    /// If more objects changed, ``didReloadContent(dataKey:)`` is called instead of the whole group, and no objects are
+    /// made for the group.
     ///
     /// ```swift
     /// func changeLimit(dataKey: String) -> Int { 200 }

@@ -130,8 +130,8 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
 
     /// The value of an attribute, or of a property that is computed from attributes.
     ///
-    /// Relationships are empty. A row has no value for an attribute that is derived along a relationship, so reading the
-    /// attribute traps. Read the attribute from an object of main, or with `values(_:_:)`.
+    /// Relationships are empty. A row has no value for an attribute that is derived along a relationship, so reading
+    /// the attribute traps. Read the attribute from an object of the main context, or with `values(_:_:)`.
     public subscript<Value: Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
         map { $0[keyPath: keyPath] }
     }
@@ -154,7 +154,7 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     private func refuse(_ column: Int) -> Never {
         let layout = reader.layout.entities[row.entity]
         preconditionFailure(
-            "\(layout.name).\(layout.columns[column].name) is derived from \((layout.calculatedPaths[column] ?? []).joined(separator: ".")), which a row of a snapshot does not have. Read the value from the object of main with the row's id, or with values(_:_:)."
+            "\(layout.name).\(layout.columns[column].name) is derived from \((layout.calculatedPaths[column] ?? []).joined(separator: ".")), which a row of a snapshot does not have. Read the value from the object that the main context has for the row's id, or with values(_:_:)."
         )
     }
 }

@@ -10,17 +10,19 @@ internal import RowStore
 /// print(unread.value)  // 2
 /// ```
 ///
-/// All matching rows are read once, when the aggregate is made. After that, a save costs only as much as its own rows: the old
-/// values of each row are subtracted, and the new values are added. No rows are kept in memory. All rows are read again, off
-/// the main actor,
+/// All matching rows are read once, when the aggregate is made. After that, a save costs only as much as its own rows:
+/// the old values of each row are subtracted, and the new values are added. No rows are kept in memory. In these cases,
+/// all rows are read again, off the main actor:
 /// - after the last row with the minimum or the maximum has left, or after an infinity has left a sum;
-/// - after a reset, after writes of another program or a bulk change, and when main is so far behind that it skips saves;
+/// - after a reset, after writes of another program, after a bulk change, and when the main context is so far behind
+///   that it skips saves;
 /// - after each save of the request's entities, if the request has a limit, follows relationships, or has a predicate that
 ///   needs objects (``FetchPredicate/needsObjects``), or if an aggregate or the group follows relationships.
 ///
 /// During such a read, the aggregate keeps its previous value.
 ///
-/// **Ordering**: like a list, ``value`` changes after main has merged the save. ``MainContext`` then shows the save.
+/// **Ordering**: as with a list, the ``MainContext`` merges a save before ``value`` changes. So when ``value`` changes,
+/// the context already shows the save.
 ///
 /// **Isolation**: the main actor. When the container is closed, the aggregate keeps its last value, and the kind of
 /// ``lastUpdateReason`` is ``ListReason/Kind/closed``. An aggregate does not keep the store open.

@@ -39,7 +39,7 @@ public final class LiveList<Object: ManagedObject> {
     @ObservationIgnored private var source: Source
     @ObservationIgnored private let link = Link()
     @ObservationIgnored private var shown: ShownState
-    /// The reports that are not shown yet. An observer may move the list, and so add a report, while it is notified.
+    /// The reports that are not shown yet. An observer that is being notified may move the list, which adds a report.
     @ObservationIgnored private var reports: [ListReport] = []
     @ObservationIgnored private var isShowing = false
 
@@ -82,7 +82,7 @@ public final class LiveList<Object: ManagedObject> {
     /// The sections. A list without a section key has one section.
     public var sections: [ListSection] { snapshot.sections }
 
-    /// The object of main at an index, counted over all sections.
+    /// The object of the main context at an index, counted over all sections.
     ///
     /// The object may have newer values than the snapshot. If the object was deleted, and the list does not show the deletion
     /// yet, its ``ManagedObject/isDeleted`` is true. The result is nil if the index is out of range, or after the container and
@@ -105,8 +105,8 @@ public final class LiveList<Object: ManagedObject> {
     /// }
     /// ```
     ///
-    /// **Complexity**: O(log n) in the number of rows if main has an object with the id, and the list shows the object's newest
-    /// values. O(n) otherwise, and always if the list depends on relationships.
+    /// **Complexity**: O(log n) in the number of rows if the main context has an object with the ID, and the list shows
+    /// the object's newest values. O(n) otherwise, and always if the list depends on relationships.
     public func index(of id: ManagedObjectID) -> Int? {
         guard let main else { return snapshot.index(of: id) }
         return main.index(of: id, in: snapshot.state)
@@ -139,8 +139,8 @@ public final class LiveList<Object: ManagedObject> {
 
     /// Whether the list keeps its state and ignores saves, for example while it is off the screen.
     ///
-    /// When the list is resumed, it shows all changes since the pause at once. If a delegate call sets the property to false,
-    /// the list shows the changes after the running group of delegate calls.
+    /// When the pause ends, the list shows all changes since the pause began at once. If a delegate call sets the
+    /// property to false, the list shows the changes after the running group of delegate calls.
     ///
     /// ```swift
     /// list.isPaused = true
@@ -149,7 +149,7 @@ public final class LiveList<Object: ManagedObject> {
         didSet {
             if isPaused == oldValue { return }
             if isPaused { return shown.pause() }
-            // After main was released, no other list has reports to wait for, so catch up at once.
+            // After the main tier was released, no other list has reports to wait for, so catch up at once.
             guard let main else { return catchUp() }
             main.lists.perform { [weak self] in self?.catchUp() }
         }

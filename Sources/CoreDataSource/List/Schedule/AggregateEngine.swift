@@ -138,7 +138,7 @@ final class AggregateEngine: HubEngine {
             if case .read = task { reason.didReadStore = true }
             Task { @MainActor [reason] in
                 self.hub.perform {
-                    // The rows that were read may be newer than main.
+                    // The rows that were read may be newer than the objects of the main context.
                     if case .read = task { self.hub.stack.mainWaker.merge() }
                     self.isWorking = false
                     if !self.isFinished { self.end(outcome, reason) }

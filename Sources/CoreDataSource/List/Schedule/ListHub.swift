@@ -2,7 +2,7 @@ internal import Foundation
 internal import QueryLanguage
 internal import RowStore
 
-/// The saves that main merges together.
+/// The saves that the main tier merges together.
 package struct MergedSaves {
     let saves: [ChangeSet]
     /// Whether the store was reset before the saves.
@@ -12,17 +12,17 @@ package struct MergedSaves {
     let changesLinks: Bool
 }
 
-/// An object that follows the merges of main, for example the lists or a draft.
+/// An object that follows the merges of the main tier, for example the lists or a draft.
 @MainActor
 package protocol MainFollower: AnyObject {
-    /// Handles the saves that main has merged.
+    /// Handles the saves that the main tier has merged.
     func follow(_ merged: MergedSaves)
 
     /// Ends, because no more saves follow.
     func end()
 }
 
-/// Follows the merges of main for a list or an aggregate.
+/// Follows the merges of the main tier for a list or an aggregate.
 @MainActor
 protocol HubEngine: AnyObject {
     /// Whether ``step()`` has work to do.
@@ -103,8 +103,8 @@ final class ListHub: MainFollower {
         try stack.root.checkOpen()
         if let engine = find(key), !engine.isBehind { return engine }
         let engine = add(ListEngine(key, query, state: try .read(query, stack.root, stack.layout), hub: self))
-        // The rows may include a save that main has not merged. The list will not report that save. Merge now, so that no cell
-        // shows relationships from before the save.
+        // The rows may include a save that the main tier has not merged. The list will not report that save. Merge now,
+        // so that no cell shows relationships from before the save.
         if stack.root.hasUnmergedSaves { stack.mainWaker.mergeObjects() }
         return engine
     }
@@ -153,7 +153,8 @@ final class ListHub: MainFollower {
 
     // MARK: Days
 
-    /// Sets a timer until the first list's day ends, but for at most a minute, because a user or a server may set the clock.
+    /// Sets a timer for the earliest end of a list's day. The timer waits for at most a minute, because a user or a
+    /// server may set the clock in the meantime.
     private func setClock() {
         guard !isClockSet, let end = engines.compactMap({ $0.list?.endOfDay }).min() else { return }
         isClockSet = true
@@ -198,7 +199,7 @@ final class ListHub: MainFollower {
         for (waiter, _) in done { waiter.continuation.resume() }
     }
 
-    /// Calls ``drain()`` when main is free.
+    /// Calls ``drain()`` when the main actor is free.
     func drainSoon() { Task { @MainActor [weak self] in self?.drain() } }
 
     /// - Returns: Whether there may be more work to do now.

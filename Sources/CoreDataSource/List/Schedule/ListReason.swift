@@ -29,11 +29,12 @@ public struct ListReason: Sendable {
     /// The relationships of ``ObjectRequest/prefetch``, in the order of the request. They are read together with the list's
     /// objects. Empty for ``ListUpdate/reason``, because snapshots have no objects.
     public internal(set) var prefetched: [String] = []
-    /// The relationships of the list's objects that main has read for one object at a time, with the number of reads so far.
+    /// The relationships of the list's objects that the main context has read for one object at a time, with the number
+    /// of reads so far.
     ///
-    /// Each read is a statement of its own. Main reads a relationship for many objects together if
-    /// ``EntityDataSource/allObjects(dataKey:as:)`` or a fetch returned the objects together. Empty for ``ListUpdate/reason``,
-    /// because that reason can be read on any thread.
+    /// Each read is a separate statement. The main context reads a relationship for many objects together if
+    /// ``EntityDataSource/allObjects(dataKey:as:)`` or a fetch returned the objects together. Empty for
+    /// ``ListUpdate/reason``, because that reason can be read on any thread.
     public internal(set) var readOneByOne: [String: Int] = [:]
     /// The error, if the kind is ``Kind/failure``.
     public var failure: DataSourceError?
@@ -179,7 +180,7 @@ extension ListReason {
         public static let rolledBack = Kind(rawValue: "rolledBack")
         /// Another program wrote to the store, so all rows were read again.
         public static let outsideWrites = Kind(rawValue: "outsideWrites")
-        /// Main skipped saves because too many were waiting, so all rows were read again.
+        /// The main context skipped saves because too many were waiting, so all rows were read again.
         public static let backlog = Kind(rawValue: "backlog")
         /// A bulk change of very many objects was saved, so all rows were read again.
         public static let bulkChange = Kind(rawValue: "bulkChange")

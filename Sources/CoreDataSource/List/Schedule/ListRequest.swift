@@ -25,7 +25,7 @@ struct ListRequest<Object: ManagedObject>: Sendable {
             if isAmbiguous {
                 throw DataSourceError(
                     .invalidRequest,
-                    "A list of \(Object.entityName) has sections in its request, and another key of sections. Use one of them.",
+                    "A list of \(Object.entityName) has sections both in its request and in the argument sectionBy. Use one of the two.",
                     entityName: Object.entityName)
             }
             if request.offset > 0 {

@@ -178,8 +178,8 @@ extension ListSchedule {
         if pendingByteCount > pendingByteLimit { reload(.backlog, from: pending[0].notice) }
     }
 
-    /// Adds rows that count as changed. If there are many, keeps only rows of the list, but not while running work may change
-    /// the list.
+    /// Adds rows that count as changed. If there are many, drops the rows that are not in the list, unless work is
+    /// running that may change the list.
     private mutating func touch(_ rows: TouchedRows) {
         touched.formUnion(rows)
         if work == nil, touched.count > 2 * state.rows.count + 4096 { touched = touched.limited(to: state.rows) }
