@@ -1,4 +1,4 @@
-/// The properties of an entity that determine its table. Entities with equal shapes have equal tables.
+/// The declarations of one entity that determine its table. Inherited properties are not included.
 ///
 /// The canonical form and the difference of two models are both built from shapes, so both cover the same properties.
 package struct EntityShape: Hashable {
@@ -93,8 +93,8 @@ package struct RelationshipShape: Hashable {
     package var maximumCount: Int
     package var versionHashModifier: String?
 
-    /// Sets the counts of a to-one relationship to 0. Old and new tools write different counts, but a model must have the same
-    /// hash with every tool.
+    /// Sets the counts of a to-one relationship to 0. Old and new versions of Xcode write different counts, but must
+    /// not change the hash of the model.
     package init(_ relationship: RelationshipDescription) {
         name = relationship.name
         destinationName = relationship.destinationName
@@ -120,7 +120,8 @@ extension [String] {
 }
 
 extension EntityShape {
-    /// One line for each property. Names are quoted, so that different shapes never have equal forms.
+    /// The shape and the hash of the parent as text, with a line for each property and each constraint. Names are
+    /// quoted, so that different shapes never have equal forms.
     func canonicalForm(parentHash: ModelHash?) -> String {
         var lines = ["entity \(name.quotedWord) schema \(ManagedObjectModel.schemaFormat)"]
         if let parentName {

@@ -61,10 +61,11 @@ extension ManagedObjectModel {
 
     /// A string that describes the persisted shape of the model, in a fixed order. ``hash`` is the hash of this string.
     ///
-    /// The string includes entities, inheritance, abstractness, stored attributes with type and optionality, the leaves of
-    /// composites, derivations, relationships with destination, inverse, arity, order and counts, uniqueness constraints,
-    /// version hash modifiers, and ``schemaFormat``. The string does not include delete rules, indexes, class names, default
-    /// values, validation bounds, transient properties, fetched properties, user info, or the order of the model file.
+    /// The string includes entities, inheritance, abstractness, stored attributes with type and optionality, the leaves
+    /// of composites, derivations, relationships with destination, inverse, arity, order and counts, uniqueness
+    /// constraints, version hash modifiers, and ``schemaFormat``. The string does not include delete rules, indexes,
+    /// class names, default values, validation rules, renaming identifiers, transient properties, fetched properties,
+    /// fetch requests, configurations, user info, or the order of elements in the model file.
     ///
     /// - Complexity: linear in the properties of the model, times the depth of inheritance. ``hash`` and ``entityHashes`` have
     ///   the same complexity, so store their values if you need them often.

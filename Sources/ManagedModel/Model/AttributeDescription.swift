@@ -12,7 +12,8 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isTransient: Bool
     /// The value in a new object; nil for no default value. An empty string is a default value.
     public var defaultValue: AttributeValue?
-    /// Whether the generated property of an optional number or Boolean has a plain type, so that nil reads as 0 or false.
+    /// Whether the generated property of an optional number or Boolean is not optional, so that nil reads as 0 or
+    /// false.
     public var usesScalarValueType: Bool
     /// The lowest allowed value, inclusive. For a string, the minimum length in characters as an `.integer`.
     public var minimum: AttributeValue?
@@ -146,7 +147,7 @@ public enum AttributeValue: Sendable, Hashable {
     case double(Double)
     /// A decimal number.
     case decimal(Decimal)
-    /// A string, which may be empty.
+    /// A string, which can be empty.
     case string(String)
     /// Seconds since 2001-01-01 00:00:00 UTC.
     case date(TimeInterval)

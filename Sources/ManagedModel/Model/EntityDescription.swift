@@ -17,8 +17,9 @@ public struct EntityDescription: Sendable, Hashable {
     public var fetchedProperties: [FetchedPropertyDescription]
     /// The indexes that a store creates for the entity.
     public var indexes: [FetchIndexDescription]
-    /// The uniqueness constraints. Each constraint lists attributes or to-one relationships: no two objects may have the same
-    /// combination of values. A row with a nil value in a constraint never conflicts with another row.
+    /// The uniqueness constraints. Each constraint lists attributes, leaves of composites, or to-one relationships. No
+    /// two objects can have the same combination of their values. A row with a nil value in a constraint never
+    /// conflicts with another row.
     public var uniquenessConstraints: [[String]]
     /// Notes of the model's author, by key. Notes are not part of the hash.
     public var userInfo: [String: String]
@@ -78,7 +79,7 @@ public enum CodeGeneration: String, Sendable, Hashable {
     case category
 }
 
-/// An index that speeds up fetches. Indexes are updated when the store opens. They are not part of the hash.
+/// An index that speeds up fetches. When a store opens, it updates its indexes. Indexes are not part of the hash.
 public struct FetchIndexDescription: Sendable, Hashable {
     /// The name of the index in the model.
     public var name: String

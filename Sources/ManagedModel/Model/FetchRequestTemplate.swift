@@ -4,7 +4,7 @@ public struct FetchRequestTemplate: Sendable, Hashable {
     public var name: String
     /// The name of the fetched entity.
     public var entityName: String
-    /// The format string of the predicate, which may contain `$VARIABLES`; nil to fetch all objects.
+    /// The format string of the predicate, which can contain `$VARIABLES`; nil to fetch all objects.
     public var predicateFormat: String?
     /// The result type in the model. The generated function always returns objects.
     public var resultType: ResultType
@@ -53,7 +53,7 @@ public struct FetchedPropertyDescription: Sendable, Hashable {
     public var name: String
     /// A flag in the model file, which the library ignores.
     public var isOptional: Bool
-    /// The request of the fetch. Its predicate may use `$FETCH_SOURCE`.
+    /// The request of the fetch. The predicate of the request can use `$FETCH_SOURCE`.
     public var fetchRequest: FetchRequestTemplate
     /// Notes of the model's author, by key.
     public var userInfo: [String: String]

@@ -20,16 +20,16 @@ public struct ManagedObjectModel: Sendable {
     public package(set) var configurationName: String?
     /// The author's label for this version. The label is not part of the hash.
     public var versionIdentifier: String
-    /// The earlier versions whose names a migration needs (see ``EarlierVersion``). They come from the bundle or the lock file,
-    /// and are not part of the hash.
+    /// The earlier versions whose names a migration needs (see ``EarlierVersion``). The reader finds these versions in
+    /// the bundle or in the lock file. They are not part of the hash.
     public var earlierVersions: [EarlierVersion]
     /// The Swift classes of entities, by entity name. The classes are not part of the hash, and `==` ignores them.
     ///
     /// Generated code sets the classes. A model that was read at run time has no classes, so its objects are plain
     /// `ManagedObject`s.
     public var classes: [String: any AnyObject.Type]
-    /// A fault in the classes that the model was made from. The descriptions do not show the fault, so ``validate()`` throws
-    /// it.
+    /// A fault in the classes that the model was made from. The descriptions do not show the fault, so this property
+    /// keeps it for ``validate()``, which throws it.
     package var fault: ClassFault?
 
     /// Makes a model.
@@ -90,7 +90,7 @@ public struct ManagedObjectModel: Sendable {
 }
 
 extension ManagedObjectModel: Equatable {
-    /// Compares everything except ``classes``.
+    /// Compares everything except ``classes`` and faults in the classes.
     public static func == (lhs: ManagedObjectModel, rhs: ManagedObjectModel) -> Bool {
         lhs.name == rhs.name && lhs.version == rhs.version && lhs.entities == rhs.entities
             && lhs.composites == rhs.composites && lhs.fetchRequests == rhs.fetchRequests
@@ -99,7 +99,7 @@ extension ManagedObjectModel: Equatable {
     }
 }
 
-/// A fault in classes, from which no valid model can be made.
+/// A fault in the Swift classes of a model, which makes the model invalid.
 package struct ClassFault: Sendable {
     package var entityName: String?
     package var propertyName: String?
@@ -213,9 +213,9 @@ public struct EarlierVersion: Sendable, Hashable {
     public var hashes: Set<String>
     /// The names of entities in the earlier version, by their current names. New entities are not listed.
     public var entityNames: [String: String]
-    /// The names of properties in the earlier version, by the current name of the entity and the current name of the property.
-    /// The name of a composite's leaf has a dot, as in `address.city`. An entity is not listed if the current names and
-    /// renaming identifiers of its properties are correct.
+    /// The names of properties in the earlier version, by the current name of the entity and the current name of the
+    /// property. The name of a composite's leaf has a dot, as in `address.city`. An entity is not listed if the current
+    /// names and renaming identifiers of its properties already lead to the right properties.
     public var propertyNames: [String: [String: String]]
 
     /// Makes an earlier version.

@@ -14,7 +14,7 @@ public struct RelationshipDescription: Sendable, Hashable {
     public var isOptional: Bool
     /// Whether the links are kept in memory only.
     public var isTransient: Bool
-    /// The minimum number of destinations. An optional relationship may also have no destination.
+    /// The minimum number of destinations. An optional relationship can also have no destination.
     public var minimumCount: Int
     /// The maximum number of destinations; 0 for no limit.
     public var maximumCount: Int
@@ -83,7 +83,7 @@ public struct RelationshipDescription: Sendable, Hashable {
 
 /// What happens to the destinations when the source of a relationship is deleted. The raw value is the word in the model file.
 public enum DeleteRule: String, Sendable, Hashable {
-    /// Nothing happens. The destinations may then refer to a deleted object.
+    /// Nothing happens. The destinations can then refer to a deleted object.
     case noAction = "No Action"
     /// The destinations lose their link to the source.
     case nullify = "Nullify"

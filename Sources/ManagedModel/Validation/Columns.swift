@@ -2,9 +2,9 @@
 ///
 /// A generated property uses the position of its column in ``ManagedObjectModel/columns(of:)``.
 public struct ColumnDescription: Sendable, Hashable {
-    /// The name of the property. Three kinds of columns have a longer name: `property.leaf` for a leaf of a composite,
-    /// `property.entity` for the entity of a destination, if the destination's entity has sub-entities, and `property.position`
-    /// for the row's position in an ordered inverse.
+    /// The name of the property. Three kinds of columns have a longer name. `property.leaf` is a leaf of a composite.
+    /// `property.entity` is the entity of a destination; a relationship has this column only if its destination entity
+    /// has sub-entities. `property.position` is the row's position in an ordered inverse.
     public var name: String
     /// What the column holds.
     public var role: Role
@@ -31,8 +31,8 @@ public struct ColumnDescription: Sendable, Hashable {
         case destinationKey(RelationshipDescription)
         /// The number of the destination's entity, if the relationship's destination entity has sub-entities.
         case destinationEntity(RelationshipDescription)
-        /// The position of the row's object in an ordered to-many relationship. The previous column holds the row's link, which
-        /// belongs to the inverse of the ordered relationship.
+        /// The position of the row's object in an ordered to-many relationship. The columns of the inverse, which hold
+        /// the link itself, come directly before this column.
         case position(RelationshipDescription)
     }
 
@@ -52,9 +52,9 @@ extension ManagedObjectModel {
     ///
     /// - Complexity: linear in the properties of the entity and its ancestors, plus a look-up by name for each relationship.
     ///
-    /// Inherited columns come first, so that a property has the same index in every sub-entity. Next come the entity's own
-    /// attributes in the order of the model. A composite has a column for each leaf. The to-one relationships whose links are
-    /// stored in the row come last.
+    /// Inherited columns come first, so that a property has the same index in every sub-entity. Next come the entity's
+    /// own attributes in the order of the model. A composite has a column for each leaf. The to-one relationships whose
+    /// links are in the row come last.
     public func columns(of entity: EntityDescription) -> [ColumnDescription] {
         columns(of: entity, format: ManagedObjectModel.storeFormat)
     }
@@ -67,7 +67,7 @@ extension ManagedObjectModel {
     /// relationship has no position column.
     package static let firstStoreFormat: Int64 = 1
 
-    /// The format of new stores, which ``linkStorage(of:)`` describes.
+    /// The format of new stores. ``linkStorage(of:)`` describes where this format keeps links.
     package static let storeFormat: Int64 = 2
 
     private func ownColumns(of entity: EntityDescription, _ format: Int64) -> [ColumnDescription] {
@@ -129,7 +129,7 @@ package enum LinkStorage: Sendable, Hashable {
     /// In separate rows with a source and a destination. The rows belong to the relationship or to its inverse. Rows of the
     /// inverse are reversed: their sources are the destinations of the relationship.
     case pairs(RelationshipName, isReversed: Bool)
-    /// Nowhere, because the relationship is transient and to-many.
+    /// Nowhere: the relationship is transient and to-many, or the entity does not declare it.
     case none
 }
 
@@ -154,7 +154,7 @@ extension ManagedObjectModel {
         }
     }
 
-    /// Nil for an inherited relationship, because only the declaring entity lists it.
+    /// The relationship with a name. Nil if the entity only inherits the relationship.
     package func relationship(_ name: RelationshipName) -> RelationshipDescription? {
         entity(named: name.entity)?.relationships.first { $0.name == name.name }
     }

@@ -37,7 +37,7 @@ package enum DerivationExpression: Sendable, Hashable {
         }
     }
 
-    /// The end of an error message about an unsupported expression.
+    /// The part of an error message that follows an unsupported expression.
     package static let problem =
         "which is not a known derivation. Use now(), another attribute, canonical:(name), lowercase:(name), uppercase:(name), a path such as category.name, articles.@count, or sum, average, min or max as in sum:(articles.words)"
 

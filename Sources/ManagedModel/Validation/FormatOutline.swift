@@ -1,7 +1,8 @@
 /// A rough check of a predicate format, without a full parser. Finds the variables, the first names of key paths, unmatched
 /// brackets and quotes, and values and operators that do not alternate.
 package struct FormatOutline {
-    /// Without the `$` and without duplicates, in the order of the format. Variables of a SUBQUERY are left out.
+    /// The variables without the `$` and without duplicates, in the order of the format. Variables that a SUBQUERY
+    /// declares are left out.
     package private(set) var variables: [String] = []
     /// The variables whose values must be objects, because the format uses their keys or a SUBQUERY uses them as its
     /// collection. Without duplicates, in the order of the format.
@@ -66,7 +67,7 @@ package struct FormatOutline {
         if hasKeys || isCollection, !objectVariables.contains(name) { objectVariables.append(name) }
     }
 
-    /// Finds two values or two operators in a row, or an operator at the beginning or end.
+    /// Finds two values or two operators in a row, or an operator without a value before or after it.
     private func findLikelyError() -> String? {
         var before: FormatToken.Role?
         for (index, token) in tokens.enumerated() {

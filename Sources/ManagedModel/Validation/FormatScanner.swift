@@ -68,8 +68,8 @@ struct FormatScanner {
         return nil
     }
 
-    /// Returns the token that begins with a character. Returns nil for a space, and for a character that belongs to the
-    /// previous token.
+    /// Returns the token that begins with a character. Returns nil for a space, for a character that belongs to the
+    /// previous token, and for an unknown character.
     private mutating func token(_ scalar: Unicode.Scalar) -> FormatToken? {
         switch scalar {
         case "'", "\"":

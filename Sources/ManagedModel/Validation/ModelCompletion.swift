@@ -4,7 +4,7 @@ extension ManagedObjectModel {
     ///
     /// Relationships that already have an inverse name keep it. ``validate()`` reports sides that do not name each other.
     ///
-    /// - Throws: `inverseMismatch` if two relationships name the same inverse, and the inverse has no inverse name.
+    /// - Throws: `inverseMismatch` if two relationships name the same inverse, and this inverse names neither of them.
     /// - Complexity: linear in the relationships of the model, times the depth of inheritance.
     package mutating func completeInverses() throws(ModelError) {
         let lookup = ModelLookup(self)

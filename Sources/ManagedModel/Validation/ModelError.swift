@@ -2,7 +2,8 @@
 public struct ModelError: Error, Sendable, Hashable {
     /// The kind of the fault.
     public var code: Code
-    /// The entity or composite that has the fault; nil if the fault is elsewhere in the model.
+    /// The name of the entity or composite that has the fault, or a name that two elements of the model share; nil if
+    /// the fault is elsewhere in the model.
     public var entityName: String?
     /// The property that has the fault; nil if the fault is not in a property.
     public var propertyName: String?
@@ -36,21 +37,25 @@ public struct ModelError: Error, Sendable, Hashable {
             self.description = description
         }
 
-        /// Two entities, composites, or properties of one entity share a name.
+        /// Two entities, composites, fetch requests or configurations share a name, or two properties of an entity or a
+        /// composite.
         public static let duplicateName = Code("duplicateName")
-        /// A name is empty or contains a dot.
+        /// A name is empty, or the name of a property contains a dot.
         public static let invalidName = Code("invalidName")
         /// An entity is its own ancestor, or a composite contains itself.
         public static let inheritanceCycle = Code("inheritanceCycle")
-        /// A parent, destination, inverse, composite or constrained property does not exist.
+        /// A parent, destination, inverse, composite, configuration or constrained property does not exist, or a
+        /// constrained property has no column.
         public static let unknownReference = Code("unknownReference")
         /// The inverse of a relationship does not point back to the relationship.
         public static let inverseMismatch = Code("inverseMismatch")
-        /// An attribute is derived from an attribute of another type, from an unknown attribute, or from itself.
+        /// An attribute is derived from itself, from an attribute that does not exist or does not fit, or by an
+        /// expression that is not supported.
         public static let invalidDerivation = Code("invalidDerivation")
         /// The pattern of an attribute is not a regular expression.
         public static let invalidPattern = Code("invalidPattern")
-        /// An entity has more properties than a table can have columns.
+        /// An entity or composite has more properties than a table can have columns, or the model has too many
+        /// properties.
         public static let tooLarge = Code("tooLarge")
         /// Entities or composites are nested too deeply.
         public static let tooDeep = Code("tooDeep")

@@ -36,7 +36,8 @@ package struct ModelLookup {
         lineage(of: entity).lazy.compactMap { relationships[$0.name]?[name] }.first
     }
 
-    /// The fault in the inverse of a relationship; nil if the inverse is valid or absent.
+    /// The fault in the inverse of a relationship; nil if the inverse is valid or absent, or if the destination does
+    /// not exist.
     ///
     /// An inverse is valid if it is an own or inherited relationship of the destination and points back.
     package func inverseFault(
@@ -109,7 +110,7 @@ extension ManagedObjectModel {
                 guard ancestor.isAbstract else {
                     throw ModelError(
                         .unknownReference, entity: entityName,
-                        "The configuration \(configuration.name) has \(entityName) but not its parent \(ancestor.name). Put both entities into the configuration, or make the parent abstract."
+                        "The configuration \(configuration.name) has \(entityName) but not its ancestor \(ancestor.name). Put both entities into the configuration, or make \(ancestor.name) abstract."
                     )
                 }
                 members.insert(ancestor.name)

@@ -96,7 +96,7 @@ extension ModelValidation {
         if attribute.name.unicodeScalars.contains(".") {
             throw invalid(
                 attribute, entity,
-                "\(text), but it is part of a composite, whose values are stored. Derive an attribute outside of composites from other objects"
+                "\(text), but an attribute in a composite cannot be derived from other objects. Derive an attribute outside of composites"
             )
         }
         let (owner, aggregate, keys) = try end(of: path, of: attribute, entity)
@@ -183,8 +183,8 @@ extension ModelValidation {
         return startsWithRelationship(path, entity)
     }
 
-    /// Checks that no uniqueness constraint covers an attribute that is derived from other objects. Such a value is calculated
-    /// when it is read, so no index contains it.
+    /// Checks that no uniqueness constraint covers an attribute that is derived from other objects. The value of such
+    /// an attribute is calculated when it is read, so no index contains the value.
     private func checkConstraintsExcludeDerivedAttributes(_ entity: EntityDescription) throws(ModelError) {
         for attribute in entity.attributes where isDerivedFromOtherObjects(attribute, entity) {
             let isUnique = model.entities.contains { other in
@@ -203,7 +203,7 @@ extension ModelValidation {
     // MARK: Errors
 
     private func wrongType(_ source: String, _ type: AttributeType, _ needed: AttributeType) -> String {
-        "\(source), which has the type \(type.rawValue) instead of \(needed.rawValue). Give both attributes the same type"
+        "\(source), which has the type \(type.rawValue) instead of \(needed.rawValue). Give both the same type"
     }
 
     private func invalid(

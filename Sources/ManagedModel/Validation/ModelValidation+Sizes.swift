@@ -30,7 +30,8 @@ extension ModelValidation {
         for attribute in entity.attributes {
             size += try self.size(of: attribute, owner: entity.name, within: [], sizes: &sizes)
         }
-        // A to-one relationship has a second column for the destination's entity if that entity has sub-entities.
+        // If the destination has sub-entities, a to-one relationship has a second column, for the entity of the
+        // destination object. To-many relationships are counted in the same way.
         for relationship in entity.relationships {
             size += lookup.parentNames.contains(relationship.destinationName) ? 2 : 1
         }
@@ -44,8 +45,8 @@ extension ModelValidation {
         guard let name = attribute.compositeName, let composite = lookup.composites[name] else {
             throw ModelError(
                 .unknownReference, entity: owner, property: attribute.name,
-                "\(owner).\(attribute.name) is of the composite \(attribute.compositeName ?? "(none)"), "
-                    + "which does not exist. Add that composite, or name another composite.")
+                "\(owner).\(attribute.name) has the composite type \(attribute.compositeName ?? "(none)"), "
+                    + "which does not exist. Add the composite, or name an existing composite.")
         }
         return try 1 + size(of: composite, within: outer, sizes: &sizes)
     }

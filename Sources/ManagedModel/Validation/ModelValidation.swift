@@ -14,7 +14,7 @@ extension ManagedObjectModel {
     /// Models from `ModelReader` and from generated code are already checked. Call this method for a model that you build in
     /// code.
     ///
-    /// - Throws: The first fault, in the order of the model.
+    /// - Throws: The first fault that is found.
     /// - Complexity: linear in the properties of the model, times the depth of inheritance.
     public func validate() throws(ModelError) {
         try validateShape()
@@ -23,8 +23,8 @@ extension ManagedObjectModel {
         try validation.checkPatterns()
     }
 
-    /// Checks everything except derivations and patterns, which affect no table. Use it for the model of a store that an
-    /// earlier release made.
+    /// Checks everything except derivations and patterns, which affect no table. Use this method for the model of a
+    /// store that an earlier release made.
     package func validateShape() throws(ModelError) {
         try validateStructure()
         let validation = ModelValidation(model: self)
@@ -32,8 +32,8 @@ extension ManagedObjectModel {
         try validation.checkConstraints()
     }
 
-    /// Makes the checks that limit the cost of walking the model. The model reader calls this method, repairs relationships,
-    /// and then calls ``validate()``.
+    /// Checks names, inheritance and sizes. These checks limit the cost of walking the model. The model reader calls
+    /// this method, repairs relationships, and then calls ``validate()``.
     package func validateStructure() throws(ModelError) {
         if let fault {
             throw ModelError(.unknownReference, entity: fault.entityName, property: fault.propertyName, fault.message)

@@ -65,7 +65,7 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
     /// Returns the warning for one location in a model.
     ///
     /// - Parameters:
-    ///   - words: The problem at the location, as the beginning of a sentence: `preserveAfterDeletion is ignored`.
+    ///   - words: The problem at the location, as a sentence without its period: `preserveAfterDeletion is ignored`.
     ///   - location: An entity, property or fetch request, such as `Contact.photo`.
     package func warning(_ words: String, at location: String) -> String {
         "\(location): \(words). \(effect.filter { $0 != "`" })"
@@ -160,7 +160,7 @@ extension FetchRequestTemplate {
             }
             if let error = format.likelyError { parts.append(UnsupportedPart(.predicate, nil, name, error)) }
             parts += format.objectVariables.map {
-                UnsupportedPart(.objectOfVariable, nil, name, "its predicate takes $\($0) for an object")
+                UnsupportedPart(.objectOfVariable, nil, name, "its predicate uses $\($0) as an object")
             }
         }
         if resultType != .objects {

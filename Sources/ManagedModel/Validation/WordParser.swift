@@ -65,7 +65,7 @@ package struct WordParser {
         return true
     }
 
-    /// Takes the given word and the name after it. Returns nil if the next word differs.
+    /// Takes the given word and the name after it. Returns nil if the next word differs, or if no name follows.
     package mutating func takeName(after word: String) -> String? {
         take(word) ? takeName() : nil
     }

@@ -65,7 +65,7 @@ import Testing
             .inverseMismatch, "The inverse of Author.books is Book.author, which does not point back."),
         Fault(
             ModelChange("unknown composite") { $0.composites = [] },
-            .unknownReference, "Item.place is of the composite Place, which does not exist."),
+            .unknownReference, "Item.place has the composite type Place, which does not exist."),
         Fault(
             ModelChange("composite in itself") {
                 $0.composites[0].attributes.append(.init(name: "x", type: .composite, compositeName: "Place"))
