@@ -141,7 +141,7 @@ struct DiagnosticTests {
             "Two properties of this entity have the name x"
         ),
         ("class A: ManagedObject { ‸@Stored var x: Int { 1 } }", "x is computed"),
-        ("class A: ManagedObject { ‸@Stored static var x: Int = 1 }", "x is not a property of each object"),
+        ("class A: ManagedObject { ‸@Stored static var x: Int = 1 }", "x is static or marked with @Unstored"),
         ("class A: ManagedObject { ‸@Stored @Related var x: B? }", "x is either an attribute or a relationship"),
         (
             "class A: ManagedObject { @Stored(name: ‸name) var x: Int }",

@@ -93,8 +93,8 @@ package struct RelationshipShape: Hashable {
     package var maximumCount: Int
     package var versionHashModifier: String?
 
-    /// Sets the counts of a to-one relationship to 0. Old and new versions of Xcode write different counts, but must
-    /// not change the hash of the model.
+    /// Sets the counts of a to-one relationship to 0. Old and new tools write different counts for the same model, and
+    /// the hash must not depend on the tool.
     package init(_ relationship: RelationshipDescription) {
         name = relationship.name
         destinationName = relationship.destinationName

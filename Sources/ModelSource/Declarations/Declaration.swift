@@ -20,7 +20,7 @@ package struct Declaration: Sendable {
     /// Whether the declaration is inside of an `#if`.
     package var isConditional = false
     package var hasGenericParameters = false
-    /// The types after the colon of a class.
+    /// The types after the colon of a class or another type.
     package var inherited: [Range<Int>] = []
     /// The tokens between the braces.
     package var body: Range<Int>?

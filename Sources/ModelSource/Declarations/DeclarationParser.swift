@@ -1,6 +1,6 @@
 /// Finds the declarations in a range of tokens. The parser skips the contents of braces, which need a parser of their own.
 ///
-/// The parser does not check Swift. It skips a line or a pair of brackets if it does not know the syntax.
+/// The parser does not check Swift. If it does not know the syntax, it skips a line or a pair of brackets.
 package struct DeclarationParser {
     let source: SwiftSource
     private let end: Int
@@ -14,7 +14,8 @@ package struct DeclarationParser {
         end = range?.upperBound ?? source.tokens.count - 1
     }
 
-    /// Returns all declarations in their order. Statements are skipped.
+    /// Returns all declarations in their order, and skips statements. Returns no declarations if the source has a
+    /// fault.
     package mutating func declarations() -> [Declaration] {
         guard source.fault == nil else { return [] }
         var found: [Declaration] = []
@@ -125,7 +126,7 @@ package struct DeclarationParser {
             declaration.offset = source.tokens[index].start
             declaration.name = source.text(of: index)
             index += 1
-            // The name of the extended type may have several parts.
+            // The name of the extended type can have several parts.
             while declaration.kind == .extension, index + 1 < end, source.isSymbol(index, ".") {
                 declaration.name += "." + source.text(of: index + 1)
                 index += 2
@@ -224,8 +225,8 @@ package struct DeclarationParser {
         return [".", "&", ":"].contains { source.isSymbol(index - 1, $0) }
     }
 
-    /// Returns the initial value. It ends before the braces of observers, or before a line that does not continue the
-    /// expression.
+    /// Returns the initial value. The value ends before a comma, a semicolon, the braces of observers, or a line that
+    /// does not continue the expression.
     private mutating func value() -> Range<Int> {
         let start = index
         while index < end {

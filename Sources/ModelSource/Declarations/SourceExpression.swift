@@ -9,13 +9,14 @@ package indirect enum SourceExpression: Sendable, Equatable {
     case none
     case list([SourceExpression])
     case dictionary([SourceArgument.Pair])
-    /// `Name(label: value)`; the name is empty for `.init(label: value)`.
+    /// `Name(label: value)`. The name is empty for `.init(label: value)`, and begins with a dot for `.name(label:
+    /// value)`.
     case call(String, [SourceArgument])
     /// `.name` or `Type.name`
     case member(type: String?, name: String)
     /// `Name.self`
     case type(String)
-    /// A range. Either bound may be missing. The upper bound is excluded if the range is half open.
+    /// A range. Either bound can be missing. The upper bound is excluded if the range is half open.
     case range(lower: SourceExpression?, upper: SourceExpression?, isHalfOpen: Bool)
 }
 
@@ -64,7 +65,7 @@ package struct ExpressionParser {
         return value
     }
 
-    /// Returns the arguments of a call or an attribute. The value of an argument is nil if it does not consist of literals.
+    /// Returns the arguments of a call or an attribute. The value is nil if an argument does not consist of literals.
     package static func arguments(
         _ source: SwiftSource, in range: Range<Int>
     ) -> [(label: String, value: SourceExpression?, tokens: Range<Int>)] {

@@ -8,7 +8,8 @@ package struct SourceType: Sendable, Equatable {
     /// Whether the type is `RelatedObjects`.
     package var isRelatedObjects = false
 
-    /// Parses the type from tokens. Nil for tuples, functions, protocols, and types that are nested too deeply.
+    /// Parses the type from tokens. Nil for tuples, functions, types with `any` or `some`, optionals of optionals, and
+    /// types that are nested too deeply.
     package init?(_ source: SwiftSource, in range: Range<Int>) {
         var parser = TypeParser(source, range)
         guard let type = parser.type(), parser.isAtEnd else { return nil }

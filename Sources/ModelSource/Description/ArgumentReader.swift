@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Reads the arguments of an attribute as literals of the expected types. Any other expression makes a diagnostic.
+/// Reads the arguments of a macro as literals of the expected types. Any other expression causes a diagnostic.
 struct ArgumentReader {
     private let source: SwiftSource
     private let macro: String
@@ -18,7 +18,8 @@ struct ArgumentReader {
         }
     }
 
-    /// Returns the byte offset of an argument; without the argument, returns the offset of the attribute.
+    /// Returns the byte offset of an argument. If there is no such argument, returns the byte offset of the macro's
+    /// use.
     func offset(of label: String) -> Int {
         guard let tokens = arguments[label]?.tokens else { return offset }
         return source.tokens[tokens.lowerBound].start

@@ -65,8 +65,9 @@ struct AttributeRules {
             return arguments.refuse(
                 label,
                 found.type == .string
-                    ? "A string has no least or greatest value. Use length: for its length."
-                    : "The bounds must be literals of the type \(found.typeName).")
+                    ? "A string has no least or greatest value, only a length. Use length: with whole numbers, as in length: 1...80."
+                    : "The bounds must be literals of the type \(found.typeName). Only numbers and dates can have bounds."
+            )
         }
     }
 
@@ -84,7 +85,8 @@ struct AttributeRules {
             guard let range = declaration.initialValue else { return }
             return arguments.refuse(
                 "default",
-                "\(found.propertyName) has two default values. Remove default:, or \(source.text(ofTokens: range)).")
+                "\(found.propertyName) has two default values. Remove default:, or the value \(source.text(ofTokens: range))."
+            )
         }
         guard let range = declaration.initialValue, !range.isEmpty else { return }
         let offset = source.tokens[range.lowerBound].start
@@ -135,7 +137,8 @@ struct AttributeRules {
         if found.form == .composite, found.isUnique || found.isIndexed {
             arguments.refuse(
                 found.isUnique ? "unique" : "indexed",
-                "A composite has several columns. Name the columns in @StoredEntity: \"\(found.name).part\".")
+                "A composite has several columns. Name each column in @StoredEntity instead, as in \"\(found.name).part\"."
+            )
         }
         if found.isTransient, found.isUnique || found.isIndexed {
             arguments.refuse(
@@ -146,7 +149,10 @@ struct AttributeRules {
                 "derived", "A derived attribute has no default value. Remove the derivation or the default value.")
         }
         if found.derivationExpression != nil, found.form != .plain {
-            arguments.refuse("derived", "A derived attribute must have a plain type. Change the type of the property.")
+            arguments.refuse(
+                "derived",
+                "A derived attribute must have a plain type, such as Int or String. Remove the argument that chooses another way to store it."
+            )
         }
         if let expression = found.derivationExpression, DerivationExpression(expression) == nil {
             arguments.refuse(

@@ -47,7 +47,7 @@ package struct EntityReader {
             return nil
         }
         guard !declaration.hasGenericParameters else {
-            refuse(declaration.offset, "A generic class cannot be an entity. Remove the parameters.")
+            refuse(declaration.offset, "A generic class cannot be an entity. Remove the generic parameters.")
             return nil
         }
         guard let superclass = declaration.inherited.first.flatMap({ SourceType(source, in: $0) }),
@@ -56,7 +56,7 @@ package struct EntityReader {
         else {
             refuse(
                 declaration.offset,
-                "\(declaration.name) inherits from no class. Write : ManagedObject after its name, or the class of its parent entity."
+                "\(declaration.name) inherits from no class. Make it a subclass of ManagedObject, or of the class of its parent entity."
             )
             return nil
         }
@@ -94,7 +94,7 @@ package struct EntityReader {
             return nil
         }
         guard !declaration.hasGenericParameters else {
-            refuse(declaration.offset, "A generic struct cannot be a composite. Remove the parameters.")
+            refuse(declaration.offset, "A generic struct cannot be a composite. Remove the generic parameters.")
             return nil
         }
         var arguments = ArgumentReader(source, declaration.attribute("StoredComposite"))
@@ -114,7 +114,7 @@ package struct EntityReader {
         for attribute in composite.attributes where attribute.isUnique || attribute.isIndexed {
             refuse(
                 attribute.offset,
-                "A composite has no index of its own. Name \"property.\(attribute.name)\" in the @StoredEntity that uses it."
+                "A composite has no index of its own. Name \"property.\(attribute.name)\" in the @StoredEntity of the class that uses the composite."
             )
         }
         if composite.attributes.isEmpty, !diagnostics.hasErrors {

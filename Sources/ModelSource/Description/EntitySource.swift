@@ -27,7 +27,7 @@ package struct EntitySource: Sendable {
     package var isRoot: Bool { superclass == "ManagedObject" }
 }
 
-/// An array of calls of initializers, which the compiler has checked.
+/// An array literal whose elements are calls of initializers. The compiler checks the calls, not the reader.
 package struct LiteralList: Sendable {
     /// The array in the spelling of the source.
     package var text: String
@@ -68,7 +68,7 @@ package struct AttributeSource: Sendable {
     package var type: StorageType
     /// The type of the property, without a question mark.
     package var typeName: String
-    /// Whether the property is private to its file or its class. Its type may be private, too.
+    /// Whether the property is private to its file or its class. The type of such a property can be private, too.
     package var isPrivate = false
     package var hasOptionalProperty: Bool
     package var isOptional: Bool

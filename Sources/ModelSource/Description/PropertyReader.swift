@@ -35,7 +35,9 @@ package struct PropertyReader {
         let claim = stored ?? related
         if !declaration.modifiers.isDisjoint(with: ["static", "class"]) || declaration.attribute("Unstored") != nil {
             guard let claim else { return .unstored }
-            return refuse("\(name) is not a property of each object. Remove @\(claim.name).", at: claim.offset)
+            return refuse(
+                "\(name) is static or marked with @Unstored, so it is not stored. Remove @\(claim.name).",
+                at: claim.offset)
         }
         if isComputed {
             guard let claim else { return .unstored }
@@ -102,7 +104,7 @@ package struct PropertyReader {
         }
         if !ReservedMembers.isIdentifier(name) {
             return refuse(
-                "\(name) is not a name of letters, digits and underscores. Choose such a name, and give the name in the model with name:."
+                "\(name) is not a name of letters, digits and underscores. Rename the property. To keep the name in the model, use name:."
             )
         }
         if !isOfComposite, ReservedMembers.names.contains(name) {
@@ -119,7 +121,8 @@ package struct PropertyReader {
         "available", "objc", "nonobjc", "usableFromInline", "inlinable", "_documentation",
     ]
 
-    /// Refuses an attribute for classes in a struct, and an attribute for structs in a class, because it would have no effect.
+    /// Refuses `@Stored` and `@Related` in a struct, and `@StoredPart` in a class, because they would have no effect
+    /// there.
     private mutating func faultOfPlace() -> PropertySource? {
         if isOfComposite, let related = declaration.attribute("Related") {
             return refuse(
@@ -148,7 +151,7 @@ package struct PropertyReader {
             _ = refuse(
                 isToMany
                     ? "\(name) is a to-many relationship, which is empty rather than nil. Remove the question mark."
-                    : "\(name) is a to-one relationship, whose object can be deleted. Add a question mark to its type; isOptional: false makes the save require it.",
+                    : "\(name) is a to-one relationship, whose object can be deleted. Add a question mark to its type; isOptional: false makes every save require an object.",
                 at: typeOffset)
             return nil
         }
@@ -191,7 +194,8 @@ package struct PropertyReader {
         if found.isTransient, isToMany {
             arguments.refuse(
                 "isTransient",
-                "A transient to-many relationship has no links. Use @Unstored for a property of the object alone.")
+                "A transient to-many relationship has no links. Use @Unstored for a property that is kept only in memory."
+            )
         }
         readCount(&found, &arguments)
         diagnostics += arguments.diagnostics
@@ -267,7 +271,7 @@ package struct PropertyReader {
         case "transformable":
             guard type.name == "Data" else {
                 _ = refuse(
-                    "A transformable whose type Swift cannot name is stored as bytes. Use the type Data?, or .codable.",
+                    "A transformable whose type Swift cannot name is stored as bytes. Use the type Data?, or replace .transformable with .codable.",
                     at: typeOffset)
                 return nil
             }

@@ -12,7 +12,8 @@ package enum ReservedMembers {
         "editTogether", "declaredEntity", "StoredLayout", "setInitialValues", "firstColumn", "Generated",
     ]
 
-    /// Whether a string can be the name of a property. Such a name has only letters, digits and underscores, in any language.
+    /// Whether a string can be the name of a property. Such a name has only underscores and the letters and digits of
+    /// any language, and does not begin with a digit.
     package static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart, name != "_" else {
             return false

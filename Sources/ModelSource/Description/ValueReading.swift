@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Reads the literals of default values and bounds.
 extension ValueSource {
-    /// Reads a default value for an attribute of the given type. Nil if the type does not have the value.
+    /// Reads a default value for an attribute of the given type. Nil if the attribute cannot have the value.
     package init?(_ expression: SourceExpression, of type: StorageType) {
         switch (type, expression) {
         case (.boolean, .boolean(let flag)): self = .boolean(flag)
@@ -35,7 +35,7 @@ extension ValueSource {
     init?(bound expression: SourceExpression, of type: StorageType) {
         guard [.double, .float, .decimal, .date].contains(type) || type.isWholeNumber else { return nil }
         if type.isWholeNumber, case .number(let text) = expression, let number = ValueSource.integer(text) {
-            // As in a model file, a bound may be outside the range of the type.
+            // As in a model file, a bound can be outside the range of the type.
             self = .integer(number)
         } else if type == .float, case .number(let text) = expression, let number = ValueSource.real(text) {
             self = .double(number)

@@ -1,9 +1,10 @@
 package import Foundation
 
-/// The messages between the compiler and a macro program. Each message is JSON, after 8 bytes with its length.
+/// The messages between the compiler and a macro program. Each message consists of 8 bytes with the length of the JSON,
+/// and the JSON.
 ///
-/// Unknown parts of a message are ignored, and an invalid message gets an empty answer. Otherwise, a compiler of another
-/// version might wait forever, or this program might end.
+/// Unknown parts of a message are ignored, and an unknown message gets an empty answer. Otherwise, a compiler of
+/// another version might wait forever, or this program might end.
 package enum CompilerMessages {
     /// The version of the message format that this program implements.
     package static let version = 7

@@ -82,7 +82,8 @@ enum DescriptionText {
 
     private static func string(_ text: String?) -> String? { text.map { string($0) } }
 
-    /// Returns a string literal on one line. Only printable ASCII characters are not escaped.
+    /// Returns a string literal on one line. Quotes, backslashes, and all characters except printable ASCII are
+    /// escaped.
     static func string(_ text: String) -> String {
         var literal = "\""
         for scalar in text.unicodeScalars {

@@ -172,7 +172,7 @@ struct EntityExpansion {
     }
 }
 
-/// Checks that the compiler makes when it compiles the expansion.
+/// The checks of attribute types in an expansion. The compiler makes them when it compiles the expansion.
 enum TypeChecks {
     static func lines(for attributes: [AttributeSource]) -> [String] {
         var plain: Set<String> = []
@@ -196,7 +196,7 @@ enum TypeChecks {
 /// once for the name, and no further errors about the property.
 enum CheckedType {
     static func name(of attribute: AttributeSource) -> String {
-        // An alias must be at least as private as its type.
+        // A private type gets no alias, because an alias must be at least as private as its type.
         if attribute.isPrivate { return attribute.typeName }
         return switch attribute.form {
         case .codable, .composite: "StoredLayout.type_\(attribute.propertyName)"
@@ -221,7 +221,8 @@ enum CheckedType {
     }
 }
 
-/// The access modifier of added members. It is the access level of the declaration that gets the members.
+/// The access modifier of added members. Members of an `open` or `public` declaration get `public`, members of a
+/// `package` declaration get `package`, and other members get no modifier.
 enum AccessText {
     static func prefix(_ level: String?) -> String {
         switch level {

@@ -52,8 +52,8 @@ package struct MacroExpansion: Sendable, Equatable {
         self.text = diagnostics.hasErrors ? expansion.faultyText : expansion.text
     }
 
-    /// Adds `@Stored` even to a property that cannot be stored. The members' expansion reports the error, and the compiler
-    /// reports no further error about the property.
+    /// Adds `@Stored` even to a property that cannot be stored. The expansion of the class's members reports the error.
+    /// With `@Stored`, the compiler reports no further error about the property.
     private mutating func memberAttribute(of text: String) {
         let source = SwiftSource(text)
         guard source.fault == nil, let property = Self.first(source), property.kind == .variable, !property.isPattern,
@@ -67,7 +67,7 @@ package struct MacroExpansion: Sendable, Equatable {
     private mutating func accessor(
         _ macro: String, _ attribute: String, _ declaration: String, _ surroundings: [String]?
     ) {
-        // If the class added the attribute, the declaration does not contain it.
+        // If `@StoredEntity` added the attribute, the declaration does not contain the attribute.
         let added = SwiftSource(declaration)
         let hasAttribute = Self.first(added)?.attribute(macro) != nil
         let source = hasAttribute ? added : SwiftSource(attribute + " " + declaration)
@@ -151,7 +151,7 @@ package struct MacroExpansion: Sendable, Equatable {
         if role == .member { diagnostics = reader.diagnostics }
         guard var composite else { return }
         if reader.diagnostics.hasErrors {
-            // Omits the attributes, so that classes that use the struct get no errors.
+            // Omits the attributes, so that classes that use the struct get no further errors.
             composite.attributes = []
             composite.hasInitializer = true
         }

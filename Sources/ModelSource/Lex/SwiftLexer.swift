@@ -172,7 +172,7 @@ struct SwiftLexer {
             position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
         }
         position = min(position, bytes.count)
-        fail(start, "This regular expression has no end on its line. Close the expression with a slash.")
+        fail(start, "This regular expression has no end. Close the expression with a slash.")
     }
 
     private func isFollowed(byPounds pounds: Int, at index: Int) -> Bool {

@@ -21,7 +21,7 @@ package struct SwiftSource: Sendable {
     package let bytes: [UInt8]
     /// All tokens, followed by a token of the kind `end`.
     package let tokens: [Token]
-    /// The index of the matching bracket for each token; -1 for a token that is not a bracket.
+    /// The index of the matching bracket for each token; -1 for a token without a matching bracket.
     package let partners: [Int]
     /// The reason why the source cannot be read.
     package let fault: SourceDiagnostic?
