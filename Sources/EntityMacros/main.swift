@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ModelSource
 
-/// The maximum length of a message in bytes. It is several times the length of a long source file.
+/// The maximum length of a message in bytes. No real source file comes near this length.
 let longestMessage = 256 << 20
 
 func read(_ count: Int) -> Data? {
@@ -15,8 +15,8 @@ func read(_ count: Int) -> Data? {
     return data
 }
 
-// The compiler ends this program by closing its input. The compiler may also be killed, so a failed write ends the program,
-// too.
+// The compiler ends this program by closing its input. If the compiler was killed, a write fails, and this program
+// ends, too.
 signal(SIGPIPE, SIG_IGN)
 while let head = read(8) {
     let length = head.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }

@@ -9,12 +9,13 @@ import PackagePlugin
 /// 2. every `.xcdatamodeld` and `.xcdatamodel` in the target's directory;
 /// 3. every `.xcdatamodeld` and `.xcdatamodel` in the package's `Models` directory.
 ///
-/// The manifest does not need to mention these files, because SwiftPM treats the inputs of a plugin as handled. A target that
-/// lists its sources can exclude the file explicitly: `exclude: ["ModelPlugin.json"]`.
+/// The manifest does not need to mention these files, because SwiftPM treats the inputs of a plugin as handled. A
+/// target that lists its sources can exclude `ModelPlugin.json` explicitly: `exclude: ["ModelPlugin.json"]`.
 ///
 /// SwiftPM calls a plugin again only when the manifest changes, or when a file is added to or removed from a target's
-/// directory. After an edit of `ModelPlugin.json`, or after a new version of a model in another directory, the build therefore
-/// fails with an error that says to touch `Package.swift`. A new model in `Models` is found only after `touch Package.swift`.
+/// directory. After an edit of `ModelPlugin.json`, or if a model outside of the target's directory gets a new version,
+/// the build therefore fails with an error that says to touch `Package.swift`. A new model in `Models` is found only
+/// after `touch Package.swift`.
 @main
 struct ModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

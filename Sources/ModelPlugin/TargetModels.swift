@@ -7,8 +7,8 @@ struct TargetModels {
     private(set) var options: [String] = []
     /// The file that lists the models, if the file exists. A change of the file runs the code generator again.
     private(set) var configurationFiles: [URL] = []
-    /// Arguments with the contents of the file. The tool compares the contents with the file, to find edits after the build was
-    /// planned.
+    /// Arguments with the contents of the file. The tool compares the contents with the file, to find edits that were
+    /// made after the build was planned.
     private(set) var settings: [String] = []
 
     /// A fault in the models of a target. The description is one line, with the name of the file.
@@ -36,7 +36,9 @@ struct TargetModels {
         }
         let names = Dictionary(grouping: urls) { $0.deletingPathExtension().lastPathComponent }
         if let (name, _) = names.sorted(by: { $0.key < $1.key }).first(where: { $1.count > 1 }) {
-            throw Problem(description: "ModelPlugin found more than one model \(name) for the target \(target.name)")
+            throw Problem(
+                description:
+                    "ModelPlugin found more than one model \(name) for the target \(target.name): keep only one")
         }
     }
 

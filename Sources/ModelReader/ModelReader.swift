@@ -8,8 +8,9 @@ internal import ModelMigration
 ///     for diagnostic in document.diagnostics { print(diagnostic) }
 ///     let model = document.model
 ///
-/// Unusual values from older tools are loaded with a diagnostic. A reference to an unknown element is an error. A hostile file
-/// causes an error, but never a trap. The cost of reading is proportional to the size of the file.
+/// Unusual values from older tools are loaded with a diagnostic. A reference to an unknown element is an error; if the
+/// model is valid without the reference, it is removed with a diagnostic instead. A hostile file causes an error, but
+/// never a trap. The cost of reading is proportional to the size of the file.
 ///
 /// **Isolation**: none. Calls are independent and can run on any thread. A call blocks its thread while it reads files.
 public struct ModelReader: Sendable {
@@ -89,7 +90,7 @@ public struct ModelReader: Sendable {
 }
 
 extension ModelDocument {
-    /// Follows the versions in the lock file of a model that has no versions of its own, such as a model in Swift.
+    /// Follows the versions in the lock file, for a model that has no versions of its own, such as a model in Swift.
     package mutating func followLockedVersions(of url: URL) {
         let locked = LockedVersions(of: url)
         if let error = locked.error { diagnostics.append(.ignored(error)) }

@@ -20,11 +20,11 @@ struct Arguments: Sendable {
 
           MODEL                    a .xcdatamodeld bundle, or the .xcdatamodel of one version
           --output FILE            the Swift file to write
-          --part FILE              another Swift file, for a part of the entities; may be repeated. After an edit of one entity, a
-                                   model of 300 entities in 40 files is compiled in a fraction of the time
+          --part FILE              another Swift file, for a part of the entities; can be repeated. An edit of one entity then
+                                   compiles only a few of the files again
           --version NAME           the version of the model; without it, the current version
           --access LEVEL           public (default), package or internal
-          --watched FILE           a file of the model that the build system watches; may be repeated. If given, every other file
+          --watched FILE           a file of the model that the build system watches; can be repeated. If given, every other file
                                    of the model is an error, because its edits would go unnoticed
           --settings FILE          the file from which the build system read the options
           --settings-text TEXT     the contents of that file when they were read; other contents are an error
@@ -32,7 +32,7 @@ struct Arguments: Sendable {
           --help                   shows this text
 
         Exit codes: 0 written, 1 cannot write the file, 2 wrong usage, 3 cannot read the model,
-        4 the build system does not know all files.
+        4 a file was edited or added after the build was planned.
         """
 
     init(_ words: [String]) throws {

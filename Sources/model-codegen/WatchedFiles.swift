@@ -3,15 +3,16 @@ internal import Foundation
 /// The files of a model at the time when the build system planned the build.
 ///
 /// SwiftPM plans the build again only when the manifest changes, or when a file is added to or removed from a target's
-/// directory. It watches the file that names the current version, so a new version in another directory is built. SwiftPM would
-/// not notice later edits of the new version.
+/// directory. SwiftPM watches the file that names the current version. If a model outside of the target's directory
+/// gets a new version, the next build therefore starts, but SwiftPM would not notice later edits of the new version.
 struct WatchedFiles {
     let model: String
     let files: [String]
     let settings: String?
     let settingsText: String
 
-    /// The error for a file that the build system does not watch; nil if it watches all files.
+    /// The error for a settings file that was edited after SwiftPM had read it, or for a file that SwiftPM does not
+    /// watch; nil if there is neither.
     var problem: String? {
         if let settings, !isUnchanged(settings) {
             return "\(settings): error: This file was edited after SwiftPM had read it. \(WatchedFiles.advice)"

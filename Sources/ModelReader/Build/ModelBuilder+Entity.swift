@@ -182,7 +182,7 @@ extension ModelBuilder {
             userInfo: userInfo(of: element))
     }
 
-    /// Code generators write -1, which means no limit.
+    /// Some tools write -1 for no limit.
     private mutating func maximumCount(
         of element: MarkupElement, isToMany: Bool
     ) throws(ModelReaderError) -> Int {
@@ -253,8 +253,8 @@ extension ModelBuilder {
 }
 
 extension ModelBuilder {
-    /// The indexes in the new form and in the old form. An index in the old form has no name in the file, so the names of its
-    /// columns become its name.
+    /// The indexes in the new form and in the old form. An index in the old form has no name in the file, so the names
+    /// of its properties become its name.
     mutating func indexes(of element: MarkupElement) throws(ModelReaderError) -> [FetchIndexDescription] {
         var indexes: [FetchIndexDescription] = []
         for child in element.children(named: "fetchIndex") {
@@ -281,7 +281,7 @@ extension ModelBuilder {
         var elements: [FetchIndexDescription.Element] = []
         for element in index.children(named: "fetchIndexElement") {
             guard let property = element.filled("property") else {
-                log.warn(element.line, "An element of an index without a property is skipped.")
+                log.warn(element.line, "An index element without a property is skipped.")
                 continue
             }
             if let type = element.filled("type"), type != "Binary" {

@@ -52,7 +52,8 @@ struct ModelBuilder {
         recordCloudKit(of: root, at: "The model")
         if type == nil { log.warn(root.line, "The model does not say its type; \(Self.documentType) is assumed.") }
         guard root.children(named: "entity").count <= Self.entityLimit else {
-            throw ModelReaderError(.tooLarge, file: file, "The model has more than \(Self.entityLimit) entities.")
+            throw ModelReaderError(
+                .tooLarge, file: file, "The model has more than \(Self.entityLimit) entities. Split the model.")
         }
     }
 
@@ -120,7 +121,7 @@ struct PropertyPath: Hashable {
     var property: String
 }
 
-/// The lines on which entities, composites and properties are declared.
+/// The lines on which entities, composites, properties and fetch requests are declared.
 struct SourceLines {
     private var owners: [String: Int] = [:]
     private var properties: [PropertyPath: Int] = [:]

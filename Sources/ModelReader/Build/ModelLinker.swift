@@ -26,19 +26,19 @@ struct ModelLinker {
         return ModelDocument(model: draft.model, diagnostics: draft.log.all)
     }
 
-    /// Removes an inverse if the file gives it an entity that is not related to the destination, because the inverse is looked
-    /// up in the destination.
+    /// Removes an inverse if its `inverseEntity` in the file is not related to the destination, because the inverse is
+    /// looked up in the destination.
     private mutating func resolveInverseEntities() {
         let lookup = ModelLookup(draft.model)
         editRelationships { relationship, entity, draft in
             let path = PropertyPath(owner: entity.name, property: relationship.name)
             guard let name = draft.inverseEntities[path], name != relationship.destinationName else { return }
-            let warning = "The inverse of \(entity.name).\(relationship.name) is of \(name), "
+            let warning = "The inverse of \(entity.name).\(relationship.name) belongs to \(name), "
             if let inverseEntity = lookup.entities[name],
                 let destination = lookup.entities[relationship.destinationName],
                 lookup.isRelated(inverseEntity, to: destination)
             {
-                draft.warn(path, warning + "the destination is \(destination.name).")
+                draft.warn(path, warning + "but the destination is \(destination.name).")
             } else {
                 draft.warn(
                     path, warning + "which is not the destination. The relationship is loaded without an inverse.")
@@ -47,7 +47,8 @@ struct ModelLinker {
         }
     }
 
-    /// Repeats until all pairs of inverses agree. Removing one inverse can make another inverse invalid.
+    /// Removes invalid inverses. Repeats this until all pairs of inverses agree, because removing one inverse can make
+    /// another inverse invalid.
     private mutating func dropFaultyInverses() {
         var isSettled = false
         while !isSettled {
@@ -75,8 +76,8 @@ struct ModelLinker {
         }
     }
 
-    /// Warns of entities with both a uniqueness constraint and a mandatory to-one inverse, because a merge of duplicates
-    /// cannot keep both. A single warning, at the first relationship, names all such inverses.
+    /// Warns if an entity has a uniqueness constraint, and a relationship of the entity has a mandatory to-one inverse.
+    /// A merge of duplicates cannot satisfy both. A single warning, at the first relationship, names all such inverses.
     private mutating func recordMandatoryInverses() {
         let lookup = ModelLookup(draft.model)
         var found: [(path: PropertyPath, inverse: String)] = []
@@ -98,8 +99,8 @@ struct ModelLinker {
         let paths = found.map { "\($0.path.owner).\($0.path.property)" }.joined(separator: ", ")
         draft.warn(
             first.path,
-            "The inverse of a relationship of an entity with uniqueness constraints is to-one and mandatory: of \(paths). "
-                + "Core Data refuses this. Make it optional: \(found.map(\.inverse).joined(separator: ", ")).")
+            "An entity with uniqueness constraints has a relationship whose inverse is to-one and mandatory: \(paths). "
+                + "Core Data refuses this. Make the inverse optional: \(found.map(\.inverse).joined(separator: ", ")).")
     }
 }
 
@@ -153,7 +154,7 @@ extension ModelLinker {
             for property in entity.fetchedProperties where !names.contains(property.fetchRequest.entityName) {
                 draft.warn(
                     PropertyPath(owner: entity.name, property: property.name),
-                    "\(entity.name).\(property.name) fetches \(property.fetchRequest.entityName), which does not exist."
+                    "\(entity.name).\(property.name) fetches \(property.fetchRequest.entityName), which does not exist. The property is left out."
                 )
             }
             draft.model.entities[number].fetchedProperties.removeAll { !names.contains($0.fetchRequest.entityName) }

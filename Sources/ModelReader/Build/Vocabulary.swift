@@ -5,7 +5,7 @@ enum Vocabulary {
 
     static func children(of element: String) -> Set<String> { children[element] ?? [] }
 
-    /// The element with the positions of entities in Xcode's diagram, which the reader skips.
+    /// The element with the positions of entities in Xcode's diagram. The reader skips this element.
     static let layout = "elements"
 
     private static let children: [String: Set<String>] = [

@@ -87,8 +87,8 @@ extension LockedVersions {
     }
 }
 
-/// A configuration of a locked model. The configuration has its own hash, because a store can be made for the configuration
-/// only.
+/// A configuration of a locked model. The configuration has its own hash, because a store can be made for only one
+/// configuration.
 package struct LockedConfiguration: Sendable, Equatable {
     package let name: String
     package let hash: ModelHash

@@ -13,7 +13,7 @@ public struct ModelBundle: Sendable {
     /// The current version: the version that the bundle names, or the only version if the bundle names none. Nil if the named
     /// version does not exist, or if a bundle with several versions names none.
     public let currentVersion: String?
-    /// The version that the bundle names as current. This version may not exist.
+    /// The version that the bundle names as current, even if this version does not exist.
     private let namedVersion: String?
     /// The reason why the current version is unknown.
     private let namingError: ModelReaderError?
@@ -69,8 +69,8 @@ public struct ModelBundle: Sendable {
             throw ModelReaderError(.noCurrentVersion, file: url.path, missingCurrentVersion)
         }
         let plain = Self.withoutExtension(name)
-        // The directory's name on disk may have a different Unicode form. The file system treats the forms as different names,
-        // so the name on disk is returned.
+        // The directory's name on disk can have a different Unicode form. The file system treats the forms as different
+        // names, so the name on disk is returned.
         guard let version = versions.first(where: { $0 == name || $0 == plain }) else {
             throw ModelReaderError(.unknownVersion, file: url.path, "There is no version \(plain). \(listing)")
         }
@@ -115,7 +115,8 @@ public struct ModelBundle: Sendable {
         }
     }
 
-    /// Reads the name of the current version from `.xccurrentversion`. The file may be missing, empty, or an empty dictionary.
+    /// Reads the name of the current version from `.xccurrentversion`. It is no error if the file is missing, empty, or
+    /// an empty dictionary.
     private static func namedVersion(in url: URL) -> (name: String?, error: ModelReaderError?) {
         let file = url.appending(path: ".xccurrentversion")
         guard let data = try? BoundedFile.read(file, limit: 64 << 10) else { return (nil, nil) }
@@ -139,7 +140,7 @@ public struct ModelBundle: Sendable {
 
     private static let versionSuffix = ".xcdatamodel"
 
-    /// Removes only this suffix, because the name of a version may contain dots.
+    /// Removes only this suffix, because the name of a version can contain dots.
     private static func withoutExtension(_ name: String) -> String {
         name.hasSuffix(versionSuffix) ? String(name.dropLast(versionSuffix.count)) : name
     }

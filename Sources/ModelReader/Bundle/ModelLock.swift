@@ -32,7 +32,7 @@ package struct LockedModel: Sendable, Equatable {
     package let hash: ModelHash
     /// The string from which the hash is made.
     package internal(set) var canonicalForm: String
-    /// The rules, which only show people what changed. The hash does not cover the rules.
+    /// The rules, which are kept only to show people what changed. The hash does not cover the rules.
     package internal(set) var rules = ModelRules()
     /// The renaming identifiers, which migrations need. The hash does not cover them.
     package internal(set) var renamingIdentifiers = RenamingIdentifiers()
@@ -81,8 +81,8 @@ package struct LockedModel: Sendable, Equatable {
 
     /// Keeps the previously locked models as ``earlier`` models.
     ///
-    /// - Parameter locked: The previously locked model with its earlier models, or one for each side of a merge conflict in the
-    ///   file. After a conflict, only the models that both sides contain are kept.
+    /// - Parameter locked: The previously locked model with its earlier models. For a file with a merge conflict, one
+    ///   such model for each side. After a conflict, only the models that both sides contain are kept.
     package mutating func keep(_ locked: [LockedModel]) {
         guard let first = locked.first else { return }
         let histories = locked.map(\.history)
@@ -146,7 +146,8 @@ extension ModelLock {
 
         """
 
-    /// The contents of the file. For each model, a line has the version and the hash, and indented lines follow.
+    /// The contents of the file. For each model, a line has the path, the version and the hash, and indented lines
+    /// follow.
     ///
     /// The indented lines have the canonical form, the rules, the renaming identifiers, the types of transformables, the
     /// configurations with their hashes, and the earlier models. Each earlier model is written as a ``LineScript`` that turns
@@ -166,8 +167,8 @@ extension ModelLock {
 
     /// Parses the ``text`` of a lock file.
     ///
-    /// - Throws: An error with the line of a merge conflict, of a line that is not part of the format, or of a model that was
-    ///   edited by hand.
+    /// - Throws: An error with the line number of a merge conflict, of a line that is not part of the format, or of a
+    ///   model that was edited by hand.
     package init(text: String, file: String) throws(LockFileError) {
         var numbers: [Int] = []
         var scripts: [Int: [(earlier: LockedModel, script: LineScript)]] = [:]
@@ -267,7 +268,8 @@ extension LockedModel {
         return true
     }
 
-    /// Builds each earlier model from the lines of the next newer model. Returns false if a model does not match its hash.
+    /// Builds each earlier model from the lines of the next newer model. Returns false if a script does not fit the
+    /// lines, or if a model does not match its hash.
     fileprivate mutating func takeEarlier(_ scripts: [(earlier: LockedModel, script: LineScript)]) -> Bool {
         var lines = lines
         for (earlier, script) in scripts {

@@ -38,19 +38,19 @@ extension ModelError.Code {
     public static let notAModel = ModelError.Code("notAModel")
     /// The model was saved in a binary format, by a version of Xcode before 4.
     public static let binaryModel = ModelError.Code("binaryModel")
-    /// The bundle does not name its current version.
+    /// The bundle does not name its current version, or names a version that does not exist.
     public static let noCurrentVersion = ModelError.Code("noCurrentVersion")
     /// The bundle has no version with the requested name.
     public static let unknownVersion = ModelError.Code("unknownVersion")
-    /// The file is not in UTF-8.
+    /// The file is not in UTF-8, or declares another encoding.
     public static let unsupportedEncoding = ModelError.Code("unsupportedEncoding")
     /// The file declares a document type or an XML entity. Model files need neither.
     public static let documentTypeRefused = ModelError.Code("documentTypeRefused")
     /// Git left a merge conflict in the file.
     public static let mergeConflict = ModelError.Code("mergeConflict")
-    /// The file is not well-formed XML.
+    /// The file is not well-formed XML, or the file with the current version is not in the format of Xcode.
     public static let malformedXML = ModelError.Code("malformedXML")
-    /// An element has no name, or does not have another required attribute.
+    /// An element has no name, or lacks another required attribute or a required child element.
     public static let missingName = ModelError.Code("missingName")
     /// An attribute has a type that is not part of the format.
     public static let unknownType = ModelError.Code("unknownType")

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ManagedModel
 
-/// A default value or a bound that was read from a string. An unusual string has a diagnostic.
+/// A default value or a bound that was read from a string, and the problem of an unusual string.
 struct ValueText: Equatable {
     var value: AttributeValue?
     var problem: String?
@@ -109,7 +109,7 @@ enum NumberParser {
         }
     }
 
-    /// Parses a whole number. The fraction may only contain zeros.
+    /// Parses a whole number. The number can have a fraction that contains only zeros.
     static func whole(_ text: String) -> Int64? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let number = parts.first.flatMap({ Int64($0) }) else { return nil }

@@ -61,7 +61,7 @@ package enum ConflictMarker {
 
     /// Returns the number of the first marker line, counted from 1.
     ///
-    /// Ignores the marker between the two sides. Without the other markers, it can be an underline in a comment.
+    /// Ignores the marker between the two sides, because a line of equal signs can also be an underline in a comment.
     static func firstLine(in data: Data) -> Int? {
         data.withUnsafeBytes { bytes in
             var line = 1

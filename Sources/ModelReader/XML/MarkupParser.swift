@@ -102,8 +102,7 @@ struct MarkupElement: Sendable {
         }
     }
 
-    /// The attributes whose strings the author writes. These strings are not converted to NFC, and neither are entries of user
-    /// info.
+    /// The attributes with free text. Their values are not converted to NFC, and neither are entries of user info.
     private static let texts: Set = [
         "defaultValueString", "predicateString", "regularExpressionString", "userDefinedModelVersionIdentifier",
     ]

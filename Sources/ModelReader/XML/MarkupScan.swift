@@ -1,8 +1,8 @@
 internal import ManagedModel
 internal import Foundation
 
-/// Checks the bytes of a file before the XML parser reads them. Refuses declarations, encodings other than UTF-8, and sizes
-/// that would make parsing slow. Model files contain none of these.
+/// Checks the bytes of a file before the XML parser reads them. Refuses document types, entities, encodings other than
+/// UTF-8, and sizes that would make parsing slow. Model files contain none of these.
 ///
 /// The scan only distinguishes tags from comments and quoted strings, and finds the line of each tag.
 struct MarkupScan {
@@ -57,7 +57,9 @@ struct MarkupScan {
             } else if starts(with: "?") {
                 let isNamedXML = ["?xml ", "?xml\t", "?xml\n", "?xml\r", "?xml?"].contains { starts(with: $0) }
                 if isNamedXML, start > 0 || starts(with: "?xml?") {
-                    throw error(.malformedXML, "An XML declaration is only allowed at the start, with a version.")
+                    throw error(
+                        .malformedXML,
+                        "An XML declaration is allowed only at the start of the file, and needs a version.")
                 }
                 try pass("?>", of: "a processing instruction")
                 if !isNamedXML { blank(start..<position) }

@@ -151,7 +151,7 @@ package struct PropertyReader {
             _ = refuse(
                 isToMany
                     ? "\(name) is a to-many relationship, which is empty rather than nil. Remove the question mark."
-                    : "\(name) is a to-one relationship, whose object can be deleted. Add a question mark to its type; isOptional: false makes every save require an object.",
+                    : "\(name) is a to-one relationship, whose object can be deleted. Add a question mark to its type; isOptional: false makes a save require an object.",
                 at: typeOffset)
             return nil
         }
