@@ -2,8 +2,9 @@
 import CompilerPluginSupport
 import PackageDescription
 
-// For those who change this package, and set by its scripts: nothing is optimised in debug builds, warnings are errors, and stores on
-// PostgreSQL servers are built. All steps of CI share this build, but for the thread sanitizer.
+// The scripts that test this package set this variable. In their builds, warnings are errors, debug builds are not
+// optimized, and the code for stores on PostgreSQL servers is included. The steps of CI share this build, except the
+// last three: test-threads, test-consumer and costs.
 let isDevelopment = Context.environment["COREDATASOURCE_DEVELOPMENT"] != nil
 
 let package = Package(
@@ -99,7 +100,9 @@ let package = Package(
             capability: .command(
                 intent: .custom(
                     verb: "model-reset", description: "Says when a changed model resets the stores of an app"),
-                permissions: [.writeToPackageDirectory(reason: "check --update writes the lock file, and init a model")]
+                permissions: [
+                    .writeToPackageDirectory(reason: "check --update writes the lock file, and init writes a model")
+                ]
             ),
             dependencies: ["model-reset"], path: "Sources/ModelResetPlugin"),
 
@@ -191,11 +194,11 @@ let package = Package(
                 "CSQLite", "ModelReader", "StoreFaults", "TestSupport",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
-            // It changes the model and not the classes, which a model in code refuses.
+            // This suite changes the model without changing the classes. A model in code does not allow that.
             exclude: ["Suites/Sharing/ServerRightsTests.swift"]),
         .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
         .target(name: "ErrorExpectations", dependencies: ["RowStore"], path: "Tests/Support/ErrorExpectations"),
-        // Names of Apple's frameworks, beside which the articles' code must compile.
+        // Declares names of Apple's frameworks. The code in the articles must compile beside these names.
         .target(name: "FrameworkNames", path: "Tests/Support/FrameworkNames"),
         .testTarget(name: "TestSupportTests", dependencies: ["ErrorExpectations", "TestSupport"]),
         .target(name: "CTaskHooks", path: "Tests/Support/CTaskHooks"),
@@ -236,7 +239,7 @@ let package = Package(
             ]),
         .testTarget(name: "PackageCatalogTests", dependencies: ["TestSupport", "CSQLite"]),
 
-        // The benchmark, and what it compares with.
+        // The benchmark, and the code with which it compares the library.
         .target(name: "RawSQLite", dependencies: ["CSQLite"], path: "Tests/Programs/Benchmarks/RawSQLite"),
         .target(
             name: "RawPostgreSQL",
@@ -257,33 +260,35 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Where an app's debug build spends most of its time: rows, predicates and strings. The rest would take too long to compile.
+// The target in which an app's debug build spends most of its time, with rows, predicates and strings. Optimizing the
+// other targets, too, would take too long.
 let optimizedInDebug: Set = ["RowStore"]
 
-// What runs once: in a build the plugin's tool, which SwiftPM compiles twice in a release build, and in an app the plan of a migration.
+// Targets whose speed matters little. The plugin's tool and the macros run only in a build, and an app plans a
+// migration only once. SwiftPM compiles the tool twice in a release build.
 let unoptimizedInRelease: Set = [
     "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen", "ModelMigration", "MigrationSQL",
     "ModelSource", "EntityMacros",
 ]
 
-// The thread sanitizer is for one target's tests, and compiles nothing else.
+// For the thread sanitizer, only the tests of one target are built.
 if Context.environment["COREDATASOURCE_DEVELOPMENT"] == "threads" {
     let kept: Set = ["CoreDataSourceTests", "model-codegen", "model-reset"]
     package.targets.removeAll { [.test, .executable].contains($0.type) && !kept.contains($0.name) }
     package.products.removeAll { $0 is Product.Executable && !kept.contains($0.name) }
 }
 
-// Its classes say what the macros warn of.
+// Targets whose classes use declarations that the macros warn of. Their warnings are not errors.
 let saysWhatIsUnsupported: Set = ["ConvertedModelTests"]
 
-// The same settings everywhere, said once.
+// The settings of all targets.
 for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
     var settings: [SwiftSetting] = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        // The driver calls the compiler for 25 files at a time, and each call reads the whole module.
+        // By default, the driver calls the compiler for 25 files at a time, and each call reads the whole module.
         .unsafeFlags(["-driver-batch-size-limit", "1000"], .when(configuration: .debug)),
     ]
     if isDevelopment {

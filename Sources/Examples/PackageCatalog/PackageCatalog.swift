@@ -4,8 +4,8 @@ internal import Foundation
 
 /// The sample app of this package: a catalog of Debian packages, their dependencies and their maintainers.
 ///
-/// `Arguments` parses the command line, `Input` reads the control file, `Catalog` has the two data sources, `Report` prints the
-/// results.
+/// The folder `Arguments` parses the command line, `Input` reads the control file, `Catalog` has the two data sources,
+/// `Watch` follows changes, and `Report` prints progress and results.
 @main
 @MainActor
 struct PackageCatalog {
@@ -55,7 +55,9 @@ struct PackageCatalog {
     }
 
     private static func watch(_ arguments: Arguments, _ subject: WatchSubject) async throws {
-        if arguments.input == Input("-") { throw UsageError("watch reads its commands from standard input") }
+        if arguments.input == Input("-") {
+            throw UsageError("watch reads its commands from standard input. Give --input a file")
+        }
         let version = FileVersion(arguments.input)
         try await using(update(arguments)) { try await $0.watch(arguments.input, since: version, subject) }
     }

@@ -1,5 +1,5 @@
-/// Draws pictures as one animated SVG image. A line of a box, or a whole box, that several pictures have in common is drawn
-/// once.
+/// Draws pictures as one animated SVG image. If several pictures have a line of a box or a whole box in common, the
+/// image contains it once.
 struct Drawing {
     private static let cellWidth = 8
     private static let lineHeight = 18
@@ -143,7 +143,7 @@ struct Drawing {
         return parts
     }
 
-    /// The path of a box-drawing character. Paths meet in every font.
+    /// The path of a box-drawing character. Unlike characters, adjacent paths meet in every font.
     private static func shape(_ character: Character, _ column: Int) -> String? {
         let (left, middle) = (x(column), x(column) + cellWidth / 2)
         switch character {

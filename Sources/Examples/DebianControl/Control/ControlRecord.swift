@@ -68,7 +68,7 @@ extension UInt8 {
     /// A space, a tab, or the carriage return that some editors put before a newline.
     var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == UInt8(ascii: "\r") }
 
-    /// Whether a field's name may contain the character: printable ASCII except the space and the colon.
+    /// Whether a field's name can contain the character: printable ASCII except the space and the colon.
     var isNameCharacter: Bool { (33...126).contains(self) && self != .colon }
 
     var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }

@@ -39,8 +39,8 @@ public struct PackageRecord: Sendable, Hashable {
         if let fault = record.fault { throw fault }
         if !record.hasLeadingField { throw ControlFault(line: record.line, message: "Package is missing") }
         status = try record.folded("Status")
-        // dpkg also has records of packages that were removed, or that were only requested. Such a record can lack fields,
-        // which become empty strings here. Any other record needs all three fields.
+        // dpkg also has records of packages that were removed, or that were only requested. Such a record can lack the
+        // architecture and the version, which become empty strings here.
         let isAbsent = status?.hasSuffix(" not-installed") == true || status?.hasSuffix(" config-files") == true
         name = try record.word("Package", orEmpty: false)
         architecture = try record.word("Architecture", orEmpty: isAbsent)
@@ -73,7 +73,7 @@ extension ControlRecord {
             if orEmpty { return "" }
             throw ControlFault(line: line, message: "\(name) is missing")
         }
-        // Only a version may contain the characters that separate the parts of a key.
+        // Only a version can contain the characters that separate the parts of a key.
         if text.utf8.contains(where: { $0.isBlank || name != "Version" && $0.joinsKeys }) {
             throw ControlFault(line: line(of: name), message: "\(name) is not one word")
         }

@@ -68,8 +68,8 @@ package final class MailboxDataSource: DataSource<Mailbox> {
         try context.delete(MailboxEntity.self, where: \.path == mailbox.path)
     }
 
-    /// A live list for the sidebar: all mailboxes, with a section for each account. Two accounts may have the same name, so the
-    /// sections are ordered by the address.
+    /// A live list for the sidebar: all mailboxes, with a section for each account. Two accounts can have the same
+    /// name, so the sections are ordered by the address.
     package func sidebar() throws -> LiveList<MailboxEntity> {
         var request = ObjectRequest(MailboxEntity.self, order: [.ascending(\.role), .ascending(\.name)])
         request.sections = .titles(\.account?.name, orderedBy: .ascending(\.account?.address))

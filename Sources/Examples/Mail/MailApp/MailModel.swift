@@ -1,7 +1,7 @@
 package import CoreDataSource
 package import Foundation
 
-// The model has five features and six classes. Each class belongs to exactly one data source.
+// The app has five data sources, and the model has six classes. Each class belongs to exactly one data source.
 
 /// An account with its mailboxes and threads, which are deleted with the account.
 @StoredEntity package final class AccountEntity: ManagedObject {
@@ -26,7 +26,7 @@ package enum MailboxRole: Int16, AttributeStorable, Codable {
     case inbox, archive, other
 }
 
-/// A conversation: a message and all replies to it, which may be in several mailboxes of one account.
+/// A conversation: a message and all replies to it, which can be in several mailboxes of one account.
 @StoredEntity package final class ThreadEntity: ManagedObject {
     @Stored(unique: true) package var uid: String
     package var subject: String = ""
@@ -60,7 +60,7 @@ package final class MessageEntity: ManagedObject {
     @Related(inverse: "messages") package var labels: RelatedObjects<LabelEntity>
 }
 
-/// A label. A rule adds the label to all messages with a word in their subject.
+/// A label. The label is added to all messages with its word in their subject.
 @StoredEntity package final class LabelEntity: ManagedObject {
     @Stored(unique: true) package var name: String
     package var word: String = ""

@@ -36,8 +36,8 @@ package struct Message: Sendable, Hashable {
 package final class MessageDataSource: DataSource<Message> {
     package nonisolated override class var entities: [ManagedObject.Type] { [MessageEntity.self, ThreadEntity.self] }
 
-    /// Reads all objects that the hook looks up, with one query for each entity. Mailboxes and contacts belong to other data
-    /// sources.
+    /// Reads all objects that `onAdd` looks up, with one query for each entity. Mailboxes and contacts belong to other
+    /// data sources.
     package nonisolated override func prepare(_ messages: [Message], in context: PrivateContext) throws {
         try context.preload(MessageEntity.self, where: \.uid, in: messages.map(\.uid))
         try context.preload(ThreadEntity.self, where: \.uid, in: messages.map(\.thread))
@@ -72,7 +72,7 @@ package final class MessageDataSource: DataSource<Message> {
         return thread
     }
 
-    /// Deletes a thread with its last message.
+    /// Deletes the message. Also deletes its thread if the thread has no other message.
     package nonisolated override func onDelete(_ message: Message, in context: PrivateContext) throws {
         guard let entity = try context.first(MessageEntity.self, where: \.uid, equals: message.uid) else { return }
         let thread = entity.thread
@@ -106,7 +106,8 @@ extension MessageDataSource {
     package func refresh(_ path: String, from listing: [Message]) async throws -> SyncReport {
         let report = try await sync(
             listing, entity: MessageEntity.self, scope: \.mailbox?.path == path, deleting: .atMost(0.5))
-        // Also if this sync has deleted nothing: the app may have ended after the sync before it.
+        // Runs even if this sync deleted nothing, because the app may have ended between the previous sync and this
+        // step.
         try await delete(ThreadEntity.self, where: .none(\.messages))
         return report
     }

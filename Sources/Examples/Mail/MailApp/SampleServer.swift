@@ -19,7 +19,7 @@ package struct SampleServer: Sendable {
     package private(set) var messages: [Message]
 
     /// - Parameters:
-    ///   - now: The time of the newest messages. The oldest messages are six weeks older.
+    ///   - now: The time of the newest messages. The oldest messages are about six weeks older.
     package init(messageCount: Int, now: Date, seed: UInt64 = 1) {
         var random = SampleRandom(seed: seed)
         mailboxes = Self.accounts.flatMap { account in
@@ -68,7 +68,8 @@ package struct SampleServer: Sendable {
     }
 }
 
-/// Writes threads. A thread is a message with replies, each up to 20 hours after the previous message, until now.
+/// Writes threads. A thread is a message with replies, each about 20 hours or less after the previous message, and none
+/// in the future.
 private struct ThreadWriter {
     let contacts: [Contact]
     let mailboxes: [Mailbox]

@@ -1,4 +1,5 @@
-/// Random numbers from a seed, by the algorithm xorshift64*. The standard library's generators may change with its version.
+/// Random numbers from a seed, by the algorithm xorshift64*. The generators of the standard library are not used,
+/// because their numbers can change with its version.
 struct SampleRandom {
     private var state: UInt64
 

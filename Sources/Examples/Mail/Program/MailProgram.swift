@@ -2,7 +2,7 @@ import CoreDataSource
 import Foundation
 import MailApp
 
-/// A sample app as large as a mail client. To run it: Scripts/run-example mail
+/// A mail client as a sample app. To run it: Scripts/run-example mail
 @main
 @MainActor
 struct MailProgram {
@@ -12,7 +12,7 @@ struct MailProgram {
         Plays scenes with 5,000 generated messages in a store that is deleted at the end.
 
           --fast      without pauses
-          --record    prints every picture with its colours, for terminal-drawing
+          --record    prints every picture with its colors, for terminal-drawing
 
         """
 

@@ -59,8 +59,7 @@ extension String {
     func atRight(of width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 }
 
-/// Draws pictures on standard output. On a terminal, each picture replaces the previous one. In a file, the pictures follow
-/// each other.
+/// Draws pictures on standard output, in one of three modes.
 @MainActor
 final class Terminal {
     enum Mode {
@@ -75,7 +74,7 @@ final class Terminal {
 
     let mode: Mode
     private let isColoured: Bool
-    /// The factor for the durations of pictures. Pauses may be short, because the scenes stay on the screen.
+    /// The factor for the durations of pictures. Pauses can be short, because the scenes stay on the screen.
     private let pace: Double
     private var shown: [Line] = []
 
@@ -102,7 +101,8 @@ final class Terminal {
         print()
     }
 
-    /// Shows a picture, and waits for its duration.
+    /// Shows a picture as the mode says. Only the mode `animated` waits for the duration of the picture, times the
+    /// pace.
     func show(_ lines: [Line], for duration: Duration) async throws {
         switch mode {
         case .still: shown = lines

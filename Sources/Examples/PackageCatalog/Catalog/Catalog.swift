@@ -62,7 +62,7 @@ struct Catalog {
         return (line, missing.isEmpty ? nil : error)
     }
 
-    /// Deletes maintainers without packages.
+    /// Deletes the maintainers with these keys. Throws an error for a maintainer with packages.
     func deleteMaintainers(_ keys: [String]) async throws {
         for key in keys { try await maintainers.remove(key) }
         print("maintainers: deleted=\(keys.count) rows=\(try maintainers.count(Maintainer.self))")

@@ -11,7 +11,7 @@ extension Package {
         return groups.map { $0.value.sorted { $0.position < $1.position } }
     }
 
-    /// The dependencies that this package meets. They belong to other packages.
+    /// The dependencies that this package meets: those of other packages, and possibly some of its own.
     var dependents: [Dependency] {
         let names = (packageName.map { [$0] } ?? []) + provides
         return names.flatMap { $0.dependents }.filter { $0.isMet(by: self) }

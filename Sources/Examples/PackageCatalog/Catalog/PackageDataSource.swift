@@ -49,7 +49,7 @@ final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
         }
     }
 
-    /// Waits until main shows all saves and lists have reported them.
+    /// Waits until the main context shows all saves and its lists have reported them.
     func showSaves() async throws {
         try await perform(waitFor: .main) { _ in }
     }

@@ -61,7 +61,7 @@ enum WatchEvent: Sendable, Equatable {
     static func all(watching input: Input, since version: FileVersion?) throws -> AsyncStream<WatchEvent> {
         let events = AsyncStream<WatchEvent>.makeStream()
         let watch = try FileWatch(input, since: version) { events.continuation.yield(.inputChanged) }
-        // Use a separate thread, because waiting for a line blocks the thread.
+        // Reads on a separate thread, because waiting for a line blocks the thread.
         Thread.detachNewThread {
             while let line = readLine(), line != "quit" { events.continuation.yield(.line(line)) }
             watch.end()

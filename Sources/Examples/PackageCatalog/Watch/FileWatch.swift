@@ -26,7 +26,7 @@ final class FileWatch: Sendable {
         source = FileWatch.source(descriptor, queue)
         source.setEventHandler { [weak self] in
             FileWatch.drain(descriptor)
-            // The link may now lead to another folder.
+            // It is possible that the link now leads to another folder.
             FileWatch.follow(input, descriptor)
             self?.check()
         }
@@ -56,7 +56,8 @@ final class FileWatch: Sendable {
         return -1
     }
 
-    /// Subscribes to events of files that are completely written. A second call has no further effect.
+    /// Subscribes to events of files that were completely written, or moved to the folder. A second call for the same
+    /// folders has no effect.
     @discardableResult
     private static func follow(_ input: Input, _ descriptor: Int32) -> Bool {
         [input.file, URL(filePath: input.name)].allSatisfy { file in
