@@ -143,7 +143,7 @@ struct Drawing {
         return parts
     }
 
-    /// The path of a box-drawing character. Unlike characters, adjacent paths meet in every font.
+    /// The path of a box-drawing character. Adjacent paths meet in every font, unlike adjacent characters.
     private static func shape(_ character: Character, _ column: Int) -> String? {
         let (left, middle) = (x(column), x(column) + cellWidth / 2)
         switch character {

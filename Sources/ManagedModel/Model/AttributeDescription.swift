@@ -12,8 +12,7 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isTransient: Bool
     /// The value in a new object; nil for no default value. An empty string is a default value.
     public var defaultValue: AttributeValue?
-    /// Whether the generated property of an optional number or Boolean is not optional, so that nil reads as 0 or
-    /// false.
+    /// Whether an optional number or Boolean gets a property that is not optional, so that nil reads as 0 or false.
     public var usesScalarValueType: Bool
     /// The lowest allowed value, inclusive. For a string, the minimum length in characters as an `.integer`.
     public var minimum: AttributeValue?

@@ -18,8 +18,8 @@ public struct EntityDescription: Sendable, Hashable {
     /// The indexes that a store creates for the entity.
     public var indexes: [FetchIndexDescription]
     /// The uniqueness constraints. Each constraint lists attributes, leaves of composites, or to-one relationships. No
-    /// two objects can have the same combination of their values. A row with a nil value in a constraint never
-    /// conflicts with another row.
+    /// two objects can have the same combination of values. A row with a nil value in a constraint never conflicts with
+    /// another row.
     public var uniquenessConstraints: [[String]]
     /// Notes of the model's author, by key. Notes are not part of the hash.
     public var userInfo: [String: String]

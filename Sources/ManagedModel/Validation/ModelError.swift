@@ -37,8 +37,8 @@ public struct ModelError: Error, Sendable, Hashable {
             self.description = description
         }
 
-        /// Two entities, composites, fetch requests or configurations share a name, or two properties of an entity or a
-        /// composite.
+        /// Two entities, composites, fetch requests or configurations share a name, or two properties of one entity or
+        /// composite do.
         public static let duplicateName = Code("duplicateName")
         /// A name is empty, or the name of a property contains a dot.
         public static let invalidName = Code("invalidName")

@@ -9,8 +9,7 @@ package indirect enum SourceExpression: Sendable, Equatable {
     case none
     case list([SourceExpression])
     case dictionary([SourceArgument.Pair])
-    /// `Name(label: value)`. The name is empty for `.init(label: value)`, and begins with a dot for `.name(label:
-    /// value)`.
+    /// `Name(label: value)`. The name is empty for `.init(...)`, and begins with a dot for `.name(...)`.
     case call(String, [SourceArgument])
     /// `.name` or `Type.name`
     case member(type: String?, name: String)

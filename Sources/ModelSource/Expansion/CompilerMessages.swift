@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The messages between the compiler and a macro program. Each message consists of 8 bytes with the length of the JSON,
-/// and the JSON.
+/// The messages between the compiler and a macro program. Each message is 8 bytes with the length of the JSON, followed
+/// by the JSON.
 ///
 /// Unknown parts of a message are ignored, and an unknown message gets an empty answer. Otherwise, a compiler of
 /// another version might wait forever, or this program might end.
