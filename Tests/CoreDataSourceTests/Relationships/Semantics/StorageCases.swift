@@ -21,7 +21,7 @@ extension SemanticsCase {
             #expect(try container.main.fetch(Passport.self).map { $0.holder?.key } == ["p"])
             let bundle = PackageFiles.tests.appending(path: "Fixtures/Graph.xcdatamodeld")
             let warnings = try ModelReader.read(bundle).diagnostics
-            #expect(warnings.contains { "\($0)".contains("is to-one and mandatory: of Person.passport") })
+            #expect(warnings.contains { "\($0)".contains("is to-one and mandatory: Person.passport") })
         },
         SemanticsCase(516, "objects of an ordered one-to-many relationship have places with gaps, in their own rows") {
             container, source in
