@@ -11,8 +11,9 @@ package struct CommandLineWords {
     ///   - words: The words after the name of the program.
     ///   - flagNames: The options without a value.
     ///   - valueNames: The options with a value.
-    ///   - listNames: The options with a value that may be repeated.
-    /// - Throws: An error for an unknown option, a duplicate option, or an option without its value.
+    ///   - listNames: Those of `valueNames` that a command line can repeat.
+    /// - Throws: An error for an unknown option, an option without its value, or a second value of an option that is
+    ///   not in `listNames`.
     package init(
         _ words: some Sequence<String>, flags flagNames: Set<String> = [], values valueNames: Set<String> = [],
         lists listNames: Set<String> = []
@@ -27,7 +28,7 @@ package struct CommandLineWords {
             if flagNames.contains(word) {
                 flags.insert(word)
             } else if let name = parts.first, valueNames.contains(name) {
-                // An empty word is a valid value, because a database key may be empty.
+                // An empty word is a valid value, because a database key can be empty.
                 guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
                     throw UsageError("\(name) needs a value")
                 }

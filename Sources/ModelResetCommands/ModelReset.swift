@@ -4,7 +4,8 @@ internal import RowStore
 
 /// The program `model-reset`. Its functions return the output and the exit code, and do not affect the process.
 ///
-/// `Arguments` parses the command line, `Commands` has a file for each command, and `Output` formats the results.
+/// The folder `Arguments` parses the command line, `Commands` has a file for each command, and `Output` formats the
+/// results.
 package enum ModelReset {
     /// Runs the command that the words name.
     ///
@@ -13,7 +14,7 @@ package enum ModelReset {
     /// - Parameter print: Prints a part of the output. Only a command that runs until the program is ended calls this function.
     package static func run(_ words: [String], print: (Outcome) -> Void = { _ in }) -> Outcome {
         if words.contains("--help") || words.contains("-h") { return Outcome(output: CommandName.usage(for: words)) }
-        // After the name of a command, --version is the version of the model.
+        // After the name of a command, `--version NAME` selects the version of the model.
         if words.filter({ $0 != "--json" }) == ["--version"] {
             return Outcome(Release.report, asJSON: words.contains("--json"), warnings: [])
         }
@@ -58,8 +59,8 @@ package struct Outcome: Sendable {
 
 /// The release of the program.
 package enum Release {
-    /// The version of the program, which is changed by hand for each release. Stores do not depend on it, but on
-    /// ``ManagedObjectModel/schemaFormat``.
+    /// The version of the program, which is changed by hand for each release. Stores do not depend on this version, but
+    /// on ``ManagedObjectModel/schemaFormat``.
     package static let version = "0.1.0"
 
     static var report: Report {

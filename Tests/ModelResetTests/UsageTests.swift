@@ -74,7 +74,7 @@ import Testing
         (["hash", "a", "--store", "s"], "unknown option --store"),
         (["status", "a", "--database-key", "1"], "--store is missing"),
         (["reset", "a", "--database-key", "1"], "--store is missing"),
-        (["check"], "MODEL is missing, and neither the lock file nor its folder has a model"),
+        (["check"], "MODEL is missing, the lock file names no model, and its folder has no bundle"),
         (["check", "--version", "2"], "--version is for one MODEL"),
         (
             ["check", "--against", "a", "--update"],
@@ -91,7 +91,7 @@ import Testing
         (["check", "a", "b", "--version", "2"], "--version is for one MODEL"),
         (
             ["check", "a", "--version", "2", "--update"],
-            "--version and --update exclude each other: the lock file has the current version"
+            "--version and --update exclude each other: the lock file records the current version"
         ),
         (["init", "a", "b"], "unexpected argument b"),
         (["init", ".xcdatamodeld"], "a model needs a name before .xcdatamodeld"),

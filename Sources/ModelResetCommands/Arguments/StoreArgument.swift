@@ -69,7 +69,7 @@ extension StoreStartup {
     ///
     /// - Parameters:
     ///   - verb: `would be ` for a forecast; an empty string for a finished reset.
-    ///   - location: The location where the objects are kept, in words; nil if the objects are dropped.
+    ///   - location: What happens to kept objects, such as `set aside as a backup`; nil if the objects are dropped.
     func fate(_ verb: String = "", keeping location: String?) -> String {
         let backups = removedBackups.count == 1 ? "1 backup" : "\(removedBackups.count) backups"
         return "\(rowsDropped.objects) \(verb)\(location ?? "dropped")"

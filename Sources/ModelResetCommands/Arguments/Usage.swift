@@ -6,9 +6,10 @@ enum Usage {
 
         A store is made for one model and one database key, and is reset when either of them changes. This tool predicts resets.
         Its commands follow the default reset policy, .standard: if the model changes, the old store is kept as a backup beside
-        the new store; if the key changes, the old store and its backup are deleted. A store on a server is never reset by
-        default. The command reset resets such a store; with --if-needed, the command sets the old store aside in another schema
-        of the database.
+        the new store; if the key changes, the old store and its backup are deleted.
+
+        By default, an app never resets a store on a server. To reset such a store, use model-reset reset. With --if-needed and
+        a changed model, this command keeps the old store in another schema of the database; otherwise it deletes the old store.
 
           hash      prints the hash of the model's persisted shape
           diff      lists the differences between two models, and shows what a migration would keep and lose
@@ -22,7 +23,7 @@ enum Usage {
           init      writes a first model in Swift, with one entity and four attributes; overwrites nothing
 
           --help     after a command: prints its arguments and options
-          --version  prints the version of model-reset; after a command, names the version of the model
+          --version  prints the version of model-reset; after a command, --version NAME selects a version of the model
           --json     prints the answer as JSON, on one line
 
         Stores on servers, as in --store postgresql://USER@HOST/DATABASE, need a program that was built with --traits PostgreSQL.

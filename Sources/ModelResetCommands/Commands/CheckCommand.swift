@@ -2,7 +2,7 @@ internal import CommandLineWords
 internal import ManagedModel
 internal import ModelReader
 
-/// Compares models with the lock file, so that the author of a change notices when it resets stores.
+/// Compares models with the lock file, so that the author of a change notices whether the change resets stores.
 struct CheckCommand: Command {
     static let usage = """
         Usage: model-reset check [MODEL]... [--lock FILE] [--update] [--strict] [--json]
@@ -13,10 +13,11 @@ struct CheckCommand: Command {
         lock file has a merge conflict, models are compared with both sides.
 
           MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or file of Swift; without it,
-                                all models that the lock file names, or that are in its folder or below
+                                all models that the lock file names, and all bundles in its folder and below
           --lock FILE           the lock file (default: Models/model.lock)
-          --update              writes the lock file, and creates its folder; the entries of other models stay as they are, except
-                                for models that differ between the sides of a merge conflict
+          --update              writes the lock file, and creates its folder. The entries of other models stay as they are, with two
+                                exceptions: the entries of missing models are removed, and the models that differ between the
+                                sides of a merge conflict are recorded anew
           --against FILE        compares with this lock file instead, such as the lock file of the base branch or of the last
                                 release; its paths are relative to the folder of --lock
           --version NAME        the version to compare; without it, the current version
@@ -24,7 +25,8 @@ struct CheckCommand: Command {
                                 that still exists, and a transformable with another type
           --json                prints the answer as JSON, on one line
 
-        Exit status: 0 nothing differs, or the lock file was written, 1 something differs, 3 a model or the lock file cannot be read.
+        Exit status: 0 nothing differs, or the lock file was written, 1 something differs, or --strict and a warning, 3 a model or
+        the lock file cannot be read.
 
         """
 
@@ -49,9 +51,9 @@ struct CheckCommand: Command {
         if other != nil, isUpdating {
             throw UsageError("--against and --update exclude each other: the file of --against is only read")
         }
-        // The lock file must have the current version, because the app is built with the current version.
+        // The lock file must record the current version, because the app is built with the current version.
         if version != nil, isUpdating {
-            throw UsageError("--version and --update exclude each other: the lock file has the current version")
+            throw UsageError("--version and --update exclude each other: the lock file records the current version")
         }
     }
 
@@ -61,7 +63,7 @@ struct CheckCommand: Command {
         case conflict(LockConflict)
     }
 
-    /// A model, or the error if it cannot be read.
+    /// A model, or the error if the model cannot be read.
     private struct Candidate {
         let argument: ModelArgument
         let name: String
@@ -123,11 +125,11 @@ struct CheckCommand: Command {
         return candidates
     }
 
-    /// The models in the lock file that still exist, and the models in the folder of the lock file.
+    /// The models in the lock file that still exist, and the bundles in the folder of the lock file and below.
     private func everyModel(_ lock: ModelLock, _ disputed: [String]) throws -> [ModelArgument] {
         let names = Set(lock.models.map(\.path).filter(lockFile.isThere)).union(lockFile.modelsInFolder())
         if names.isEmpty, lock.models.isEmpty, disputed.isEmpty {
-            throw UsageError("MODEL is missing, and neither the lock file nor its folder has a model")
+            throw UsageError("MODEL is missing, the lock file names no model, and its folder has no bundle")
         }
         return names.sorted().map { ModelArgument(path: lockFile.path(of: $0)) }
     }
@@ -146,8 +148,8 @@ struct CheckCommand: Command {
             + lock.models.filter { !names.contains($0.path) && !lockFile.isThere($0.path) }.map { Finding(gone: $0) }
     }
 
-    /// Reads what the models are compared with. With `--update`, an unreadable lock file is not an error, because it is
-    /// replaced.
+    /// Reads what the models are compared with. With `--update`, an unreadable lock file is not an error, because the
+    /// command replaces the file.
     private func readBase(_ warnings: inout [String]) throws -> Base {
         if let other {
             guard let lock = try LockFile(path: other).read() else {
@@ -159,7 +161,7 @@ struct CheckCommand: Command {
             if let conflict = try lockFile.conflict(error) {
                 if isUpdating {
                     warnings.append(
-                        error.diagnostic("warning", "The models that differ between the two sides are locked again."))
+                        error.diagnostic("warning", "The models that differ between the two sides of this conflict are recorded anew."))
                 }
                 return .conflict(conflict)
             }

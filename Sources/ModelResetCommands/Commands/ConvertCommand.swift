@@ -11,7 +11,7 @@ struct ConvertCommand: Command {
         Usage: model-reset convert BUNDLE --output FOLDER [--version NAME] [--json]
                model-reset convert SWIFT --output BUNDLE [--json]
 
-        Writes the model of a bundle as Swift, a file for each class, or the model of Swift as a bundle. The hash stays the same,
+        Writes the model of a bundle as Swift files, or the model of Swift files as a bundle. The hash stays the same,
         so the bundle and the Swift open the same stores. The command overwrites nothing, and lists the parts that cannot be
         written.
 
@@ -21,7 +21,7 @@ struct ConvertCommand: Command {
           --version NAME  the version of the bundle; without it, the current version
           --json          prints the answer as JSON, on one line
 
-        Exit status: 0 the model was written, 1 it was written with another hash.
+        Exit status: 0 the model was written, 1 the model was written, but with another hash.
 
         """
 

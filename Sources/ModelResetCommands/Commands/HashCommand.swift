@@ -6,12 +6,12 @@ struct HashCommand: Command {
     static let usage = """
         Usage: model-reset hash MODEL [--version NAME] [--configuration NAME] [--json]
 
-        Prints the hash of the model's persisted shape: a store that was made for another hash is reset or migrated.
+        Prints the hash of the model's persisted shape. A store that was made for another hash does not fit the model.
 
           MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or files of Swift
           --version NAME        the version of the model; without it, the current version
           --configuration NAME  the configuration of the model; without it, the whole model
-          --json                prints the answer as JSON, on one line, with the hash of each entity
+          --json                prints the answer as JSON, on one line, with the hash of each entity and the numbers of elements
 
         """
 

@@ -11,7 +11,7 @@ struct InspectCommand: Command {
         Shows a store, even while other processes have it open, and changes nothing. Shows its entities and their numbers of
         objects, its members, their leases and the members that wait for a lease, and the newest saves with each changed value
         before and after.
-        Only the process that shows a list knows why the list changed: print its lastUpdateReason there.
+        Only the process that shows a list knows why the list changed: print the list's lastUpdateReason there.
 
           STORE                 a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name
           --name NAME           the name of the store in the database
@@ -91,7 +91,7 @@ struct FeedFollower {
             if found.storeID != storeID || found.position < position { return try begin(found.storeID, print) }
             show(found, print)
         } catch {
-            // The error may be temporary, because a reset replaces the files, and a server can restart.
+            // The error can be temporary: a reset replaces the files, and a server can restart.
             let mayReturn: Set<DataSourceError.Code> = [
                 .notAFile, .notADatabase, .storeBusy, .storeUnavailable,
             ]

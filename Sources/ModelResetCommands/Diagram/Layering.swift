@@ -4,7 +4,7 @@ struct Layering {
     private(set) var layers: [Int: Int] = [:]
     private let graph: EntityGraph
     private let group: [Int]
-    /// The boxes that should be on the right of each box.
+    /// For each box, the boxes that should be on its right.
     private var later: [Int: Set<Int>] = [:]
     private var earlier: [Int: Set<Int>] = [:]
 
@@ -39,8 +39,9 @@ struct Layering {
         }
     }
 
-    /// Returns the boxes in an order in which few lines lead from right to left. A box without later boxes goes to the end. If
-    /// there is none, the box with the largest number of later boxes minus earlier boxes goes to the start.
+    /// Returns the boxes in an order in which few lines lead from right to left. A box with earlier boxes and no later
+    /// boxes goes to the end. If there is no such box, the box with the largest number of later boxes minus earlier
+    /// boxes goes to the start.
     private func sequence() -> [Int] {
         var start: [Int] = []
         var end: [Int] = []
@@ -178,8 +179,9 @@ struct LayerOrder {
         sweep()
     }
 
-    /// Goes back and forth over the layers. Sorts each layer by the neighbors in the previous layer, and keeps the order with
-    /// the fewest crossings.
+    /// Goes back and forth over the layers. Sorts each layer by the neighbors in the previous layer, and keeps the
+    /// order with the fewest crossings. In a large grid, keeps the last order, because counting the crossings takes too
+    /// long.
     private mutating func sweep() {
         var best = (grid.layers, crossings)
         let isLarge = grid.segments.count > 1500
@@ -234,7 +236,7 @@ struct LayerOrder {
     }
 }
 
-/// Places the nodes of a sorted grid vertically. Lines are short and straight, and nodes do not overlap.
+/// Places the nodes of a sorted grid vertically. Keeps lines short and straight. Nodes do not overlap.
 struct LayerPlacement {
     /// The top of each node.
     private(set) var tops: [Double]

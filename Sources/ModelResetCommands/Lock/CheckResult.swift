@@ -68,8 +68,8 @@ struct ConfigurationFinding {
     private let lockedHash: ModelHash?
     private var difference: LockDifference?
 
-    /// Returns the findings for all configurations for which a store can be made now, or could be made when the model was
-    /// locked. Sorted by name.
+    /// Returns the findings for all configurations for which a store can be made now, or could be made when the lock
+    /// file was written. Sorted by name.
     static func all(_ model: ManagedObjectModel, _ locked: LockedModel) -> [ConfigurationFinding] {
         let present = LockedModel(model, path: locked.path).configurations
         let names = Set((present + locked.configurations).map(\.name)).sorted {
@@ -97,13 +97,13 @@ struct ConfigurationFinding {
         difference = LockDifference(from: part(of: locked.model), to: part(of: model.canonicalModel))
     }
 
-    /// Nil if another release wrote the model.
+    /// Returns the part of a model for the configuration; nil if another release wrote the model.
     private func part(of model: ManagedObjectModel?) -> ManagedObjectModel? {
         do { return try model?.restricted(toConfiguration: name) } catch { return nil }
     }
 
-    /// - Parameter isModelChanged: Whether the changes of the whole model are listed, too. They include the changes of the
-    ///   configuration.
+    /// - Parameter isModelChanged: Whether the changes of the whole model are listed, too. These changes include the
+    ///   changes of the configuration.
     func lines(isModelChanged: Bool) -> [String] {
         switch state {
         case .new: return ["  configuration \(name): new"]

@@ -10,7 +10,7 @@ struct Finding {
 
     /// The path relative to the lock file's folder.
     let path: String
-    /// The path of the model as it is on the command line.
+    /// The path of the model as on the command line; for a model that no longer exists, the path in the lock file.
     private let title: String
     let state: State
     private(set) var version: String?
@@ -20,7 +20,7 @@ struct Finding {
     private var difference: LockDifference?
     /// The results for the configurations in the model and in the lock file.
     private var configurations: [ConfigurationFinding] = []
-    /// The changes of rules and default values. They reset no store.
+    /// The changes of rules and default values. These changes reset no store.
     private var rules: [String] = []
     /// Whether the model has other renaming identifiers than the lock file. This resets no store.
     private var hasNewIdentifiers = false
@@ -47,7 +47,7 @@ struct Finding {
         rules = locked.rules.changes(to: ModelRules(of: model), of: [locked.model, model])
         hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
         warnings = locked.renamingIdentifiers.lost(in: model).map {
-            "\($0) has lost its renaming identifier: a store of a version before the renaming loses its values. Keep the identifier, or keep the versions between in the bundle."
+            "\($0) has lost its renaming identifier: if a store from before the renaming is migrated, these values are lost. Keep the identifier, or keep the earlier versions in the bundle."
         }
         let types = locked.transformableTypes.changes(to: TransformableTypes(of: model))
         hasNewTypes = !types.isEmpty
@@ -122,7 +122,7 @@ struct Finding {
 }
 
 extension ModelRules {
-    /// Returns the lines for changes of rules. They follow the lines for other changes.
+    /// Returns the lines for changes of rules. These lines follow the lines for other changes.
     static func lines(_ changes: [String]) -> [String] {
         changes.isEmpty ? [] : ["  no store is reset because of these:"] + changes.map { "    \($0)" }
     }

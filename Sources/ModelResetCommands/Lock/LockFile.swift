@@ -62,7 +62,7 @@ struct LockFile {
         guard let data = try? Data(contentsOf: URL(filePath: path)), let text = String(data: data, encoding: .utf8)
         else {
             throw LockFileError(
-                file: path, message: "The lock file is not UTF-8 text. Restore or remove the file.")
+                file: path, message: "The lock file cannot be read, or is not UTF-8 text. Restore or remove the file.")
         }
         return text
     }
@@ -85,7 +85,7 @@ struct LockFile {
 
 /// A lock file in which Git left a merge conflict.
 struct LockConflict {
-    /// The error for commands that cannot use both sides.
+    /// The error from reading the file, which `check` reports unless it writes the file.
     let error: LockFileError
     let sides: [(name: String, lock: ModelLock)]
     /// The models that are equal on both sides or exist on one side only.
@@ -113,7 +113,7 @@ struct LockConflict {
     }
 }
 
-/// The difference between a model and the locked model, or the reason why it cannot be listed.
+/// The difference between a model and the locked model, or the reason why the difference cannot be listed.
 enum LockDifference {
     case comparison(ModelComparison)
     case remark(String)

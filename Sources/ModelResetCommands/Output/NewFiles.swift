@@ -3,7 +3,7 @@ internal import Foundation
 /// New files in a folder. If a file cannot be written, none is kept.
 struct NewFiles {
     let folder: String
-    /// Whether the folder is new, too, and must not exist yet.
+    /// Whether the folder must not exist yet.
     let isWhole: Bool
 
     /// Writes the files. If a file cannot be written, removes the written files and throws the error.

@@ -33,7 +33,7 @@ enum StoreTarget {
         #endif
     }
 
-    /// The path or the address, without a password.
+    /// The path of the file, or the name of the store on a server.
     var title: String {
         switch self {
         case .file(let url): return url.path
@@ -89,7 +89,7 @@ enum StoreTarget {
 /// A store in a database on a server.
 struct ServerStore: TargetStore {
     let options: PostgreSQLStore.Options
-    /// False, because the default policy never deletes rows of other users.
+    /// False: by default, an app never deletes rows of other users.
     let isResetByDefault = false
 
     func keepsBackup(_ reason: StoreStartup.Reason) -> Bool { options.resetPolicy.backupCount(reason) != nil }
@@ -102,7 +102,7 @@ struct ServerStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try PostgreSQLStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try PostgreSQLStore.forecast(options).occupants }
 
-    /// With `onlyIfNeeded`, the old store is kept as a backup, as for a file.
+    /// With `onlyIfNeeded`, follows the default policy, as for a file. Otherwise, deletes the old store.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         var options = options
         options.resetPolicy = onlyIfNeeded ? .standard : .discard
@@ -143,8 +143,8 @@ struct FileStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try SQLiteStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try SQLiteStore.occupants(options.url) }
 
-    /// With `onlyIfNeeded`, opens the store, which resets it by the default policy. A missing store is not opened, because a
-    /// command must not create a store.
+    /// With `onlyIfNeeded` and without a backup folder, opens the store, which resets it by the default policy. A
+    /// missing store is not opened, because a command must not create a store.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         guard onlyIfNeeded, backupFolder == nil else {
             return try SQLiteStore.reset(options, onlyIfNeeded: onlyIfNeeded, backupFolder: backupFolder)
