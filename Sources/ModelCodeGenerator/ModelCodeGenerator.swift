@@ -33,7 +33,7 @@ public struct ModelCodeGenerator: Sendable {
     /// - Parameters:
     ///   - model: The model.
     ///   - parts: The number of files, at least one.
-    /// - Returns: The source of each file. Some files may have no entity.
+    /// - Returns: The source of each file. A file can be without entities.
     public func sources(for model: ManagedObjectModel, parts: Int) -> [String] {
         let plan = ModelPlan(for: adjusted(model))
         return (0..<max(1, parts)).map { part in

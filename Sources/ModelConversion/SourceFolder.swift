@@ -35,7 +35,7 @@ struct SourceFolder {
         }
     }
 
-    /// The sorted paths of the files. Adds a warning for each file and folder that is not read but may have classes.
+    /// The sorted paths of the files. Adds a warning for each file and folder that might have classes but is not read.
     private mutating func swiftFiles(in path: String) throws(ModelReaderError) -> [String] {
         let folder = URL(filePath: path, directoryHint: .isDirectory).resolvingSymlinksInPath()
         let keys: Set<URLResourceKey> = [.isSymbolicLinkKey, .isRegularFileKey, .isDirectoryKey]
@@ -82,7 +82,7 @@ struct SourceFolder {
     private mutating func add(_ path: String) throws(ModelReaderError) {
         let data: Data
         do {
-            // The user may give the path of a link, which can lead to anything.
+            // The path can be a link, which can lead to anything.
             let file = URL(filePath: path).resolvingSymlinksInPath()
             let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
             guard attributes[.type] as? FileAttributeType == .typeRegular else {
@@ -93,7 +93,7 @@ struct SourceFolder {
             guard byteCount <= Self.byteLimit else {
                 throw ModelReaderError(
                     .tooLarge, file: path,
-                    "The files have more than \(Self.byteLimit) bytes. Give a folder with the model.")
+                    "The files have more than \(Self.byteLimit) bytes. Give a smaller folder with the model.")
             }
             data = try Data(contentsOf: file)
         } catch let error as ModelReaderError {
@@ -109,7 +109,7 @@ struct SourceFolder {
         }
         let source = SwiftSource(text)
         if let fault = source.fault {
-            // Without these strings, the file has no part of a model, so the fault does not matter.
+            // Without these strings, the file has no part of a model, so the fault is ignored.
             guard ["@StoredEntity", "@StoredComposite", "ManagedObjectModel("].contains(where: text.contains) else {
                 return
             }
@@ -120,7 +120,7 @@ struct SourceFolder {
 }
 
 extension ModelError.Code {
-    /// A Swift file cannot be read, or a class is not a valid part of a model.
+    /// A Swift file cannot be parsed, or a class is not a valid part of a model.
     static let malformedSwift = ModelError.Code("malformedSwift")
     /// The files contain no model or more than one model.
     static let ambiguousModel = ModelError.Code("ambiguousModel")

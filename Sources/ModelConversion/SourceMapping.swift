@@ -125,7 +125,7 @@ struct SourceMapping {
             guard inverseName != nil else {
                 throw file.error(
                     .unknownReference, at: source.offset,
-                    "\(source.destination) has no relationship \(inverse). Name its property that points back to \(source.propertyName)."
+                    "\(source.destination) has no relationship \(inverse). Name the property of \(source.destination) that points back to \(source.propertyName)."
                 )
             }
         }
@@ -139,7 +139,7 @@ struct SourceMapping {
             renamingIdentifier: source.renamingIdentifier, userInfo: source.userInfo)
     }
 
-    /// Returns the name of a relationship in the model. The class or one of its ancestors declares the property.
+    /// Returns the model's name for a relationship property that the class or one of its ancestors declares.
     private func inverseModelName(_ property: String, of entity: EntitySource) -> String? {
         var entity = entity
         for _ in 0...ModelLimits.nesting {
@@ -204,7 +204,8 @@ struct SourceMapping {
         return ModelDiagnostic(file: file.path, line: file.source.line(of: offset), message: part.message)
     }
 
-    /// The location of a property's declaration, or of its owner's if the property has no declaration. Nil without an owner.
+    /// The location of a property's declaration; without one, the location of its owner's declaration. Nil without an
+    /// owner.
     private func location(of property: String?, in owner: String?) -> (file: File, offset: Int)? {
         guard let owner else { return nil }
         if let entity = declarations.entities.values.first(where: { $0.value.name == owner }) {

@@ -28,7 +28,7 @@ package struct SwiftModelReader {
         return try reader.document()
     }
 
-    /// The first warning about a file that was not read. It may explain why a class is missing.
+    /// The first warning about a file that was not read. The warning can explain why a class is missing.
     private var unread: String { diagnostics.first.map { " \($0.file): \($0.message)" } ?? "" }
 
     private func onlyModel() throws(ModelReaderError) -> SourceDeclarations.Found<SourceDeclarations.Model> {

@@ -1,10 +1,10 @@
 #if PostgreSQL
 package import RowStore
 
-/// A store that is opened read-only: with a role that may only read the tables, or on a standby.
+/// A store that is opened read-only: with a role that can only read the tables, or on a standby.
 ///
-/// The store follows the saves of members, but is not a member: no member waits for it, and a reset ignores it. After a reset,
-/// its reads throw `storeReset`.
+/// The store follows the saves of members, but is not a member: no member waits for it, and a reset ignores it. After a
+/// reset, reads of the opened store throw `storeReset`.
 package final class PostgreSQLReadOnlyStore: PersistentStore {
     /// The result of opening the store.
     package let startup = StoreStartup(reason: .current)
@@ -25,7 +25,7 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
         var options = options
         options.isReadOnly = true
         let opened = try ReadOnlyOpening(options: options).run()
-        // Use the same server for all connections, because different standbys may have different states.
+        // Use the same server for all connections, because different standbys can have different states.
         options.server = opened.server
         return PostgreSQLReadOnlyStore(options, opened.schema, opened.position)
     }

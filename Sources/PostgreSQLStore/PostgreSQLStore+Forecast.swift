@@ -4,11 +4,11 @@ internal import MigrationSQL
 package import RowStore
 
 extension PostgreSQLStore {
-    /// Compares the store's model and keys with the options, and lists the members that have the store open. Changes nothing,
-    /// so a read-only server is enough.
+    /// Compares the store's model and database key with the options, and lists the members that have the store open.
+    /// Changes nothing, so a read-only server is enough.
     ///
-    /// - Returns: The result that a reset would have: its reason, and the number of objects in the store. The policy is
-    ///   ignored.
+    /// - Returns: The result that a reset would have: the reason, and the number of objects that would be dropped.
+    ///   Without `countsRows`, the objects of a store that needs no reset are not counted. The policy is ignored.
     /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func forecast(
         _ options: Options, countsRows: Bool = false
@@ -30,7 +30,7 @@ extension PostgreSQLStore {
     ) throws(DataSourceError) -> R? {
         let connection = try Connection(options.target)
         defer { connection.close() }
-        // Set no limit, because the server may need long to count large tables.
+        // Set no limit, because counting large tables can take long.
         connection.patience = nil
         return try connection.look { () throws(DataSourceError) in
             guard let entry = try Registry(connection).existingEntry(options.name) else { return nil }

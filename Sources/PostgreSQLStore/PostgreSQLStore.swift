@@ -4,8 +4,8 @@ package import RowStore
 
 /// A store in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// The store's connections: one for writing, one for early writes, one for leases, one for the feed, one for notifications, up
-/// to eight for reading, and one for reading on main.
+/// The store's connections: one for writing, one for early writes, one for leases, one for the feed, one for
+/// notifications, up to eight for reading, and one for reading on the main thread.
 package final class PostgreSQLStore: PersistentStore {
     package typealias Options = PostgreSQLOptions
 
@@ -27,8 +27,8 @@ package final class PostgreSQLStore: PersistentStore {
     private let state: Guarded<State>
     let clerk: Guarded<LeaseClerk?>
 
-    /// Opens the store, or makes it if there is none. A store for another model or database key is reset if the policy allows a
-    /// reset.
+    /// Opens the store, or makes it if there is none. A store for another model or database key is migrated or reset if
+    /// the policy allows this.
     ///
     /// - Throws: `storeUnavailable` if the server cannot be reached; `permissionDenied`, `notADatabase`, `invalidRequest`,
     ///   `storeUnreadable` (a server that is too old, a database with another encoding, a connection pool in between),
@@ -78,7 +78,7 @@ package final class PostgreSQLStore: PersistentStore {
         try follower.inTime { () throws(DataSourceError) in
             try state.withLockInTime { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
-                // A call may have committed even if it failed.
+                // A call that failed might have committed.
                 defer { notifyOthers(writer) }
                 return try body(writer)
             }
@@ -179,7 +179,7 @@ extension PostgreSQLStore: LeaseStore {
     package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
         try follower.feeding { (feed) throws(DataSourceError) in
             var page = try feed.readFeed(after: position)
-            // A save with an unknown outcome may be found in the store.
+            // Find out whether the store contains a save with an unknown outcome.
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
             if isSettled { page.foundOutsideWrites = true }
             // Release leases before the lost saves are reloaded, so that later saves are not refused.

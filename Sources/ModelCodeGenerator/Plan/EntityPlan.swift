@@ -103,7 +103,7 @@ struct PropertyPlan {
     var isReadOnly: Bool
     /// Whether the value is derived from other objects, and calculated when it is read.
     var isCalculated = false
-    /// Doc comments about facts that are not visible in the declaration.
+    /// Doc comments about facts that the declaration does not show.
     var notes: [String]
 }
 
@@ -132,7 +132,7 @@ extension PropertyPlan {
         if let expression = attribute.derivationExpression { notes.append("Derived: `\(expression)`.") }
         if attribute.isTransient { notes.append("Transient: not in the store.") }
         if attribute.type == .transformable, type.accessor == .attribute {
-            notes.append("Transformable, with a type that Swift cannot name: the stored bytes.")
+            notes.append("Transformable. Swift cannot name the type of the value, so this property is the stored bytes.")
         }
         return notes
     }

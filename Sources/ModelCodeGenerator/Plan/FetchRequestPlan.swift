@@ -7,7 +7,7 @@ struct FetchRequestPlan {
     var name: String
     /// A parameter for each variable of the predicate, in the order of the predicate format.
     var parameters: [Parameter] = []
-    /// The reason why the fetch request has no function; nil if it has a function.
+    /// The reason why the fetch request has no function; nil if the fetch request has a function.
     var omissionReason: String?
 
     struct Parameter {

@@ -80,7 +80,7 @@ struct ModelPlan {
             }
             let owners = group.map { entities[$0].entity.name }.joined(separator: ", ")
             warnings.append(
-                "More than one entity has the class \(name), but only one entity can extend the class: \(owners). "
+                "The entities \(owners) have the same class \(name), but only one entity can extend the class. "
                     + (holderName.map { "The extension is for \($0)." } ?? "No extension is generated.")
                     + " Give each entity a class of its own.")
         }

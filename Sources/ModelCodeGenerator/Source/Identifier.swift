@@ -2,7 +2,7 @@
 enum Identifier {
     /// Replaces each invalid character with an underscore.
     ///
-    /// The result is never empty and never starts with a digit. If the result is a keyword, it needs ``escaped(_:)``.
+    /// The result is never empty and never starts with a digit. A keyword is not escaped: see ``escaped(_:)``.
     static func sanitised(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {

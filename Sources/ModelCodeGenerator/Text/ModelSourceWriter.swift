@@ -1,6 +1,7 @@
 package import ManagedModel
 
-/// Writes a model as Swift classes: a class with `@StoredEntity` for each entity, and a model that lists the classes.
+/// Writes a model as Swift files: a class with `@StoredEntity` for each entity, a struct with `@StoredComposite` for
+/// each composite, and a model that lists these types.
 ///
 /// A model that is read from these files has the same hash.
 package struct ModelSourceWriter {
@@ -46,7 +47,7 @@ package struct ModelSourceWriter {
         }
         let earlier =
             model.earlierVersions.isEmpty
-            ? [] : ["The names of the versions before \(model.version) are only in the lock file."]
+            ? [] : ["The names that elements had in the versions before \(model.version) are only in the lock file."]
         return omitted + earlier
     }
 

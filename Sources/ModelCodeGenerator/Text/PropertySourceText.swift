@@ -59,7 +59,7 @@ struct AttributeSourceText {
         switch value {
         case .integer(let number): "\(number)"
         case .double(let number): "\(number)"
-        // A literal without a fraction is an Int, which may be too small for the number.
+        // A literal without a fraction is an Int, which can be too small for the number.
         case .decimal(let number): "\(number)".contains(".") ? "\(number)" : "\(number).0"
         case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(seconds))"
         case .boolean, .string, .uuid: nil
@@ -120,7 +120,7 @@ struct AttributeSourceText {
         }
     }
 
-    /// Whether the number has no fraction and may be too large for an Int.
+    /// Whether the number has no fraction and might be too large for an Int.
     private func isLong(_ number: Decimal) -> Bool { !"\(number)".contains(".") && "\(number)".count > 18 }
 }
 

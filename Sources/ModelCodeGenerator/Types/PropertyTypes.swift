@@ -48,7 +48,7 @@ struct PropertyTypes {
 
     private func composite(_ attribute: AttributeDescription) -> Decision {
         guard let name = attribute.compositeName, let structName = names.structs[name] else {
-            return .none("the model has no composite \(attribute.compositeName ?? "of no name")")
+            return .none("the model has no composite \(attribute.compositeName ?? "for it")")
         }
         if reaches(name, from: name) { return .none("the composite \(name) contains itself") }
         if model.columns(of: EntityDescription(name: "", attributes: [attribute])).isEmpty {
@@ -119,7 +119,7 @@ struct PropertyType {
     func stored(_ value: String, isOptional: Bool) -> String {
         guard let rawType else { return value }
         func raw(_ value: String) -> String {
-            // Raw values of type Int can also be stored as Integer 64.
+            // The raw values of an Integer 64 attribute can also be of type Int.
             rawType == "Int64" ? "Int64(truncatingIfNeeded: \(value).rawValue)" : "\(value).rawValue as \(rawType)"
         }
         if !isOptional { return raw(value) }
@@ -133,7 +133,8 @@ extension PropertyTypes {
     /// The user info key whose value is the name of the type.
     static let key = "swiftType"
 
-    /// Returns `Int` for Integer 64, or the app's own type with raw values. Returns nil if the author chooses no type.
+    /// Returns `Int` for Integer 64, or the app's own type with raw values. Returns a reason if the chosen type does
+    /// not fit, and nil if the author chooses no type.
     func chosen(for attribute: AttributeDescription, insteadOf plain: PropertyType) -> Decision? {
         guard let choice = attribute.userInfo[Self.key], choice != plain.name else { return nil }
         if choice == "Int" {

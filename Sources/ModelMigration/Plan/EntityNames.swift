@@ -29,7 +29,7 @@ package struct EntityNames: Sendable, Hashable {
 }
 
 extension [EarlierVersion] {
-    /// Returns the version with the hash. Returns nil if there is none; names and identifiers then decide.
+    /// Returns the version with the hash. Returns nil if there is no such version; names and identifiers then decide.
     func version(withHash hash: String) -> EarlierVersion? { first { $0.hashes.contains(hash) } }
 }
 
@@ -67,9 +67,9 @@ extension ManagedObjectModel {
 /// Properties that are matched with the properties of an old model. Misleading identifiers of inherited properties are left
 /// out.
 ///
-/// An inherited property can keep the identifier of a renaming that is older than the old model. When an entity joins the
-/// hierarchy, it may have an unrelated property whose name is that identifier. Without the identifier, the two properties are
-/// not matched.
+/// An inherited property can keep the identifier of a renaming that is older than the old model. An entity that joins
+/// the hierarchy can bring an unrelated property whose name is that identifier. Leaving the identifier out keeps these
+/// two properties from being matched.
 extension MigrationSide {
     /// Returns the leaves of an entity, for matching with its leaves in an old model.
     ///
@@ -88,8 +88,8 @@ extension MigrationSide {
         }
     }
 
-    /// Returns the relationships of an entity, for matching with its relationships in an old model. They have the order of
-    /// ``relationships(of:)``.
+    /// Returns the relationships of an entity, for matching with its relationships in an old model. The result has the
+    /// order of ``relationships(of:)``.
     ///
     /// - Parameter oldNames: The old names of entities, by their new names.
     func namedRelationships(

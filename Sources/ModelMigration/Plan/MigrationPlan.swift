@@ -17,11 +17,11 @@ package struct MigrationPlan: Sendable, Equatable {
     package internal(set) var entities: [EntityMigration] = []
     /// The concrete entities of the old model whose rows are dropped, sorted.
     package internal(set) var removedEntities: [String] = []
-    /// The old relationships that contribute links to each relationship of the new model. There are several if relationships of
-    /// sub-entities became one relationship of their parent entity. A to-many relationship with a to-one inverse is listed
-    /// under its inverse.
+    /// The old relationships that contribute links to each relationship of the new model. One new relationship has
+    /// several if relationships of sub-entities became one relationship of their parent entity. A to-many relationship
+    /// with a to-one inverse is listed under its inverse.
     package internal(set) var links: [RelationshipName: [LinkSource]] = [:]
-    /// The reasons why the migration is impossible, each with advice; empty if it is possible.
+    /// The reasons why the migration is impossible, each with advice; empty if the migration is possible.
     package internal(set) var obstacles: [String] = []
     /// The conditions that the rows must meet.
     package internal(set) var conditions: [MigrationCondition] = []
@@ -35,7 +35,7 @@ package struct MigrationPlan: Sendable, Equatable {
 
     /// - Parameters:
     ///   - old: The model of the stored rows.
-    ///   - oldFormat: The format of the store. It determines the columns of the stored rows.
+    ///   - oldFormat: The format of the store, which determines the columns of the stored rows.
     ///   - keepsNames: Whether to match elements only by name, for a part of a store that has not changed. If true, renaming
     ///     identifiers and earlier versions are ignored, and uniqueness and counts are not checked again.
     ///   - isDropped: Returns whether to drop the rows of an entity in any case. The entity is given by its old name and its
@@ -126,9 +126,10 @@ package struct MigrationCondition: Sendable, Equatable {
     package let kind: Kind
     /// The error message if the condition is violated, with advice.
     package let problem: String
-    /// Whether all rows that this library wrote meet the condition. If so, only rows of other programs can violate it.
+    /// Whether all rows that this library wrote meet the condition. If so, only rows of other programs can violate the
+    /// condition.
     package internal(set) var isExpected = false
-    /// Whether a violation makes the migration impossible. If false, the objects are carried over unchanged, and the report
-    /// lists them.
+    /// Whether a violation makes the migration impossible. If false, the objects are carried over unchanged, and the
+    /// report states the problem.
     package internal(set) var preventsMigration = true
 }

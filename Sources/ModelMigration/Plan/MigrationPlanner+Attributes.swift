@@ -8,7 +8,7 @@ extension MigrationPlanner {
             else { continue }
             planAttributes(index, oldEntity, newEntity)
         }
-        // An inherited attribute has the same error in every sub-entity. Keep only the first.
+        // Keep each error only once.
         var seen: Set<String> = []
         plan.obstacles = plan.obstacles.filter { seen.insert($0).inserted }
     }
@@ -40,7 +40,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// If the migration changes the value that an attribute is derived from, derives the attribute again, even if its
+    /// If the migration changes the value that an attribute is derived from, derives the attribute again, even if the
     /// derivation is unchanged.
     private mutating func rederive(
         _ leaf: MigrationLeaf, _ index: Int, from oldLeaves: [MigrationLeaf], _ leaves: [MigrationLeaf]
@@ -76,7 +76,8 @@ extension MigrationPlanner {
                     "\(path): the derivation \(expression) cannot be computed from a row. Keep the old derivation, or give the "
                         + "attribute another name.")
             }
-            // A save stores no value either, because a derivation along a relationship is calculated when it is read.
+            // A save stores no value, either: an attribute that is derived along a relationship is calculated when it
+            // is read.
             return .nothing
         }
         guard let match else { return added(leaf, path, oldEntity) }
@@ -101,8 +102,8 @@ extension MigrationPlanner {
         return source
     }
 
-    /// Returns the conversion for the values of an old attribute. Returns nil if they cannot be converted. Adds a condition if
-    /// the conversion must be exact.
+    /// Returns the conversion for the values of an old attribute. Returns nil if the values cannot be converted. If the
+    /// new type stores numbers in another way, adds the condition that the conversion is exact.
     private mutating func widening(
         of old: MigrationLeaf, to new: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription
     ) -> NumberWidening? {

@@ -8,7 +8,7 @@ extension MigrationPlanner {
             let family = new.model.family(ofEntityNamed: entity.name).filter { migrations[$0.name] != nil }
             for constraint in entity.uniquenessConstraints where !constraint.isEmpty {
                 let columns = family.reduce(into: [:]) { $0[$1.name] = positions(constraint, of: $1) }
-                // The links of a one-to-one relationship can be in other rows. They are checked separately.
+                // The links of a one-to-one relationship can be in other rows. Such links are checked separately.
                 if columns.isEmpty || columns.values.contains(where: { $0.count < constraint.count }) { continue }
                 if wasGuaranteed(columns, migrations) { continue }
                 plan.conditions.append(
@@ -73,8 +73,8 @@ extension MigrationPlanner {
             return
         }
         let path = "\(name.entity).\(name.name)"
-        // Only report missing links of a to-many relationship. If the relationship is new, the objects of earlier versions have
-        // no links, even if the new model requires links.
+        // Violations of a to-many relationship are only reported: if the relationship is new, existing objects have no
+        // links, even if the new model requires links.
         let preventsMigration = !relationship.isToMany
         let advice =
             preventsMigration
@@ -110,11 +110,11 @@ extension MigrationPlanner {
 
 /// The allowed number of destinations of a relationship.
 package struct LinkBounds: Sendable, Equatable {
-    /// The minimum. It does not apply if an optional relationship is empty.
+    /// The minimum. It does not apply to an optional relationship without destinations.
     package let minimum: Int
     /// The maximum; 0 for no limit.
     package let maximum: Int
-    /// Whether the relationship may be empty, even if the minimum is greater than 0.
+    /// Whether the relationship can have no destinations, even if the minimum is greater than 0.
     package let isOptional: Bool
 
     fileprivate var canFail: Bool { !isOptional || minimum > 1 || maximum > 0 }

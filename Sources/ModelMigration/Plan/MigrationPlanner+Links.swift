@@ -44,8 +44,8 @@ extension MigrationPlanner {
         }
         if !sources.isEmpty, !hasSameLinks(sources, inverseSources) {
             plan.obstacles.append(
-                "\(path): the relationship and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had links of their "
-                    + "own, which cannot be matched. Give one of the two another name.")
+                "\(path): the relationship and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had separate "
+                    + "links, which cannot be matched. Give one of the two relationships another name.")
             return
         }
         // The column of the inverse stores the links of both relationships.
@@ -79,8 +79,8 @@ extension MigrationPlanner {
         return !carriedNames(under: name.entity).isEmpty && !carriedNames(under: destination).isEmpty
     }
 
-    /// Returns whether the links of an old relationship can become links of a new relationship. Adds an obstacle if they
-    /// cannot.
+    /// Returns whether the links of an old relationship can become links of a new relationship. Adds an obstacle if the
+    /// links cannot be carried over.
     private mutating func check(
         _ oldOne: RelationshipDescription, _ newOne: RelationshipDescription, _ path: String
     ) -> Bool {

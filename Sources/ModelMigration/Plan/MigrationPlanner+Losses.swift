@@ -22,7 +22,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Returns the carried-over entities that have the properties of an old entity. These are the entity itself and its
+    /// Returns the carried-over entities that have the properties of an old entity: the entity itself and its
     /// sub-entities.
     func carriers(of entity: EntityDescription) -> [EntityMigration] {
         let family = Set(old.model.family(ofEntityNamed: entity.name).map(\.name))
@@ -44,8 +44,8 @@ extension MigrationPlanner {
     private func lossOfLinks(_ relationship: RelationshipDescription, _ name: RelationshipName) -> MigrationLoss? {
         let sources = carriedNames(under: name.entity)
         let destinations = carriedNames(under: relationship.destinationName)
-        // If no objects are carried over at one of the ends, lost links are not reported separately: there were no links, or
-        // they are lost together with the objects.
+        // If no objects are carried over at one of the ends, lost links are not reported separately: there were no
+        // links, or the links are lost together with the objects.
         guard !sources.isEmpty, !destinations.isEmpty else { return nil }
         let ends = ends(ofLinksOf: name, old.inverse(of: relationship))
         let lostSources = sources.filter { source in !ends.contains { $0.sources.contains(newNames[source] ?? "") } }

@@ -9,8 +9,8 @@ struct MigrationPlanner {
     private(set) var newNames: [String: String] = [:]
     /// The names that the versions between the two models determine. Nil if the names and identifiers of the two models decide.
     let earlier: EarlierVersion?
-    /// The old relationships for each new relationship. There are several if relationships of sub-entities became one
-    /// relationship of their parent entity.
+    /// The old relationships for each new relationship. A new relationship has several if relationships of sub-entities
+    /// became one relationship of their parent entity.
     var relationshipSources: [RelationshipName: [RelationshipName]] = [:]
     var plan = MigrationPlan()
 
@@ -27,7 +27,8 @@ struct MigrationPlanner {
         addObstacles(of: matching, new.entities.map { ($0.name, $0.renamingIdentifier) }, "entity")
     }
 
-    /// Adds an obstacle for each new element that has an ambiguous old element.
+    /// Adds an obstacle for each two new elements that match the same old element, and for each new element whose old
+    /// element is ambiguous.
     ///
     /// - Parameter elements: The names and the renaming identifiers of the new elements.
     mutating func addObstacles(
@@ -41,7 +42,7 @@ struct MigrationPlanner {
         for (name, identifier) in matching.ambiguous.map({ elements[$0] }) {
             plan.obstacles.append(
                 "\(name): its renaming identifier is \(identifier ?? ""), which can mean more than one \(kind) of the old model. "
-                    + "Keep the versions between the two models in the bundle or the lock file, or give the \(kind) that kept "
+                    + "Keep the earlier versions of the model in the bundle or the lock file, or give the \(kind) that kept "
                     + "its name a renaming identifier equal to its name.")
         }
     }
@@ -66,8 +67,8 @@ struct MigrationPlanner {
         plan.entities.sort { [$0.newName].precedes([$1.newName]) }
     }
 
-    /// Adds an obstacle if two hierarchies become one hierarchy. An entity that was alone in its hierarchy may join another
-    /// hierarchy.
+    /// Adds an obstacle if two hierarchies become one hierarchy. An entity that was alone in its hierarchy is allowed
+    /// to join another hierarchy.
     mutating func checkHierarchies() {
         var seen: [String: String] = [:]
         let carried = Set(plan.entities.map(\.newName))
@@ -94,7 +95,7 @@ struct MigrationSide {
     let lookup: ModelLookup
     private let format: Int64
 
-    /// - Parameter format: The format of the store. It determines the columns.
+    /// - Parameter format: The format of the store, which determines the columns.
     init(_ model: ManagedObjectModel, _ format: Int64 = ManagedObjectModel.storeFormat) {
         self.model = model
         self.format = format
@@ -132,7 +133,7 @@ struct MigrationSide {
         return [attribute.renamingIdentifier ?? name] + (restIdentifier ?? Array(rest))
     }
 
-    /// Returns the stored relationships of an entity, including inherited ones, with the entities that declare them.
+    /// Returns the stored relationships of an entity, including inherited ones, each with the entity that declares it.
     func relationships(of entity: EntityDescription) -> [(
         name: RelationshipName, relationship: RelationshipDescription
     )] {
@@ -147,7 +148,8 @@ struct MigrationSide {
         lookup.entities[name.entity]?.relationships.first { $0.name == name.name }
     }
 
-    /// Returns the stored inverse of a relationship, with the entity that declares it; nil if there is no inverse.
+    /// Returns the stored inverse of a relationship, with the entity that declares the inverse; nil if there is no
+    /// inverse.
     func inverse(of relationship: RelationshipDescription) -> RelationshipName? {
         guard let name = relationship.inverseName,
             let destination = lookup.entities[relationship.destinationName]

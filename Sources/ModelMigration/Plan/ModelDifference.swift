@@ -34,7 +34,8 @@ public struct ModelDifference: Sendable, Hashable {
     /// Whether both models have the same persisted shape.
     public var isEmpty: Bool { changes.isEmpty }
 
-    /// The entities that have changed themselves, sorted. Sub-entities that only inherit changes are not listed.
+    /// The names of the entities with changes of their own, sorted. Sub-entities that only inherit changes are not
+    /// listed.
     public var entityNames: [String] {
         changes.reduce(into: []) { names, change in
             if names.last != change.entityName { names.append(change.entityName) }
@@ -45,8 +46,8 @@ public struct ModelDifference: Sendable, Hashable {
     public struct Change: Sendable, Hashable, CustomStringConvertible {
         /// The name of the entity that changed.
         public var entityName: String
-        /// The name of the changed attribute or relationship; nil for the entity itself. A leaf of a composite has a path, such
-        /// as `address.city`.
+        /// The name of the changed attribute or relationship; nil for the entity itself. For a leaf of a composite, the
+        /// name is a path, such as `address.city`.
         public var propertyName: String?
         /// The change in words, such as `added (String, optional)` or `optional -> required`.
         public var words: String

@@ -10,8 +10,8 @@ struct Named<Name: Hashable>: Hashable {
 
 /// Matches the elements of a new model with the elements of an old model.
 ///
-/// Identifiers take precedence over names: an author wrote the identifiers, but equal names can be a coincidence. The rules are
-/// applied in this order. Each rule is applied to all new elements that the earlier rules have not matched:
+/// Identifiers take precedence over names: an author wrote the identifiers, but equal names can be a coincidence. The
+/// rules are applied in this order, each to all new elements that the earlier rules have not matched:
 /// 1. If the new identifier equals the new name, match the old element with that name.
 /// 2. Match the old element with the same name and the same identifier.
 /// 3. Match the old element with the same identifier.
@@ -26,15 +26,15 @@ struct NameMatching {
     private(set) var pairs: [Int: Int] = [:]
     /// The indexes of two new elements that match the same old element.
     private(set) var conflicts: [(Int, Int)] = []
-    /// The indexes of new elements whose old element is ambiguous. Either the identifier fits two old elements, or identifier
-    /// and name lead to two different old elements that may both still exist.
+    /// The indexes of new elements whose old element is ambiguous. Either the identifier fits two old elements, or the
+    /// identifier and the name lead to two different old elements that might both still exist.
     private(set) var ambiguous: [Int] = []
 
     /// Whether only one matching is possible.
     var isClear: Bool { conflicts.isEmpty && ambiguous.isEmpty }
 
-    /// - Parameter known: The old names by the new names, if the versions between the models determine them. Then no rules are
-    ///   applied.
+    /// - Parameter known: The old names by the new names, if the versions between the models determine the old names.
+    ///   In this case, no rules are applied.
     init<Name: Hashable>(from old: [Named<Name>], to new: [Named<Name>], known: [Name: Name]? = nil) {
         let oldNames = OldNames(old)
         if let known {
@@ -78,8 +78,8 @@ struct NameMatching {
             },
             { element in
                 element.identifier.flatMap { oldNames.identifiers[$0] }.flatMap { match in
-                    // If the name of the match is the identifier of another new element, skip the match. In this case, the
-                    // identifier means the old element with that name (rule 4).
+                    // If the identifier is also the name of another old element, and the name of this match is the
+                    // identifier of a new element, skip the match. Rule 4 then finds the other old element.
                     oldNames.hasTwoMatches(element.identifier) && newNames.identifiers.contains(old[match].name)
                         ? nil : match
                 }
@@ -99,8 +99,9 @@ struct NameMatching {
             identifier != new[position].name, old[match].name != new[position].name
         else { return false }
         if old[match].name != identifier {
-            // The match has the same identifier. If another old element has the identifier as its name, the match is clear only
-            // in one case: that element keeps its name, and no new element has the name of the match.
+            // The match has the same identifier. If another old element has the identifier as its name, the match is
+            // clear only in one case: a new element without an identifier has that name, and no new element without an
+            // identifier has the name of the match.
             return oldNames.hasTwoMatches(identifier)
                 && (!newNames.plain.contains(identifier) || newNames.plain.contains(old[match].name))
         }

@@ -4,8 +4,8 @@ extension ManagedObjectModel {
     /// Sets ``earlierVersions``. Follows the names of this model's elements through the earlier versions, and keeps the names
     /// that the models alone do not determine.
     ///
-    /// - Parameter versions: The earlier versions, oldest first. If the step from a version to the next is ambiguous, this
-    ///   version and all older versions are left out.
+    /// - Parameter versions: The earlier versions, oldest first. If the step from a version to the next version is
+    ///   ambiguous, that version and all older versions are left out.
     /// - Complexity: The cost of a migration plan for each version.
     package mutating func follow(_ versions: [ManagedObjectModel]) {
         earlierVersions = []
@@ -37,7 +37,7 @@ extension ManagedObjectModel {
 }
 
 extension NameTable {
-    /// Returns the names that the two models alone do not determine; nil if there are none.
+    /// Returns the names in an earlier version; nil if the two models alone determine all these names.
     fileprivate func earlierVersion(_ hashes: Set<String>, _ old: MigrationSide, _ new: MigrationSide)
         -> EarlierVersion?
     {
@@ -57,8 +57,8 @@ extension NameTable {
 /// The older names of a model's elements, by their newer names.
 struct NameTable: Equatable {
     var entities: [String: String]
-    /// The older names of properties, including inherited properties. The outer keys are the newer names of entities. An entity
-    /// is left out if its names and identifiers are the same in both models.
+    /// The older names of properties, including inherited properties. The outer keys are the newer names of entities.
+    /// An entity is left out if its elements have the same names and identifiers in both models.
     var properties: [String: [String: String]] = [:]
 
     /// Finds the names that the two models alone determine. Returns nil if the names are ambiguous.

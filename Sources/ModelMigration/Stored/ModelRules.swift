@@ -1,8 +1,8 @@
 internal import Foundation
 package import ManagedModel
 
-/// The rules and the default values of a model, as lines beside its canonical form. The canonical form does not contain them,
-/// because they do not affect the store.
+/// The rules and the default values of a model, as lines beside its canonical form. The canonical form does not contain
+/// these lines, because rules and default values do not affect the store.
 ///
 ///     rules
 ///     rule "Contact" "age" minimum "0"
@@ -81,7 +81,8 @@ package struct ModelRules: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - other: The rules of the newer model.
-    ///   - models: Both models. If one of them is nil, it is unknown which properties are new, and the result is empty.
+    ///   - models: Both models. If one of the models is nil, the properties that both models have are unknown, and the
+    ///     result is empty.
     package func changes(to other: ModelRules, of models: [ManagedObjectModel?]) -> [String] {
         guard isKnown, other.isKnown else { return [] }
         let properties = models.map { $0.map(Self.properties) ?? [] }

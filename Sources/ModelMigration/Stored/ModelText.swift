@@ -64,8 +64,8 @@ extension String? {
 }
 
 extension ManagedObjectModel {
-    /// Reads a model from its ``canonicalForm``, to find the changes since the form was written. Returns nil for a form of
-    /// another release.
+    /// Reads a model from its ``canonicalForm``, to find the changes since the form was written. Returns nil for a form
+    /// that another release wrote.
     ///
     /// The form contains leaves instead of composites. The model therefore has an attribute for each leaf, whose name is the
     /// whole path. Compare such a model only with models that this initializer has made.
@@ -75,10 +75,11 @@ extension ManagedObjectModel {
         self = model
     }
 
-    /// Reads a model from its ``storedText``. Returns nil if the string is damaged, too large or of another release, or if the
-    /// model is invalid. Any program may have written to the store's file.
+    /// Reads a model from its ``storedText``. Returns nil if the string is damaged, too large or of another release, or
+    /// if the model is invalid. Any program can write to the store.
     ///
-    /// The model has no indexes, default values, classes or transient attributes, because ``storedText`` contains none.
+    /// The model has no indexes, default values, delete rules, classes or transient attributes, because ``storedText``
+    /// contains none of these.
     package init?(storedText: String) {
         guard storedText.utf8.count <= ModelLimits.storedModelSize else { return nil }
         let parts = storedText.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,6 +1,7 @@
 package import ManagedModel
 
-/// The renaming identifiers of a model, as lines beside its canonical form. The canonical form does not contain them.
+/// The renaming identifiers of a model, as lines beside its canonical form. The canonical form does not contain the
+/// identifiers.
 ///
 ///     renamed entity "Contact" from "Person"
 ///     renamed attribute "Contact" "home"."town" from "home"."city"
@@ -41,9 +42,9 @@ package struct RenamingIdentifiers: Sendable, Hashable {
         return true
     }
 
-    /// Returns the elements of a model that no longer have their identifier from this list, for example `Contact.town (from
-    /// city)`. A store that is older than the renaming loses the values of these elements, except if the bundle still has the
-    /// versions in between.
+    /// Returns the elements of a model that no longer have their identifier from this list, for example `Contact.town
+    /// (from city)`. A migration of a store that is older than the renaming loses the values of these elements, unless
+    /// the bundle still has the earlier versions.
     package func lost(in model: ManagedObjectModel) -> [String] {
         let present = Set(RenamingIdentifiers(of: model).lines)
         let side = MigrationSide(model)

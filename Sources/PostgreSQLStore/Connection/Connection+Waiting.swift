@@ -5,7 +5,7 @@ internal import Foundation
 internal import RowStore
 internal import Synchronization
 
-/// Waits for the server. The server may be halted, and the network may be down without an error.
+/// Waits for the server. The server can be halted, and the network can fail without an error.
 extension Connection {
     /// How long a new connection waits for the answers to its first statements.
     static let settlingPatience = Duration.seconds(10)
@@ -22,7 +22,7 @@ extension Connection {
         var isGivenUp = false
     }
 
-    /// Connects on another thread, because the look-up of a host's address and libpq itself may take too long.
+    /// Connects on another thread, because the look-up of a host's address, and libpq itself, can take too long.
     ///
     /// - Throws: `storeUnavailable` if connecting takes too long.
     static func attempt(_ settings: [(String, String)]) throws(DataSourceError) -> OpaquePointer? {
@@ -44,7 +44,7 @@ extension Connection {
                 attempt.isGivenUp = true
                 return Attempt(made: attempt.made)
             }
-            // The thread may have connected at the last moment.
+            // The thread might have connected at the last moment.
             PQfinish(made.made)
             if MainWait.end != nil { throw MainWait.exceeded }
             throw DataSourceError(connectionFailure: "The server has not answered for \(limit).", state: nil)
@@ -56,9 +56,10 @@ extension Connection {
 
     /// Waits until everything is sent and the connection is no longer busy.
     ///
-    /// Sent or received bytes are progress. Without progress, a second connection checks whether the server works on the
-    /// statement, because even a halted server accepts bytes. The server may have answered during a check, so the wait ends
-    /// only after two checks in a row that find an idle server.
+    /// Sent or received bytes are progress. Without progress, a second connection checks whether the server works on
+    /// the statement, because even a halted server accepts bytes. The wait ends after a check without an answer, or
+    /// after two checks in a row that find an idle server, because the server can answer the statement during the first
+    /// check.
     ///
     /// - Throws: `storeUnavailable` if the wait takes too long.
     func wait(_ handle: OpaquePointer, while isBusy: () -> Bool) throws(DataSourceError) {
@@ -109,9 +110,9 @@ extension Connection {
         _ = lost()
     }
 
-    /// Uses another connection to check whether the server works on the current statement, or waits for a lock on its behalf.
-    /// Returns false if the server waits for the client, because the statement or the answer was lost. Returns nil without an
-    /// answer.
+    /// Uses another connection to check whether the server works on the current statement, or waits for a lock for this
+    /// statement. Returns false if the server waits for the client, because the statement or the answer was lost.
+    /// Returns nil without an answer.
     private func isServerWorking() -> Bool? {
         // Check repeatedly, because a busy server is slow to accept a connection.
         let end = ContinuousClock.now + target.silence * 3
@@ -153,8 +154,8 @@ extension Connection {
         let handle: OpaquePointer
     }
 
-    /// Requests that the server cancels the current statement, because no call waits for it any more. Uses another thread,
-    /// because libpq waits for the answer without a limit.
+    /// Asks the server to cancel the current statement, because no call waits for the result any more. Uses another
+    /// thread, because libpq waits for the answer without a limit.
     private func cancel(_ handle: OpaquePointer) {
         let (_, count) = Connection.cancels.wrappingAdd(1, ordering: .relaxed)
         guard count <= Connection.cancelLimit, let cancel = PQgetCancel(handle).map(Cancel.init) else {

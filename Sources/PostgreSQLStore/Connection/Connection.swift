@@ -6,9 +6,9 @@ internal import RowStore
 
 /// One connection to a server.
 ///
-/// Statements are sent in a pipeline, so any number of statements takes one round trip. A call fails if no bytes are sent or
-/// received for the connection's patience. On main, a call also fails at the limit of ``MainWait``. After such a failure, the
-/// connection is lost.
+/// Statements are sent in a pipeline, so any number of statements takes one round trip. A call fails if no bytes are
+/// sent or received for the connection's patience. On the main thread, a call also fails at the limit of ``MainWait``.
+/// After such a failure, the connection is lost.
 ///
 /// Only the code that made a connection, or got it from a pool, uses the connection.
 final class Connection: SQLConnection {
@@ -16,7 +16,8 @@ final class Connection: SQLConnection {
     /// The names of the prepared statements on the server, by the SQL of the statements.
     private var prepared: [String: String] = [:]
     private var lastStatement = 0
-    /// The longest wait for an answer while no bytes are sent or received; nil to wait as long as the server works on it.
+    /// The longest wait for an answer while no bytes are sent or received; nil to wait as long as the server works on
+    /// the answer.
     var patience: Duration?
     /// The time without sent or received bytes after which to check whether the server works on the answer; nil for no check.
     var silence: Duration?
@@ -82,7 +83,7 @@ final class Connection: SQLConnection {
         handle = nil
     }
 
-    /// How long a server may take to refuse a connection.
+    /// The longest time in which a server is expected to refuse a connection.
     private static let refusalPatience = Duration.seconds(2)
 
     /// Connects again to get the code of the error with which the server refuses the connection; nil if there is no code.
@@ -100,7 +101,7 @@ final class Connection: SQLConnection {
             var ready = pollfd(
                 fd: PQsocket(handle), events: Int16(state == PGRES_POLLING_READING ? POLLIN : POLLOUT), revents: 0)
             guard left > .zero else { return nil }
-            // The wait may also end because of a signal.
+            // The wait can also end because of a signal.
             if poll(&ready, 1, Int32(left / .milliseconds(1))) > 0 { state = PQconnectPoll(handle) }
         }
         guard state == PGRES_POLLING_FAILED else { return nil }

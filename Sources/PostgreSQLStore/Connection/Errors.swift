@@ -4,8 +4,8 @@ internal import Foundation
 internal import RowStore
 
 extension DataSourceError {
-    /// The error for an answer of the server. The message and the cause contain no values of rows, so details that may show
-    /// values are left out.
+    /// The error for an answer of the server. The message and the cause contain no values of rows, so details that can
+    /// show values are left out.
     init(answer: QueryResult) {
         let state = answer.field("C") ?? ""
         let (code, message) =
@@ -30,13 +30,13 @@ extension DataSourceError {
         case "57014":
             (
                 .storeBusy,
-                "A statement was cancelled by another session, or by a statement_timeout. Try again, or raise the timeout."
+                "A statement was canceled by another session, or by a statement_timeout. Try again, or raise the timeout."
             )
         case "53200":
             (
                 .storeUnavailable,
-                "The server has too little memory for a statement. Raise its max_locks_per_transaction if the model has hundreds of "
-                    + "entities, or its memory."
+                "The server has too little memory for a statement. Raise the server's memory or, if the model has hundreds of "
+                    + "entities, its max_locks_per_transaction."
             )
         case "53100": (.diskFull, "The server's disk is full. Free some space there.")
         case "42501", "28000", "28P01":
@@ -50,7 +50,7 @@ extension DataSourceError {
         case "3F000", "42P01", "42703", "42804", "42883", "42P17", "23502":
             (
                 .storeCorrupt,
-                "The tables of the store differ from those that this library made, for the reason in `cause`. Restore them."
+                "The tables of the store are not as this library made them: `cause` names the difference. Restore the tables."
             )
         case let state where state.isOfLostSession:
             (.storeUnavailable, "The server takes no statements now, for the reason in `cause`. \(afterLossMessage)")
@@ -84,7 +84,7 @@ extension DataSourceError {
         }
     }
 
-    /// The second sentence of errors after which the call can be repeated.
+    /// The advice in errors after which the call can be repeated.
     static let afterLossMessage =
         "The call saved nothing: call again once the server answers. Saves that no call waits for are kept and tried again."
 
@@ -116,7 +116,7 @@ extension DataSourceError {
         } else if message.contains("certificate") {
             self.init(
                 .storeUnavailable,
-                "The certificates of the connection do not serve, for the reason in `cause`. Check the host's name, sslmode, sslrootcert and sslcert.",
+                "The certificates of the connection were not accepted, for the reason in `cause`. Check the host's name, sslmode, sslrootcert and sslcert.",
                 cause: cause)
         } else if state != nil {
             self.init(
@@ -132,12 +132,12 @@ extension DataSourceError {
     }
 
     private static let fullServerMessage =
-        "The server takes no more connections of all clients, of this role, or to this database: `cause` says which. Raise that "
-        + "limit (max_connections, or CONNECTION LIMIT of the role or the database), or close connections."
+        "The server has reached its limit of connections in total, of this role, or to this database: `cause` says which. Raise "
+        + "that limit (max_connections, or CONNECTION LIMIT of the role or the database), or close connections."
 
     private static let readOnlyMessage =
-        "The server only takes reads from this session: it is a standby, or default_transaction_read_only is on for the server, the "
-        + "database or the role. Connect to the primary server, turn the setting off, or open the store with isReadOnly."
+        "The server accepts only reads in this session: the server is a standby, or default_transaction_read_only is on for the "
+        + "server, the database or the role. Connect to the primary server, turn the setting off, or open the store with isReadOnly."
 
     /// Whether a server has refused a connection because a connection limit is reached.
     var isOfFullServer: Bool { message == DataSourceError.fullServerMessage }

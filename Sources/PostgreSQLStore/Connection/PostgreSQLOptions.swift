@@ -30,7 +30,7 @@ package struct PostgreSQLOptions: Sendable {
     package var silence = Duration.seconds(10)
     /// How long an idle reading connection is kept.
     package var idleReaderTime = Duration.seconds(30)
-    /// The longest time that main waits for the server.
+    /// The longest time that the main thread waits for the server.
     package var mainPatience = Duration.seconds(10)
     /// How long to look for the outcome of a transaction whose answer was lost.
     package var settlingPatience = Duration.seconds(30)
@@ -61,7 +61,8 @@ package struct PostgreSQLOptions: Sendable {
 }
 
 struct ConnectionTarget: Sendable {
-    /// A connection string for libpq: a URI or keywords. It may contain a password, so no error and no log shows it.
+    /// A connection string for libpq: a URI or keywords. The string can contain a password, so no error and no log
+    /// shows the string.
     let connection: String
     /// Whether a standby is accepted.
     var isReadOnly = false
@@ -77,8 +78,8 @@ struct ConnectionTarget: Sendable {
 
     var programName: String { ProcessInfo.processInfo.processName }
 
-    /// - Throws: `invalidRequest` if libpq cannot read the connection string. The error leaves out libpq's message, which may
-    ///   show parts of the password.
+    /// - Throws: `invalidRequest` if libpq cannot read the connection string. The error leaves out libpq's message,
+    ///   which can show parts of the password.
     func check() throws(DataSourceError) {
         let options = PQconninfoParse(connection, nil)
         defer { PQconninfoFree(options) }

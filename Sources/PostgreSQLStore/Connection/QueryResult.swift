@@ -24,7 +24,7 @@ final class QueryResult {
             count: Int(PQgetlength(handle, Int32(row), Int32(column))))
     }
 
-    /// A `bigint` or an `integer`; 0 for NULL.
+    /// A `bigint`, an `integer` or a `boolean`; 0 for NULL.
     func integer(_ row: Int, _ column: Int) -> Int64 {
         let bytes = bytes(row, column)
         switch bytes.count {

@@ -96,7 +96,7 @@ struct WireBuffer {
     init(_ storage: ColumnStorage, count: Int) {
         bytes.reserveCapacity(20 + count * 12)
         append(raw: Int32(count == 0 ? 0 : 1))
-        // The flag for an array that may have nulls.
+        // The flag for an array that can have nulls.
         append(raw: Int32(1))
         append(raw: storage.elementType)
         guard count > 0 else { return }

@@ -164,7 +164,7 @@ struct GenerationMigration {
     /// The SQL that reads the next rows: at least one row, and at most the number in parameter 2 or the byte limit.
     private func sourceSQL(_ sources: [String], _ table: String) -> String {
         let key = StoredTable.key
-        // Several strings may be derived from the same source.
+        // Several strings can be derived from the same source.
         let names = sources.indices.map { "s\($0)" }
         let selected = zip(sources, names).map { "\($0) AS \($1)" }
         let size = sources.map { "coalesce(octet_length(\($0)), 0)::bigint" }.joined(separator: " + ")

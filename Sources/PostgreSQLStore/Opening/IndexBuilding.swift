@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Builds and drops indexes of an opened store to match the model. Indexes are not part of the model's hash, and do not change
-/// the results of queries.
+/// Builds and drops indexes of an opened store, until the indexes match the model. Indexes are not part of the model's
+/// hash, and do not change the results of queries.
 struct IndexBuilding {
     let connection: Connection
     let schema: PostgreSQLSchema
@@ -32,14 +32,15 @@ struct IndexBuilding {
         for index in try missing() { _ = try connection.pipeline([Request(index.createSQL(), isKept: false)]) }
     }
 
-    /// Builds missing indexes while other members write, without delaying their saves. The store must not be locked during the
-    /// build: the build waits for transactions of members, and these members may wait for the store.
+    /// Builds missing indexes while other members write, without delaying their saves. The store must not be locked
+    /// during the build: the build waits for transactions of members, and these transactions can wait for the lock of
+    /// the store.
     ///
     /// If long reads prevent an index from being built, the index is missing until the store is opened again.
     ///
     /// - Throws: `storeUnavailable`.
     func buildBesideOthers() throws(DataSourceError) {
-        // If another process has the lock, it builds the indexes.
+        // If another process has the lock, that process builds the indexes.
         let lock = "hashtext('coredatasource index'), hashtext(\(schema.name.quotedText))"
         guard try connection.rows("SELECT pg_try_advisory_lock(\(lock))").isTrue(0, 0) else { return }
         defer { try? connection.run("SELECT pg_advisory_unlock(\(lock))") }

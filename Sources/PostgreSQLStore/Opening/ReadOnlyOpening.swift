@@ -9,7 +9,7 @@ struct ReadOnlyOpening {
         let schema: PostgreSQLSchema
         /// The position of the newest save.
         let position: Int64
-        /// The settings that select the server with this state. Other servers may have older or newer states.
+        /// The settings that select the server with this state. Other servers can have older or newer states.
         let server: [String: String]
     }
 
@@ -25,10 +25,11 @@ struct ReadOnlyOpening {
                     return try look(connection, found)
                 }
             } catch  where error.code == .storeCorrupt && connection.isUsable {
-                // If another process has just reset the store, its tables are gone.
+                // If another process has just reset the store, the tables of the old generation are gone.
                 if try Registry(connection).existingEntry(options.name) == found { throw error }
             } catch  where error.isConflict && connection.isUsable {
-                // A reset locks the tables in another order. To resolve a deadlock, the server may have ended this transaction.
+                // A reset locks the tables in another order. To resolve a deadlock, the server can end this
+                // transaction.
             }
         }
     }

@@ -21,7 +21,7 @@ struct StoreOpening {
     func run() throws(DataSourceError) -> sending Result {
         try checkName()
         let connection = try Connection(options.target)
-        // Set no limit, because the server may need long to count large tables and to build indexes.
+        // Set no limit, because counting large tables and building indexes can take long.
         connection.patience = nil
         defer { connection.patience = options.patience }
         try requirePrimary(connection)
@@ -83,7 +83,8 @@ struct StoreOpening {
 
     /// Sets up a writing connection.
     ///
-    /// A client that stops in the middle of a transaction, or loses its network, blocks other members only for a few seconds.
+    /// A client that stops in the middle of a transaction, or loses its network, blocks other members only for the idle
+    /// limit.
     ///
     /// - Parameter idleLimit: The longest idle time in the middle of a transaction.
     func settleWriter(
@@ -101,7 +102,7 @@ struct StoreOpening {
     private func requirePrimary(_ connection: Connection) throws(DataSourceError) {
         guard try connection.rows("SELECT pg_is_in_recovery()").isTrue(0, 0) else { return }
         throw DataSourceError(
-            .storeReadOnly, "The server is a standby, which only takes reads. Connect to the primary server.")
+            .storeReadOnly, "The server is a standby, which accepts only reads. Connect to the primary server.")
     }
 
     // MARK: Making and replacing
@@ -174,8 +175,8 @@ struct StoreOpening {
         }
     }
 
-    /// Finds out whether other members have the store open, which may take some seconds. Ends the open transactions of members
-    /// that stopped without leaving the store.
+    /// Finds out whether other members have the store open, which can take some seconds. Ends the open transactions of
+    /// members that stopped without leaving the store.
     ///
     /// - Returns: The last reports of the members that stopped without leaving the store.
     /// - Throws: `storeInUse`, which names the members, if other members have the store open.
@@ -272,7 +273,7 @@ extension StoreOpening {
         }
     }
 
-    /// The default policy never drops a store that other users may share.
+    /// The default policy never drops a store, because other users can share it.
     private var policy: ResetPolicy {
         guard options.resetPolicy.withoutMigration == .standard else { return options.resetPolicy }
         return options.resetPolicy.migrates ? .migrate(otherwise: .fail) : .fail
@@ -302,8 +303,8 @@ extension StoreOpening {
         }
     }
 
-    /// Applies the reset policy if rows cannot be carried over to a new generation. If a part cannot be kept, the whole store
-    /// is reset.
+    /// Applies the reset policy if rows cannot be carried over to a new generation. If a reset of some entities cannot
+    /// keep the rows of the other entities, the whole store is reset.
     private func fallBack(
         from failed: StartupDecision, rows: [String: RowValue], cause: String, in registry: Registry,
         found: Registry.Entry
@@ -337,9 +338,9 @@ extension StoreOpening {
     ) throws(DataSourceError) -> DataSourceError {
         let others = try Members(registry.connection, PostgreSQLSchema(named: found.schema)).recent()
         if others.isEmpty { return error }
-        let occupants = "it is open in " + others.map(\.description).joined(separator: ", ")
+        let occupants = "the store is open in " + others.map(\.description).joined(separator: ", ")
         return DataSourceError(
-            .modelChanged, error.message + " Close it in every process first.",
+            .modelChanged, error.message + " Close the store in every process first.",
             cause: [error.cause, occupants].compactMap(\.self).joined(separator: "; "))
     }
 
@@ -367,7 +368,7 @@ extension StoreOpening {
         let entry = try create(registry, old, firstFreeKey: firstFreeKey, storeID: found.storeID) {
             new throws(DataSourceError) in
             try migration.lock()
-            // A silent member may have started to report again.
+            // A silent member might have started to report again.
             try refuse(Members(connection, schema).changed(from: silent, besides: nil))
             let outcome = try migration.run(options.migrationProgress)
             (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)

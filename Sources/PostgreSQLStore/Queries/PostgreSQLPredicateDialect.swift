@@ -75,7 +75,8 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
         }
     }
 
-    /// Limits the query to one row. If another program has written several rows, the server would refuse the statement.
+    /// Limits the query to one row. Without the limit, the server would refuse the statement if another program had
+    /// written several rows.
     func value(of query: String) -> String { "(\(query) LIMIT 1)" }
 
     func existence(of query: String) -> String { "(CASE WHEN EXISTS (\(query)) THEN 1 ELSE 0 END)::bigint" }

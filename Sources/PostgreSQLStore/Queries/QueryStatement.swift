@@ -3,8 +3,9 @@ package import RowStore
 
 /// The SQL of a query, and the work that remains for the client.
 ///
-/// A server lacks some functions and sort orders of this library. The client evaluates the rest of the predicate for each row.
-/// If the client has to evaluate or sort, the client also applies the limit and the offset.
+/// A server lacks some functions and sort orders of this library. For each row, the client evaluates the parts of the
+/// predicate that the server cannot evaluate. If the client has to evaluate or sort, the client also applies the limit
+/// and the offset.
 package struct QueryStatement {
     /// Selects the key, ``columns`` and ``joined``, or one number if ``isCount``. The parameters are `$1`, `$2`...
     package let sql: String

@@ -144,7 +144,7 @@ extension Reader: StatementReader {
 }
 
 extension QueryStatement {
-    /// Whether few rows may have many bytes.
+    /// Whether few rows can have many bytes.
     fileprivate var hasLongColumns: Bool { columns.contains { layout.columns[$0].storage == .blob } }
 }
 

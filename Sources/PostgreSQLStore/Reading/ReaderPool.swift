@@ -4,9 +4,9 @@ internal import RowStore
 
 /// The reading connections. A connection is made when needed, given to one caller at a time, and kept for later callers.
 ///
-/// Main never waits for other callers, because it has its own connection.
+/// The main thread never waits for readers on other threads, because it has a permit of its own.
 final class ReaderPool: Sendable {
-    /// The largest number of readers at a time, not counting main's. Further callers wait.
+    /// The largest number of readers at a time, not counting the reader of the main thread. Further callers wait.
     static let limit = 8
 
     private struct State {

@@ -10,7 +10,7 @@ final class StoreFollower: Sendable {
     private let membership: Membership?
     private let readers: ReaderPool
     private let feed: Guarded<FeedReader?>
-    /// Reads the saves of all members. It connects when it is used for the first time.
+    /// Reads the saves of all members. Connects at the first read.
     private let allSaves: Guarded<FeedReader?>
     private let listener: Guarded<Listener?>
     private let handlers = Guarded(Handlers())
@@ -34,7 +34,7 @@ final class StoreFollower: Sendable {
 
     deinit { listener.withLock { $0 }?.end() }
 
-    /// Runs a call that may wait for the server. On main, the wait has a limit.
+    /// Runs a call that can wait for the server. On the main thread, the wait has a limit.
     func inTime<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try MainWait.limited(to: options.mainPatience, body)
     }

@@ -3,8 +3,8 @@ internal import RowStore
 
 /// The tables that this library has made for the objects of a generation, of any model.
 ///
-/// Other programs may have added tables to the schema with any name. The library's tables are found by the trigger that records
-/// outside writes.
+/// Other programs can add tables with any name to the schema. The library's tables are found by the trigger that
+/// records outside writes.
 struct GenerationTables {
     private let connection: Connection
     private let schema: PostgreSQLSchema
@@ -70,9 +70,9 @@ struct GenerationTables {
         } catch  where error.cause?.contains("2BP01") == true {
             throw DataSourceError(
                 .modelChanged,
-                "Another program has added tables, views or constraints to the schema \(schema.name) or its tables, and "
-                    + "dropping these would destroy them. Drop these parts first, and make them again afterwards. The cause lists "
-                    + "the parts.",
+                "Another program has added tables, views or constraints to the schema \(schema.name) or its tables. "
+                    + "Dropping the schema would destroy these parts. Drop the parts first, and make them again afterwards. "
+                    + "The cause lists the parts.",
                 cause: error.cause)
         }
     }

@@ -7,9 +7,9 @@ internal import RowStore
 /// Each generation has its own schema in the database. `_feed` has one row: the lowest position in `_changes`, the number of
 /// changes of the leases, and the number of the newest member.
 ///
-/// A save inserts new rows with new keys instead of updating a row. The server keeps the old versions of an updated row as long
-/// as any transaction of the database may need them. If every save updated the same row, the server would have to skip all its
-/// old versions.
+/// A save inserts new rows with new keys instead of updating a row. The server keeps the old versions of an updated row
+/// as long as any transaction of the database can need them. If every save updated the same row, each read of the row
+/// would have to skip all old versions.
 struct PostgreSQLSchema: Sendable {
     let layout: ModelLayout
     let name: String
@@ -78,7 +78,7 @@ struct PostgreSQLSchema: Sendable {
     /// The name of the channel for notifications between members.
     var channel: String { Identifiers.fitting("coredatasource " + name) }
 
-    // MARK: Making it
+    // MARK: Making the tables
 
     /// The columns for counters of members. The check refuses a number that is too large to be incremented.
     private func numbers(_ names: String...) -> String {
@@ -186,7 +186,7 @@ extension PostgreSQLSchema {
     private func damaged(_ store: String, _ cause: String) -> DataSourceError {
         DataSourceError(
             .storeCorrupt,
-            "The tables of the store \(store) differ from those that this library made. Restore them.",
+            "The tables of the store \(store) are not as this library made them: `cause` names the difference. Restore the tables.",
             cause: cause)
     }
 }

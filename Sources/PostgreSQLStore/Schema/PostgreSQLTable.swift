@@ -20,7 +20,7 @@ struct PostgreSQLTable: Sendable {
     let indexes: [Index]
     let createSQL: String
     let insertSQL: String
-    /// Inserts any number of rows. Each column is an array.
+    /// Inserts any number of rows. Each parameter is an array with the values of one column.
     let insertManySQL: String
     /// Inserts rows in the binary format of COPY.
     let copySQL: String
@@ -41,7 +41,8 @@ struct PostgreSQLTable: Sendable {
         let name: String
         let columns: [Int]
 
-        /// Deferred, so that the server checks the constraint only at the end of a save. Rows may exchange unique values.
+        /// Deferred, so that the server checks the constraint only at the end of a save. So rows can exchange unique
+        /// values.
         fileprivate func definition(_ expression: (Int) -> String) -> String {
             "CONSTRAINT \(name.quoted) UNIQUE (\(columns.map(expression).joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"
         }
@@ -115,7 +116,8 @@ struct PostgreSQLTable: Sendable {
         return "UPDATE \(name) SET \(settings.joined(separator: ", ")) WHERE \(PostgreSQLTable.keyName.quoted) = $1"
     }
 
-    /// The statement that writes the columns of any number of rows. Keys and values are arrays.
+    /// The statement that writes the columns of any number of rows. Each parameter is an array: the keys, and then the
+    /// values of each column.
     func updateManySQL(_ columns: [Int]) -> String {
         let settings = columns.enumerated().map { "\(self.columns[$1] ?? "") = _new.v\($0)" }
         let arrays = columns.enumerated().map { ", $\($0 + 2)::\(layout.columns[$1].storage.typeName)[]" }

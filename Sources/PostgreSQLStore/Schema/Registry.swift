@@ -3,8 +3,8 @@ internal import RowStore
 
 /// The list of a database's stores: the schema of each store's newest generation, and the schemas of backups.
 ///
-/// The tables of the registry are in a separate schema, `coredatasource`. A role that may not use this schema has its own
-/// registry. Only one process at a time opens, resets or migrates a store.
+/// The tables of the registry are in a separate schema, `coredatasource`. A role without the right to use this schema
+/// has its own registry. Only one process at a time opens, resets or migrates the same store.
 struct Registry {
     let connection: Connection
     private let schema: String
@@ -61,7 +61,7 @@ struct Registry {
     func prepared() throws(DataSourceError) -> Registry {
         if try exists() { return self }
         return try holding(1, "a store of the database") { () throws(DataSourceError) in
-            // Another role may have made a registry in the meantime.
+            // Another role might have made a registry in the meantime.
             let home = try RegistryHome(connection)
             let registry = try Registry(connection)
             try registry.make(isThere: home.isThere)
@@ -97,7 +97,7 @@ struct Registry {
         return Entry(generation: found.integer(0, 0), schema: schema)
     }
 
-    /// The entry of a store; nil without a registry.
+    /// The entry of a store; nil if there is no registry or no such store.
     func existingEntry(_ name: String) throws(DataSourceError) -> Entry? {
         try exists() ? try entry(name) : nil
     }
@@ -122,9 +122,11 @@ struct Registry {
 
     // MARK: Backups
 
-    /// Renames the schema of a generation to a backup, or drops it, and drops the store's oldest backups.
+    /// Keeps a generation as a backup by renaming its schema, or drops the generation. Drops the store's oldest
+    /// backups.
     ///
-    /// - Parameter count: The number of backups to keep, including this generation; 0 drops all of them.
+    /// - Parameter count: The number of backups to keep, including this generation; 0 drops all backups and this
+    ///   generation.
     /// - Throws: `modelChanged` if a database object of another program would be dropped.
     func retire(
         _ entry: Entry, of name: String, keeping count: Int, isEmpty: Bool = false
@@ -140,7 +142,7 @@ struct Registry {
         } else {
             try GenerationTables(connection, entry.schema).drop()
         }
-        // If a backup was dropped by hand, a store may now use the name of its schema.
+        // If a backup was dropped by hand, a store might now use the name of the backup's schema.
         let found = try connection.rows(
             """
             SELECT schema, EXISTS (SELECT FROM \(stores) s WHERE s.schema = b.schema) FROM \(backups) b \
@@ -153,7 +155,8 @@ struct Registry {
         }
     }
 
-    /// Returns an unused name for the schema of a backup. A store whose name ends in "backup" may already use the usual name.
+    /// Returns an unused name for the schema of a backup. A store whose name ends in "backup" might already use the
+    /// usual name.
     private func freeBackup(of name: String, _ generation: Int64) throws(DataSourceError) -> String {
         var number = 1
         while true {

@@ -4,9 +4,10 @@ internal import RowStore
 
 /// The schema with a role's registry.
 ///
-/// Code of a table's owner, such as a trigger or a function of a view, runs with the rights of the role that uses the table. So
-/// this library uses only tables of trusted roles: the current role, superusers, the database's owner, and groups with the
-/// current role as a member. A role that can log in does not count as a group, because it may make any other role its member.
+/// Code of a table's owner, such as a trigger or a function of a view, runs with the rights of the role that uses the
+/// table. So this library uses only tables of trusted roles: the current role, superusers, the database's owner, and
+/// groups with the current role as a member. A role that can log in does not count as a group: to be trusted, such a
+/// role could simply make the current role its member.
 struct RegistryHome {
     let schema: String
     let isThere: Bool
@@ -19,7 +20,8 @@ struct RegistryHome {
         OR (NOT o.rolcanlogin AND pg_has_role(current_user, o.oid, 'MEMBER')))
         """
 
-    /// Finds the registry: the role's own registry if there is one, otherwise the shared registry.
+    /// Finds the registry: the role's own registry if there is one, otherwise the shared registry. If the role has no
+    /// right to use the shared registry, the result is an own registry, which does not exist yet.
     ///
     /// - Throws: `permissionDenied` if the registry belongs to a role that is not trusted.
     init(_ connection: Connection) throws(DataSourceError) {
@@ -66,7 +68,7 @@ struct RegistryHome {
     /// Checks that a table of the registry is intact, and that using the table runs no code.
     ///
     /// - Returns: Whether the table exists.
-    /// - Throws: `storeCorrupt` if the table differs from the one that this library makes.
+    /// - Throws: `storeCorrupt` if the table differs from the table that this library makes.
     static func check(_ table: String, in schema: String, _ connection: Connection) throws(DataSourceError) -> Bool {
         let found = try connection.rows(
             """
@@ -100,7 +102,8 @@ extension Connection {
 }
 
 extension PostgreSQLSchema {
-    /// Makes the schema of a store whose model is not known yet. It has only the tables by which processes share the store.
+    /// Makes the schema of a store whose model is not known yet. The schema has only the tables by which processes
+    /// share the store.
     init(named name: String) throws(DataSourceError) {
         try self.init(ModelLayout(ManagedObjectModel(name: "", entities: [])), name: name)
     }
@@ -120,8 +123,8 @@ extension DataSourceError {
     init(damagedSharing name: String) {
         self.init(
             .storeCorrupt,
-            "The tables by which processes share the store \(name) differ from those that this library made. Close the store "
-                + "in all processes, and open the store with the reset policy .discard.")
+            "The tables by which processes share the store \(name) are not as this library made them. Close the store "
+                + "in all processes, and restore the tables, or replace the store with model-reset reset.")
     }
 }
 #endif

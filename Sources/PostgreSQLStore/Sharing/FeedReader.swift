@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Reads the saves of other members. The feed reader has its own connection: a reader of the pool may wait for the feed, so the
-/// feed must not wait for a reader of the pool.
+/// Reads the saves of other members. The feed reader has its own connection: a reader of the pool can wait for the
+/// feed, so the feed must not wait for a reader of the pool.
 ///
 /// Guarded by: ``StoreFollower``.
 final class FeedReader {
@@ -13,8 +13,8 @@ final class FeedReader {
     private let own: Int64?
     private let heartbeats: Heartbeats
     private var connection: Connection?
-    /// The position up to which the feed was read, and the token of the save at this position. If the server has lost its
-    /// newest saves, another save may get the same position, but with another token.
+    /// The position up to which the feed was read, and the token of the save at this position. If the server has lost
+    /// its newest saves, another save can get the same position, but with another token.
     private var last: (position: Int64, token: [UInt8])?
 
     /// The largest number of saves to read at a time, and the approximate limit of their bytes.
@@ -34,7 +34,7 @@ final class FeedReader {
         connection = nil
     }
 
-    /// Runs the body with the connection, and once more if an idle connection was lost.
+    /// Runs the work with the connection. If the connection was lost, runs the work once more, with a new connection.
     private func reading<R>(_ work: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         func body(_ connection: Connection) throws(DataSourceError) -> R {
             try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in try work(connection) }

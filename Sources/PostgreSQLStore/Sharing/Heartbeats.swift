@@ -3,8 +3,8 @@ internal import RowStore
 
 /// Records the reports of other members, and when this process first saw each report by its monotonic clock.
 ///
-/// A member lives as long as its reports change. The clocks of the server and of other members are not used, because they may
-/// be set at any time. If this process did not look for a while, the measurement starts again.
+/// A member lives as long as its reports change. The clocks of the server and of other members are not used, because
+/// these clocks can be set at any time. If this process did not look for a while, the measurement starts again.
 package final class Heartbeats: Sendable {
     private struct Sight: Sendable {
         let report: Int64
@@ -54,7 +54,7 @@ package final class Heartbeats: Sendable {
     }
 
     private func milliseconds(_ instant: ContinuousClock.Instant) -> Int64 {
-        // In a test, instants may be earlier than the start.
+        // In a test, instants can be earlier than the start.
         max(0, Int64((instant - start) / .milliseconds(1)))
     }
 }
@@ -114,13 +114,13 @@ struct OldTransactions {
         nextLook = .now + age / OldTransactions.looks
     }
 
-    /// The number of looks within this age.
+    /// How often to look for transactions within `age`.
     private static let looks = 10
 
-    /// Returns a report of the oldest open transaction; nil if no transaction is old enough, or if the last report was about
-    /// this one.
+    /// Returns a report of the oldest open transaction; nil if it is too early to look again, if no transaction is old
+    /// enough, or if the last report was about the same transaction.
     ///
-    /// A role sees transactions of other roles if it is a superuser or a member of `pg_read_all_stats`.
+    /// A role sees transactions of other roles only if it is a superuser or a member of `pg_read_all_stats`.
     mutating func look(_ connection: Connection) throws(DataSourceError) -> DataSourceError? {
         guard ContinuousClock.now >= nextLook else { return nil }
         nextLook = .now + age / OldTransactions.looks
@@ -138,8 +138,9 @@ struct OldTransactions {
         reported = "\(name) \(start)"
         return DataSourceError(
             .readerBlocksCheckpoint,
-            "A transaction of \(name) has been open in the database since \(start). Until then, the server keeps all rows that "
-                + "are changed or deleted, so that its tables grow and saves of the same objects get slower. Keep transactions short."
+            "A transaction of \(name) has been open in the database since \(start). Until that transaction ends, the server keeps "
+                + "all rows that are changed or deleted, so tables grow, and saves of the same objects get slower. End the "
+                + "transaction, and keep transactions short."
         )
     }
 }

@@ -7,9 +7,9 @@ internal import Synchronization
 /// A thread with its own connection. It listens for notifications about saves of other members, and regularly reports that this
 /// member lives.
 ///
-/// A notification only says that there may be new saves. The store is also checked after each beat, so saves are found later,
-/// but not missed, on a server that does not pass on notifications. If a server refuses to send notifications, the store is
-/// checked more often.
+/// A notification only says that there might be new saves. The store is also checked after each beat, so saves are
+/// found later, but not missed, on a server that does not pass on notifications. If a server refuses to send
+/// notifications, the store is checked more often.
 ///
 /// The listener also sends the notifications of this member, after the transaction of the save. A commit with a notification
 /// locks the whole server until the commit is on the disk, so the saves of all stores on the server would wait for each other.
@@ -79,7 +79,7 @@ final class Listener: Sendable {
         _ = write(wakeUp.write, &byte, 1)
     }
 
-    /// Ends the thread. After the return, no handler is called.
+    /// Ends the thread. No handler is called after this call has returned.
     func end() {
         guard !isEnding.exchange(true, ordering: .sequentiallyConsistent) else { return }
         wake()
@@ -132,9 +132,9 @@ final class Listener: Sendable {
         trust.endBeats()
     }
 
-    /// Sends the notification of this member. A notification of another program may lock the server for a long time, but this
-    /// thread must go on to send beats. So the attempt ends after a second, and other members check the store after their next
-    /// beats.
+    /// Sends the notification of this member. A notification of another program can lock the server for a long time,
+    /// but this thread must continue to send beats. So the attempt ends after a second, and other members check the
+    /// store after their next beats.
     private func sendNotification(_ connection: Connection) throws(DataSourceError) {
         guard hasEventsForOthers.exchange(false, ordering: .sequentiallyConsistent) else { return }
         do throws(DataSourceError) {
@@ -208,7 +208,7 @@ final class Listener: Sendable {
         }
     }
 
-    /// Reports the loss of the server only once.
+    /// Reports the loss of the connection only once.
     private func record(_ error: DataSourceError?) {
         let report = state.withLock { state -> (@Sendable (DataSourceError) -> Void)? in
             defer { state.isAway = error != nil }

@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// A container that has the store open, with a unique token. The number alone is not enough, because a server that has lost its
-/// newest commits may give the same number to another member.
+/// A container that has the store open, with a unique token. The number alone is not enough, because a server that has
+/// lost its newest commits can give the same number to another member.
 struct Membership: Sendable {
     let member: StoreMember
     let token: Int64
@@ -82,8 +82,8 @@ struct Members {
         return reports
     }
 
-    /// Finds out which members live. A member that reports or joins during the wait lives. If there is no such member, the wait
-    /// ends when every member has been silent for long enough.
+    /// Finds out which members live. A member that reports or joins during the wait lives. If no member reports or
+    /// joins, the wait ends when every member has been silent for long enough.
     ///
     /// - Returns: The living members, and the last report of each member.
     func living(
@@ -121,7 +121,7 @@ struct Members {
 
     /// Deletes members that ended long ago, and the rows of their saves.
     func forgetOld() throws(DataSourceError) {
-        // A living member may be without saves for a longer time, so its rows are kept.
+        // A living member can be without saves for a longer time, so its rows are kept.
         let isGone = "(member, token) NOT IN (SELECT number, token FROM \(table))"
         for (name, condition) in [
             (
@@ -152,7 +152,7 @@ struct Members {
 
     /// Reports that a member lives. Adds the member again if it was deleted after a long silence.
     ///
-    /// - Throws: `storeReset` if another member has its number.
+    /// - Throws: `storeReset` if another member has this member's number.
     func beat(_ membership: Membership) throws(DataSourceError) {
         let beaten = try connection.rows(
             "UPDATE \(table) SET seen = clock_timestamp() WHERE number = $1 AND token = $2", membership.values)
@@ -236,8 +236,8 @@ struct Members {
 }
 
 extension Connection {
-    /// Runs a statement of the open transaction as the role that has logged in. A group role may have no right to end sessions
-    /// of this role.
+    /// Runs a statement of the open transaction as the role that has logged in. A group role can lack the right to end
+    /// sessions of the role that has logged in.
     func runAsSessionUser(_ request: Request) throws(DataSourceError) {
         _ = try pipeline([
             Request(

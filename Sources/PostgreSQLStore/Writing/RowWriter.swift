@@ -22,7 +22,7 @@ struct RowWriter {
     private static let byteLimit = 4 << 20
     /// The smallest number of new rows in a table to be sent by COPY, which needs separate round trips.
     private static let copiedRows = 1000
-    /// The longest row in bytes. A message to the server may have at most 1 GB.
+    /// The longest row in bytes. A message to the server can have at most 1 GB.
     private static let longestRow = 900 << 20
 
     /// - Parameter first: The statements to send before all others.
@@ -106,7 +106,7 @@ struct RowWriter {
         guard row.byteCount > RowWriter.longestRow else { return }
         throw DataSourceError(
             .valueTooLarge,
-            "An object of \(table.layout.name) has more than 900 MB. Keep large data in files of its own.",
+            "An object of \(table.layout.name) has more than 900 MB. Keep large data in separate files.",
             entityName: table.layout.name)
     }
 
@@ -163,7 +163,7 @@ struct RowWriter {
             let columns = table.stored.filter { set.contains($0) }
             let group = groups[set] ?? []
             if columns.isEmpty { continue }
-            // The server keeps the statement only for a single row, whose statement is likely to be used again.
+            // A single row needs no arrays.
             if group.count == 1, let row = group.first {
                 let values = try columns.map { column throws(DataSourceError) in try table.value(row.row, column) }
                 try add(table.updateSQL(columns), [WireValue(row.key)] + values, table, expected: 1)
@@ -241,14 +241,14 @@ extension PostgreSQLSchema {
     }
 }
 
-/// The keys that a member has reserved, and the lost keys. The member must not use lost keys, because a server that has lost
-/// its newest commits may have given these keys to other members.
+/// The keys that a member has reserved, and the lost keys. The member must not use lost keys, because a server that has
+/// lost its newest commits might have given these keys to other members.
 struct KeyReservations {
     /// The reservations, oldest first.
     private var ranges: [Range<Int64>] = []
     private var lost: [Range<Int64>] = []
 
-    /// Older reservations are dropped from the list.
+    /// The largest number of reservations in each list. The oldest reservations are dropped.
     private static let rangeLimit = 256
 
     /// The end of the newest reservation; 0 without reservations.
@@ -260,12 +260,12 @@ struct KeyReservations {
         if ranges.count > KeyReservations.rangeLimit { ranges.removeFirst() }
     }
 
-    /// The start of the first reservation that the server does not know.
+    /// The start of the first reservation that the server does not know; nil if the server knows all reservations.
     ///
-    /// - Parameter known: The end of the newest reservation that the server knows; 0 if it knows none.
+    /// - Parameter known: The end of the newest reservation that the server knows; 0 if the server knows none.
     func start(after known: Int64) -> Int64? { ranges.first { $0.lowerBound >= known }?.lowerBound }
 
-    /// Marks the reservations that the server does not know as lost: other members may have the keys now.
+    /// Marks the reservations that the server does not know as lost: other members might have the keys now.
     mutating func lose(after known: Int64) {
         lost += ranges.filter { $0.lowerBound >= known }
         if lost.count > KeyReservations.rangeLimit { lost.removeFirst(lost.count - KeyReservations.rangeLimit) }

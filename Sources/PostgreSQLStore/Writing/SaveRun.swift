@@ -3,8 +3,8 @@ internal import RowStore
 
 /// Consecutive saves that are written together, with one statement for the rows of a table.
 ///
-/// The result must be the same as if the saves were written one after another. So a save does not join a run if it changes a
-/// row of an earlier save in the run, or frees unique values.
+/// The result must be the same as if the saves were written one after another. So a save does not join a run if it
+/// changes a row of an earlier save in the run, or can free unique values.
 struct SaveRun {
     private var entities: [Int: EntityChanges] = [:]
     /// The keys of the rows, by entity; not kept for a large first save.
@@ -64,7 +64,7 @@ extension EntityChanges {
 }
 
 extension PostgreSQLTable {
-    /// Whether the changes may free unique values for other rows.
+    /// Whether the changes can free unique values for other rows.
     fileprivate func givesUpValues(_ changes: EntityChanges) -> Bool {
         if constraints.isEmpty { return false }
         let unique = constraints.flatMap(\.columns)

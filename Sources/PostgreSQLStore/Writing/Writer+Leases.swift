@@ -69,8 +69,8 @@ extension Writer {
         }
     }
 
-    /// Checks that the server has all saves of this member. If the server has lost a save, the member releases its leases.
-    /// Pending saves, which may depend on lost rows, are then refused, and every batch reads its rows again.
+    /// Checks that the server has all saves of this member. If the server has lost a save, the member releases its
+    /// leases. Pending saves, which can depend on lost rows, are then refused, and every batch reads its rows again.
     func checkHistory(_ connection: Connection) throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
             try connection.run("SET LOCAL synchronous_commit = on")
@@ -88,8 +88,8 @@ extension Writer {
         }
     }
 
-    /// Handles a loss of saves on the server. If the server has lost saves of this member, releases its leases now instead of
-    /// before the next save.
+    /// Handles a loss of saves on the server. If the server has lost saves of this member, releases the member's leases
+    /// now instead of before the next save.
     func recordOtherHistory() {
         _ = try? reconnecting { (_) throws(DataSourceError) in try rejoin() }
     }
@@ -116,8 +116,8 @@ extension Writer {
     }
 }
 
-/// Changes the leases over a separate connection. So a member with a long commit can still release leases that other members
-/// wait for.
+/// Changes the leases over a separate connection, so that a member can release leases for other members even during a
+/// long commit.
 ///
 /// Guarded by: ``PostgreSQLStore``.
 final class LeaseClerk {

@@ -5,8 +5,8 @@ internal import RowStore
 extension Writer {
     /// Writes the saves of a group that can be written now.
     ///
-    /// A save whose lease was lost is refused before its rows are tried, so that its error is the lost lease. The member that
-    /// has the lease now may have deleted rows or taken unique values, which would cause another error.
+    /// A save whose lease was lost is refused before its rows are tried, so that its error is the lost lease. The
+    /// member that has the lease now might have deleted rows or taken unique values, which would cause another error.
     ///
     /// - Parameter failure: The error from writing the whole group; nil if this was not tried.
     /// - Returns: The refused and postponed saves, with their errors.
@@ -104,7 +104,7 @@ extension Writer {
     private func failureOfWriting(
         _ saves: [ChangeSet], _ connection: Connection
     ) throws(DataSourceError) -> DataSourceError? {
-        // Set the savepoint first, because an error may be found before any row is sent.
+        // Set the savepoint first, because an error can be found before any row is sent.
         try connection.run("SAVEPOINT some_saves")
         do throws(DataSourceError) {
             var rows = RowWriter(connection, schema)
@@ -131,8 +131,8 @@ extension Writer {
     /// - Parameter patience: How long to try. Zero means only one try. A later save passes zero, and fails if the only try
     ///   fails.
     /// - Returns: Whether the transaction was committed; false if no transaction has an unknown outcome.
-    /// - Throws: `outcomeUnknown` if the server cannot be reached in time; with zero patience, the error of the only try. The
-    ///   next save tries again.
+    /// - Throws: `outcomeUnknown` if the server cannot be reached in time, or no longer knows this member; with zero
+    ///   patience, the error of the only try. The next save tries again.
     @discardableResult
     func settle(patience: Duration) throws(DataSourceError) -> Bool {
         guard let open = unsettled else { return false }

@@ -32,7 +32,7 @@ extension Writer {
                         wasForgotten = true
                         continue
                     }
-                    // The network may have cut an idle connection.
+                    // The network might have cut an idle connection.
                     if connection?.isUsable != true, !wasCut {
                         wasCut = true
                         continue
@@ -125,7 +125,8 @@ extension Writer {
         ]
     }
 
-    /// Checks the leases in a separate statement after the lock of the feed, because it must see all commits before the lock.
+    /// Checks the leases in a separate statement after the lock of the feed, because the check must see all commits
+    /// before the lock.
     private func checkingLeases(of saves: [ChangeSet]) -> Request {
         let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
             .sorted { $0.key < $1.key }
@@ -217,8 +218,8 @@ extension Writer {
             ])
     }
 
-    /// The statements that delete saves from the feed if the saves are too old or too many. A member that has not read them
-    /// reloads all rows.
+    /// The statements that delete saves from the feed if the saves in the feed are too old or too many. A member that
+    /// has not read the deleted saves reloads all rows.
     private func forgetting(_ saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) -> [Request] {
         retention.record(saves: saves.count, bytes: 0)
         guard retention.takeTurn() else { return [] }

@@ -24,7 +24,7 @@ final class Writer {
     var openEarlyWrite: EarlyTransaction?
     /// The connection for the next early write; nil before the first early write.
     var spare: Connection?
-    /// The server process of a lost connection, which may still have rows locked.
+    /// The server process of a lost connection, which might still have rows locked.
     var abandoned: ServerProcess?
     /// The number of this member's newest transaction.
     var transactionNumber: Int64 = 0
@@ -38,9 +38,10 @@ final class Writer {
     var committedNumber: Int64 = 0
     /// The saves of a transaction that was reported as unknown, and was later found to be committed.
     var landed: Set<Int64> = []
-    /// Whether a transaction was reported as unknown, so that all rows must be reloaded once its outcome is found out.
+    /// Whether all rows must be reloaded, because the outcome of a transaction was reported as unknown, or because the
+    /// server has lost commits.
     var mustReload = false
-    /// Whether a call may have committed changes, so that other members must be notified.
+    /// Whether a call might have committed changes, so that other members must be notified.
     var hasEventsForOthers = false
     var keys = KeyReservations()
     var retention = FeedRetention()
@@ -70,7 +71,8 @@ final class Writer {
         connection?.counters = counters
     }
 
-    /// How long to wait for the server to record that this member leaves. After a timeout, other members notice later.
+    /// How long to wait for the server to record that this member leaves. After a timeout, other members notice the end
+    /// of this member later.
     private static let leavingPatience = Duration.seconds(5)
 
     func close() {
@@ -92,7 +94,7 @@ final class Writer {
         }
     }
 
-    /// Returns the connection, and replaces a lost connection.
+    /// Returns the connection. Replaces a lost connection first.
     func connected() throws(DataSourceError) -> Connection {
         if let connection, connection.isUsable { return connection }
         giveUpConnection()
@@ -162,7 +164,7 @@ final class Writer {
             // If the outcome can never be found out, all contexts reload, but later saves are not refused.
             if unsettled != nil { throw error }
         }
-        // A save that is tried again may already be in the store.
+        // A save that is tried again might already be in the store.
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome(CommitOutcome()) }
         metLock = false
@@ -187,7 +189,7 @@ final class Writer {
             }
         } catch {
             guard error.isOfOneSave || metLock else { throw error }
-            // The save may succeed without the early write.
+            // The save might succeed without the early write.
             return outcome(try commitSome(group, failure: hasEarlyWrite ? nil : error))
         }
         return outcome(CommitOutcome())
@@ -214,7 +216,7 @@ final class Writer {
         abandonEarlyWrite()
         try settle(patience: .zero)
         let connection = try connected()
-        // Set no limit, because the server may need long to count and drop large tables.
+        // Set no limit, because counting and dropping large tables can take long.
         connection.patience = nil
         defer { connection.patience = opening.options.patience }
         let registry = try Registry(connection)
@@ -241,7 +243,7 @@ final class Writer {
         return try registry.holding(opening.options.name) { () throws(DataSourceError) in
             guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
             let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)
-            // Another process may have made the reset in the meantime, or opened the store since.
+            // Another process might have reset the store instead, or opened the store since.
             guard try Members(connection, schema).isThere(membership) else { return nil }
             return try opening.rejoined(connection, found, membership)
         }
@@ -266,7 +268,7 @@ extension Writer {
         let connection: Connection
     }
 
-    /// The limits are short, because an early write is optional, and another member may have locked the table.
+    /// The limits are short, because an early write is optional, and another member can have the table locked.
     private static let earlyPatience = Duration.seconds(2)
     private static let earlyLockTimeout = "100ms"
 
@@ -313,8 +315,8 @@ extension Writer {
         if openEarlyWrite.connection.isUsable { spare = openEarlyWrite.connection }
     }
 
-    /// If the early rows belong to the group, makes their connection the writing connection. Otherwise rolls the early rows
-    /// back.
+    /// If the group consists of the save with the early rows, makes the connection of these rows the writing
+    /// connection. Otherwise, rolls the early rows back.
     ///
     /// - Returns: The early rows; nil if there are none for the group.
     func takeEarlyWrite(of group: [ChangeSet]) -> EarlyTransaction? {

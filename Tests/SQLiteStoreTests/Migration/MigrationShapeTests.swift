@@ -113,7 +113,7 @@ struct MigrationShapeTests {
         let old = Shape.model(
             person: [relationship("card", "Card")], card: [relationship("owner", "Person")])
         let startup = try migrated(old, [Shape.cards], to: Shape.oneToOne).startup
-        #expect(startup.fallback?.contains("had links of their own, which cannot be matched.") == true)
+        #expect(startup.fallback?.contains("had separate links, which cannot be matched.") == true)
         #expect(startup.rowsDropped == 3)
     }
 
