@@ -132,7 +132,7 @@ extension PropertyPlan {
         if let expression = attribute.derivationExpression { notes.append("Derived: `\(expression)`.") }
         if attribute.isTransient { notes.append("Transient: not in the store.") }
         if attribute.type == .transformable, type.accessor == .attribute {
-            notes.append("Transformable. Swift cannot name the type of the value, so this property is the stored bytes.")
+            notes.append("Transformable. Swift cannot name the type of the value, so the property is the stored bytes.")
         }
         return notes
     }

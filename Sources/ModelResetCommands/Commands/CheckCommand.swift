@@ -15,9 +15,8 @@ struct CheckCommand: Command {
           MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or file of Swift; without it,
                                 all models that the lock file names, and all bundles in its folder and below
           --lock FILE           the lock file (default: Models/model.lock)
-          --update              writes the lock file, and creates its folder. The entries of other models stay as they are, with two
-                                exceptions: the entries of missing models are removed, and the models that differ between the
-                                sides of a merge conflict are recorded anew
+          --update              writes the lock file, and creates its folder; removes the entries of models that no longer exist;
+                                records models anew that differ between the sides of a merge conflict; keeps all other entries
           --against FILE        compares with this lock file instead, such as the lock file of the base branch or of the last
                                 release; its paths are relative to the folder of --lock
           --version NAME        the version to compare; without it, the current version
@@ -25,8 +24,8 @@ struct CheckCommand: Command {
                                 that still exists, and a transformable with another type
           --json                prints the answer as JSON, on one line
 
-        Exit status: 0 nothing differs, or the lock file was written, 1 something differs, or --strict and a warning, 3 a model or
-        the lock file cannot be read.
+        Exit status: 0 nothing differs, or the lock file was written, 1 something differs, or --strict found a warning, 3 a model
+        or the lock file cannot be read.
 
         """
 
@@ -161,7 +160,9 @@ struct CheckCommand: Command {
             if let conflict = try lockFile.conflict(error) {
                 if isUpdating {
                     warnings.append(
-                        error.diagnostic("warning", "The models that differ between the two sides of this conflict are recorded anew."))
+                        error.diagnostic(
+                            "warning",
+                            "The models that differ between the two sides of this conflict are recorded anew."))
                 }
                 return .conflict(conflict)
             }

@@ -15,8 +15,8 @@ struct ResetCommand: Command {
           --name NAME           the name of the store in the database
           --database-key KEY    the app's label for the contents, as passed to its container; without it, the key of the store
           --version NAME        the version of the model; without it, the current version
-          --configuration NAME  the configuration whose entities the store has; without it, the configuration that the store was made
-                                for. An empty name means the whole model
+          --configuration NAME  the configuration whose entities the store has; without it, the configuration that the store was
+                                made for. An empty name means the whole model
           --if-needed           resets only if the model or the database key changed, and follows the policy .standard
           --dry-run             prints what would be done, and changes nothing
           --backup FOLDER       moves the old store, which must be a file, to this folder on the same file system

@@ -15,8 +15,8 @@ struct StatusCommand: Command {
           --name NAME           the name of the store in the database
           --database-key KEY    the app's label for the contents, as passed to its container; without it, the key of the store
           --version NAME        the version of the model; without it, the current version
-          --configuration NAME  the configuration whose entities the store has; without it, the configuration that the store was made
-                                for. An empty name means the whole model
+          --configuration NAME  the configuration whose entities the store has; without it, the configuration that the store was
+                                made for. An empty name means the whole model
           --json                prints the answer as JSON, on one line
 
         Exit status: 0 the store would be opened or made, 1 the store would be reset, or an app could not open it.
@@ -112,7 +112,8 @@ extension MigrationForecast {
                 "a migration would carry \(report.rowsCarried.objects) over\(isWhole ? "" : "; these would be lost:")"
             ]
                 + report.losses.map { "  \($0)" }
-                + (report.unmetRequirements.isEmpty ? [] : ["some objects break these new rules, and would be kept unchanged:"])
+                + (report.unmetRequirements.isEmpty
+                    ? [] : ["some objects break these new rules, and would be kept unchanged:"])
                 + report.unmetRequirements.map { "  \($0)" }
         case .impossible(let reason):
             return ["cannot be migrated: \(reason)"]

@@ -23,7 +23,9 @@ struct ModelComparison {
             lines += plan.losses.map { indented($0.description) }
         }
         if !conditions.isEmpty { lines += ["but a store in this state is reset:"] + conditions.map(indented) }
-        if !requirements.isEmpty { lines += ["objects that break these new rules are kept unchanged:"] + requirements.map(indented) }
+        if !requirements.isEmpty {
+            lines += ["objects that break these new rules are kept unchanged:"] + requirements.map(indented)
+        }
         return lines
     }
 

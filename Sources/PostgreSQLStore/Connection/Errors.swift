@@ -132,12 +132,13 @@ extension DataSourceError {
     }
 
     private static let fullServerMessage =
-        "The server has reached its limit of connections in total, of this role, or to this database: `cause` says which. Raise "
-        + "that limit (max_connections, or CONNECTION LIMIT of the role or the database), or close connections."
+        "The server has reached a limit of connections: in total, of this role, or to this database. `cause` says which. "
+        + "Raise that limit (max_connections, or CONNECTION LIMIT of the role or the database), or close connections."
 
     private static let readOnlyMessage =
-        "The server accepts only reads in this session: the server is a standby, or default_transaction_read_only is on for the "
-        + "server, the database or the role. Connect to the primary server, turn the setting off, or open the store with isReadOnly."
+        "The server accepts only reads in this session: the server is a standby, or default_transaction_read_only is on "
+        + "for the server, the database or the role. Connect to the primary server, turn the setting off, or open the "
+        + "store with isReadOnly."
 
     /// Whether a server has refused a connection because a connection limit is reached.
     var isOfFullServer: Bool { message == DataSourceError.fullServerMessage }

@@ -138,9 +138,9 @@ struct OldTransactions {
         reported = "\(name) \(start)"
         return DataSourceError(
             .readerBlocksCheckpoint,
-            "A transaction of \(name) has been open in the database since \(start). Until that transaction ends, the server keeps "
-                + "all rows that are changed or deleted, so tables grow, and saves of the same objects get slower. End the "
-                + "transaction, and keep transactions short."
+            "A transaction of \(name) has been open in the database since \(start). Until that transaction ends, "
+                + "the server keeps all rows that are changed or deleted, so tables grow, and saves of the same objects get "
+                + "slower. End the transaction, and keep transactions short."
         )
     }
 }

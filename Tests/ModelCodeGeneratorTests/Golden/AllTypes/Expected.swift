@@ -229,7 +229,7 @@ nonisolated public class Special: ManagedObject {
     public final var attachment: Data? { get { attribute(at: 0) } set { setAttribute(newValue, at: 0) } }
     /// Derived: `canonical:(title)`.
     public final var canonicalTitle: String? { attribute(at: 1) }
-    /// Transformable. Swift cannot name the type of the value, so this property is the stored bytes.
+    /// Transformable. Swift cannot name the type of the value, so the property is the stored bytes.
     public final var colour: Data? { get { attribute(at: 2) } set { setAttribute(newValue, at: 2) } }
     /// Transient: not in the store.
     public final var cursor: String? { get { attribute(at: 3) } set { setAttribute(newValue, at: 3) } }
@@ -237,7 +237,7 @@ nonisolated public class Special: ManagedObject {
     public final var secret: String? { get { attribute(at: 5) } set { setAttribute(newValue, at: 5) } }
     public final var tags: [String]? { get { transformable(at: 6) } set { setTransformable(newValue, at: 6) } }
     public final var title: String? { get { attribute(at: 7) } set { setAttribute(newValue, at: 7) } }
-    /// Transformable. Swift cannot name the type of the value, so this property is the stored bytes.
+    /// Transformable. Swift cannot name the type of the value, so the property is the stored bytes.
     public final var untyped: Data? { get { attribute(at: 8) } set { setAttribute(newValue, at: 8) } }
 
     // `whatever` has no property: attributes of type Undefined have no Swift type.
