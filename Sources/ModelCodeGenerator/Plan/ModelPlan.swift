@@ -23,7 +23,7 @@ struct ModelPlan {
         warnings += refusedTypes
     }
 
-    /// Warnings about attributes that have no property, because they cannot have the type that the author chose.
+    /// Warnings about attributes that have no property, because a property cannot have the type that the author chose.
     private var refusedTypes: [String] {
         let lists = entities.map { ($0.entity.name, $0.list) } + composites.map { ($0.composite.name, $0.list) }
         return lists.flatMap { name, list in

@@ -114,7 +114,7 @@ package struct LinkBounds: Sendable, Equatable {
     package let minimum: Int
     /// The maximum; 0 for no limit.
     package let maximum: Int
-    /// Whether the relationship can have no destinations, even if the minimum is greater than 0.
+    /// Whether the relationship is allowed to have no destinations, even if the minimum is greater than 0.
     package let isOptional: Bool
 
     fileprivate var canFail: Bool { !isOptional || minimum > 1 || maximum > 0 }

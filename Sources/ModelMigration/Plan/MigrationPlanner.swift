@@ -27,8 +27,8 @@ struct MigrationPlanner {
         addObstacles(of: matching, new.entities.map { ($0.name, $0.renamingIdentifier) }, "entity")
     }
 
-    /// Adds an obstacle for each two new elements that match the same old element, and for each new element whose old
-    /// element is ambiguous.
+    /// Adds an obstacle for each pair of new elements that match the same old element, and for each new element whose
+    /// old element is ambiguous.
     ///
     /// - Parameter elements: The names and the renaming identifiers of the new elements.
     mutating func addObstacles(

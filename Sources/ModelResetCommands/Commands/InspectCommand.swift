@@ -3,7 +3,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Shows the contents of a store and its newest saves. Changes nothing, so other processes may have the store open.
+/// Shows the contents of a store and its newest saves. Changes nothing, so other processes can have the store open.
 struct InspectCommand: Command {
     static let usage = """
         Usage: model-reset inspect STORE [--name NAME] [--model MODEL]... [--follow] [--json]

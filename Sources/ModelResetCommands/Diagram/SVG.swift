@@ -189,7 +189,7 @@ struct PathMarkup {
             stroke-opacity="0.8"/>
 
             """
-        // The path goes from left to right, but the line may go from right to left.
+        // The path goes from left to right, but the line can go from right to left.
         let marks = path.isForward ? (line.from.mark, line.to.mark) : (line.to.mark, line.from.mark)
         return curve + mark(marks.0, at: first, direction: 1) + mark(marks.1, at: last, direction: path.isLoop ? 1 : -1)
     }

@@ -25,8 +25,8 @@ struct ChangeReader {
 
     private let readers: [(layout: ModelLayout, encoding: ChangeEncoding)]
 
-    /// - Parameter models: The models from the command line. They come before the store's copy of the model, because the copy
-    ///   has no transient attributes and lists the other attributes in a different order.
+    /// - Parameter models: The models from the command line. These models come before the store's copy of the model,
+    ///   because the copy has no transient attributes and lists the other attributes in a different order.
     init(_ metadata: StoreMetadata, _ models: [ManagedObjectModel]) {
         let own = metadata.model().map { [$0] } ?? []
         readers = (models + own).map { model in

@@ -143,7 +143,7 @@ struct FileStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try SQLiteStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try SQLiteStore.occupants(options.url) }
 
-    /// With `onlyIfNeeded` and without a backup folder, opens the store, which resets it by the default policy. A
+    /// With `onlyIfNeeded` and without a backup folder, resets the store by opening it with the default policy. A
     /// missing store is not opened, because a command must not create a store.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         guard onlyIfNeeded, backupFolder == nil else {

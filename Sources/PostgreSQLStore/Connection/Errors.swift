@@ -102,7 +102,7 @@ extension DataSourceError {
         } else if state == "53300" {
             self.init(.storeUnavailable, DataSourceError.fullServerMessage, cause: cause)
         } else if message.contains("invalid integer value") || message.contains("invalid port number") {
-            // Leave out the cause, which may show a part of the password.
+            // Leave out the cause, which can show a part of the password.
             self.init(.invalidRequest, ConnectionTarget.unreadableText)
         } else if state?.hasPrefix("28") == true || message.contains("no password supplied") {
             self.init(

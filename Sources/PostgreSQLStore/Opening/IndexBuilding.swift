@@ -10,7 +10,7 @@ struct IndexBuilding {
     /// How long a concurrent build waits for each transaction of other members.
     private static let patience = "10s"
 
-    /// Whether this role may build and drop indexes.
+    /// Whether this role has the right to build and drop indexes.
     func isAllowed() throws(DataSourceError) -> Bool {
         try connection.rows(
             "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = $1", [WireValue(schema.name)]
@@ -23,7 +23,7 @@ struct IndexBuilding {
         return schema.tables.compactMap(\.self).flatMap(\.indexes).filter { !valid.contains($0.name) }
     }
 
-    /// Builds missing indexes and drops superfluous indexes. No other member may have the store open.
+    /// Builds missing indexes and drops superfluous indexes. The store must not be open in another member.
     func updateAlone() throws(DataSourceError) {
         let wanted = Set(schema.tables.compactMap(\.self).flatMap(\.indexes).map(\.name))
         let unfinished = try present(isValid: false)

@@ -38,7 +38,7 @@ struct ReadOnlyOpening {
         guard let entry else {
             throw DataSourceError(
                 .notAFile,
-                "The database has no store \(options.name) that this role may see, and a read-only container cannot make a store."
+                "The database has no store \(options.name) that this role can see, and a read-only container cannot make a store."
             )
         }
         let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)

@@ -51,7 +51,7 @@ struct StoreOpening {
         if startup.reason == .current {
             try schema.checkTables(connection, options.name)
             let indexes = IndexBuilding(connection: connection, schema: schema)
-            // A role that may not build indexes uses the indexes that the store's owner has built.
+            // A role without the right to build indexes uses the indexes that the store's owner has built.
             if try !indexes.isAllowed() {
                 unbuilt = nil
             } else if try Members(connection, schema).reports(besides: nil).isEmpty {

@@ -20,7 +20,7 @@ struct PostgreSQLTable: Sendable {
     let indexes: [Index]
     let createSQL: String
     let insertSQL: String
-    /// Inserts any number of rows. Each parameter is an array with the values of one column.
+    /// Inserts any number of rows. Each parameter is an array: the keys, and then the values of each column.
     let insertManySQL: String
     /// Inserts rows in the binary format of COPY.
     let copySQL: String
@@ -41,8 +41,7 @@ struct PostgreSQLTable: Sendable {
         let name: String
         let columns: [Int]
 
-        /// Deferred, so that the server checks the constraint only at the end of a save. So rows can exchange unique
-        /// values.
+        /// Deferred: the server checks the constraint only at the end of a save, so rows can exchange unique values.
         fileprivate func definition(_ expression: (Int) -> String) -> String {
             "CONSTRAINT \(name.quoted) UNIQUE (\(columns.map(expression).joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"
         }
@@ -53,7 +52,7 @@ struct PostgreSQLTable: Sendable {
         /// The table and the indexed columns, as SQL.
         fileprivate let definition: String
 
-        /// - Parameter isConcurrent: Whether other members may write during the build.
+        /// - Parameter isConcurrent: Whether other members can write during the build.
         func createSQL(isConcurrent: Bool = false) -> String {
             "CREATE INDEX \(isConcurrent ? "CONCURRENTLY " : "")IF NOT EXISTS \(name.quoted) ON \(definition)"
         }

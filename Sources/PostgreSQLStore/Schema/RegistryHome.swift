@@ -21,7 +21,7 @@ struct RegistryHome {
         """
 
     /// Finds the registry: the role's own registry if there is one, otherwise the shared registry. If the role has no
-    /// right to use the shared registry, the result is an own registry, which does not exist yet.
+    /// right to use the shared registry, the result is the role's own registry, which does not exist yet.
     ///
     /// - Throws: `permissionDenied` if the registry belongs to a role that is not trusted.
     init(_ connection: Connection) throws(DataSourceError) {
@@ -91,7 +91,7 @@ struct RegistryHome {
     }
 }
 
-/// Inspects a store that other members may have open, without changing anything.
+/// Inspects a store that other members can have open, without changing anything.
 extension Connection {
     /// Runs the body in a read-only transaction with one state of the database.
     func look<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {

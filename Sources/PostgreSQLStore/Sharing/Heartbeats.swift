@@ -59,7 +59,7 @@ package final class Heartbeats: Sendable {
     }
 }
 
-/// Determines how long the container may rely on rows that it has read.
+/// Determines how long the container can rely on rows that it has read.
 final class TrustKeeper: Sendable {
     private struct State {
         var number = 0

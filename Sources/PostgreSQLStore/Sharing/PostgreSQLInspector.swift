@@ -3,8 +3,8 @@ package import ManagedModel
 internal import MigrationSQL
 package import RowStore
 
-/// Inspects a store that other members may have open, and changes nothing. The inspector uses one connection, which has no open
-/// transaction between two inspections.
+/// Inspects a store that other members can have open, and changes nothing. The inspector uses one connection, which has
+/// no open transaction between two inspections.
 package final class PostgreSQLInspector: StoreInspector {
     package let interval = Duration.milliseconds(250)
     package let models: [ManagedObjectModel]
