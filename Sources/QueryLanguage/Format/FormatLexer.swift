@@ -167,7 +167,7 @@ extension FormatLexer {
         return Self.needsDecimal(text, number) ? .digits(text) : .double(number)
     }
 
-    /// Whether a `Double` would lose digits of a number that a decimal keeps.
+    /// Whether a `Double` would lose digits that a decimal keeps.
     private static func needsDecimal(_ text: String, _ number: Double) -> Bool {
         guard !isEqual(text, "\(number)"), let decimal = Decimal(rowText: text) else { return false }
         return isEqual(text, decimal.description)

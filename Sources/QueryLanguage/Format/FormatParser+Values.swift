@@ -192,7 +192,8 @@ extension FormatParser {
         }
     }
 
-    /// Reads an index in brackets after a key, `[0]`, `[FIRST]`, `[LAST]` or `[SIZE]`, and returns its aggregate.
+    /// Reads the index in brackets after a key: `[0]`, `[FIRST]`, `[LAST]` or `[SIZE]`. Returns it as a key, such as
+    /// `@0` or `@count`.
     private mutating func subscriptKey() throws(DataSourceError) -> String {
         let key: String
         switch token.kind {
@@ -206,7 +207,7 @@ extension FormatParser {
         return key
     }
 
-    /// Reads one component of a key path. An argument may have several keys.
+    /// Reads one component of a key path. An argument can contain several keys.
     private mutating func keys() throws(DataSourceError) -> [String] {
         switch token.kind {
         case .word(let key), .key(let key):

@@ -28,7 +28,8 @@ protocol FormatHeight {
     var height: Int { get }
 }
 
-/// The precedence of operators, lowest first, as in C. But bit operators have a higher precedence than comparisons.
+/// The precedence of operators, lowest first, as in C, except that bit operators have a higher precedence than
+/// comparisons.
 enum FormatPower: Int, Comparable {
     case disjunction, conjunction, comparison, bitwiseOr, bitwiseXor, bitwiseAnd, shift, sum, product, power, prefix
 

@@ -39,7 +39,7 @@ struct FormatWriter {
         guard format != .text(lhs, operation, rhs, options) else {
             return write(lhs, operation.formatName, options: options, before: rhs)
         }
-        // The operator finds an empty string in every string, but the format would find it in no string.
+        // This operator finds an empty string in every string, but the operator of the format finds it in no string.
         let isText = PredicateTree.Node.compare(lhs, .notEqual, .constant(.null), [])
         if rhs.isEmptyString { return write(isText) }
         let isEmpty = PredicateTree.Node.compare(rhs, .equal, .constant(.text("")), [])

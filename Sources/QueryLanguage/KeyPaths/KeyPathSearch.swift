@@ -35,7 +35,7 @@ struct KeyPathSearch {
 
     /// The largest number of key paths to build, which takes a tenth of a second.
     private static let mostBuilt = 4000
-    /// The largest number of relationships along a built key path if descriptions do not help.
+    /// The largest number of relationships along a built key path if descriptions do not show the properties.
     private static let mostRelationships = 8
 
     init(_ keyPath: AnyKeyPath) {
@@ -159,7 +159,7 @@ private struct KeyPathText: Sendable {
         let root = Array("\\\(type(of: keyPath).rootType)".utf8)
         var text = Array(keyPath.debugDescription.utf8)[...]
         if text.starts(with: root) { text = text.dropFirst(root.count) }
-        // Drop the marks of a value that becomes optional at the end.
+        // Drop the question marks of a value that becomes optional at the end.
         while text.last == UInt8(ascii: "?") { text.removeLast() }
         whole = text
         types = KeyPathText.withoutAddresses(text)

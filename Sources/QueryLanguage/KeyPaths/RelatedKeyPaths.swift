@@ -86,7 +86,7 @@ package enum RelatedKeyPaths {
 package enum AttributeNames {
     package static func of(_ type: any QueriedObject.Type) -> [AnyKeyPath: String] {
         if let table = tables.withLock({ $0[ObjectIdentifier(type)] }) { return table.names }
-        // Call the class outside the lock, because it may be written by hand.
+        // Call the class outside the lock, because a class that is written by hand can run any code here.
         let table = Table(names: type.attributeKeyPaths)
         tables.withLock { $0[ObjectIdentifier(type)] = table }
         return table.names

@@ -203,7 +203,7 @@ extension LoweredPart {
 }
 
 extension FetchExpression {
-    /// Whether the expression is a finite constant.
+    /// Whether the expression is a finite constant, and if `besidesZero`, not zero.
     func isFinite(besidesZero: Bool) -> Bool {
         guard case .constant(.double(let number)) = self else { return false }
         return number.isFinite && !(besidesZero && number == 0)

@@ -6,9 +6,9 @@ public struct ChangeSet: Sendable {
     public var entities: [EntityChanges]
     /// The save's number in its container. The first save has the number 1. A change set without a number has 0.
     public var number: Int64 = 0
-    /// The origin of the save. Saves with the same origin may depend on each other. Data sources that share a uniqueness
-    /// constraint have the same origin. A store that refuses a save also refuses every later save with the same origin, with
-    /// `saveRolledBack`.
+    /// The origin of the save. Saves with the same origin can depend on each other. Data sources that share a
+    /// uniqueness constraint have the same origin. A store that refuses a save also refuses every later save with the
+    /// same origin, with `saveRolledBack`.
     public var origin = 0
     /// Whether the change set undoes refused saves. Such a change set is never written.
     package var isRollback = false
@@ -80,7 +80,7 @@ public struct ChangeSet: Sendable {
 
 /// The changes of one save in the rows of one entity. Each key is in at most one of the three lists.
 ///
-/// Rows may exchange unique values, so remove all old rows before you add the new rows.
+/// Rows can exchange unique values, so remove all old rows before you add the new rows.
 public struct EntityChanges: Sendable {
     /// The entity's index in ``ModelLayout/entities``. The entity is never abstract.
     public let entity: Int
@@ -180,7 +180,7 @@ public struct StoreMember: Sendable, Hashable {
 }
 
 extension StoreMember: CustomStringConvertible {
-    /// The member as words, for example `process 4711 (importer)`.
+    /// The member as text, for example `process 4711 (importer)`.
     public var description: String { "process \(processID) (\(name))" }
 }
 

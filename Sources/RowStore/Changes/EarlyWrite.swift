@@ -20,7 +20,8 @@ package final class EarlyWrite: Sendable {
         var isOver = false
         var isWatched = false
         var progress = 0
-        /// The number of rows that the store wrote early, and how many of these rows it deleted again.
+        /// The number of rows that the store wrote early, and the number of these rows that it deleted because they
+        /// were wrong.
         var written = 0
         var rewritten = 0
     }
@@ -32,7 +33,7 @@ package final class EarlyWrite: Sendable {
     /// Whether the early write has ended, so that no more rows are accepted.
     package var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Whether more than an eighth of the early rows were deleted again, so that the early write did not save time.
+    /// Whether more than an eighth of the early rows were wrong. The early write then saved no time.
     package var wasInVain: Bool { state.withLock { $0.rewritten * 8 > $0.written } }
 
     /// Adds rows. Does nothing if the early write has ended.
@@ -101,7 +102,7 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// Records how many rows were written early, and how many of these rows were deleted again.
+    /// Records how many rows were written early, and how many of these rows had to be deleted because they were wrong.
     package func record(written: Int, rewritten: Int) {
         state.withLock { ($0.written, $0.rewritten) = (written, rewritten) }
     }
@@ -140,10 +141,10 @@ package struct EarlyRows {
 
     package mutating func add(_ new: NewRows) { rows[new.entity, default: []] += new.rows }
 
-    /// Whether the rows belong to the only save of the group.
+    /// Whether the group consists of only the save to which these rows belong.
     package func isOf(_ group: [ChangeSet]) -> Bool { group.count == 1 && group[0].earlyWrite === earlyWrite }
 
-    /// Returns the remaining work for the save. Records in the early write how many of its rows were useful.
+    /// Returns the remaining work for the save. Records in the early write how many of its rows were wrong.
     package func remainder(of set: ChangeSet) -> Remainder {
         var (earlyRows, remainder) = (rows, Remainder())
         for var changes in set.entities {

@@ -121,7 +121,8 @@ extension DataSourceError.Code {
     public static let storeReset = Self(rawValue: "storeReset")
     /// The save was discarded by `discardPending()`, or depends on a discarded save.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
-    /// An earlier save that this save may depend on could not be written. Both saves belong to the same data source.
+    /// An earlier save that this save may depend on could not be written. Both saves belong to the same data source, or
+    /// to data sources that share a uniqueness constraint.
     public static let saveRolledBack = Self(rawValue: "saveRolledBack")
 
     /// The app's closure threw an error in a write that no call waits for. `cause` describes the error.
@@ -140,7 +141,7 @@ extension DataSourceError.Code {
     /// A query needs a feature that this release does not have.
     public static let unsupportedQuery = Self(rawValue: "unsupportedQuery")
 
-    /// A sum is larger than its type can hold.
+    /// A sum is larger than its type can hold, or has no value because infinities of both signs were added.
     public static let numberOverflow = Self(rawValue: "numberOverflow")
 
     // Transfer.
@@ -174,7 +175,8 @@ extension DataSourceError.Code {
     public static let storeMoved = Self(rawValue: "storeMoved")
     /// The write-ahead log cannot be copied into the store, so the log grows.
     public static let checkpointFailed = Self(rawValue: "checkpointFailed")
-    /// A long read keeps old data from being removed. The write-ahead log, or the tables of a server, therefore grow.
+    /// A long read keeps old data from being removed. As a result, the write-ahead log or the tables of the server
+    /// grow.
     public static let readerBlocksCheckpoint = Self(rawValue: "readerBlocksCheckpoint")
     /// An I/O error. The store cannot be read or written.
     public static let storeUnreadable = Self(rawValue: "storeUnreadable")
@@ -184,11 +186,11 @@ extension DataSourceError.Code {
     public static let storeReadOnly = Self(rawValue: "storeReadOnly")
     /// A stored value does not have its attribute's type. Reading the attribute returns another value.
     public static let damagedValue = Self(rawValue: "damagedValue")
-    /// The path does not lead to a file. It leads to a directory or a device, or its folder is missing.
+    /// The path leads to a directory or a device, its folder is missing, or there is no store to open for reading only.
     public static let notAFile = Self(rawValue: "notAFile")
-    /// A file with that name already exists. A backup or a restored store needs another path.
+    /// A file already exists at the path for a backup or a restored store. Choose another path.
     public static let fileExists = Self(rawValue: "fileExists")
-    /// The file is not an SQLite database.
+    /// The file is not an SQLite database, or the database contains no store yet.
     public static let notADatabase = Self(rawValue: "notADatabase")
     /// The database belongs to another program, or lacks parts that this library writes.
     public static let foreignDatabase = Self(rawValue: "foreignDatabase")
@@ -199,8 +201,8 @@ extension DataSourceError.Code {
     /// The store was made for another model or database key, and must not be reset. For example, the reset policy is
     /// ``ResetPolicy/fail``, the store is opened for reading only, or the store is on a server.
     public static let modelChanged = Self(rawValue: "modelChanged")
-    /// The store cannot be opened by a call that blocks its thread. Either the store is on a server, or the thread is the main
-    /// thread, and the store needs a migration or is a custom store.
+    /// The store cannot be opened by a call that blocks its thread. The store is on a server; or the thread is the main
+    /// thread, and the store is a custom store or needs a migration or an upgrade.
     public static let openingWouldBlock = Self(rawValue: "openingWouldBlock")
     /// The model breaks a rule, or cannot be read.
     public static let unreadableModel = Self(rawValue: "unreadableModel")
@@ -227,7 +229,7 @@ extension DataSourceError {
 }
 
 extension DataSourceError.Code {
-    /// The rows cannot be migrated, so opening applies the reset policy. No caller sees this error.
+    /// The rows cannot be migrated. The store is then opened without a migration, so no app sees this error.
     package static let notMigratable = Self(rawValue: "notMigratable")
 }
 

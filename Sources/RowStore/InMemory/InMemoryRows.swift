@@ -53,7 +53,7 @@ public final class InMemoryRows: Sendable {
     ///   - rows: Rows of one entity. ``EntityLayout/row(_:)-([RowValue])`` makes such rows.
     ///   - entity: The entity's index in ``ModelLayout/entities``.
     /// - Throws: `uniquenessViolated` if two rows have the same key or the same unique values; `abstractEntity`;
-    ///   `storeCorrupt`; `storeClosed`. After an error, the store cannot be opened.
+    ///   `storeCorrupt`; `storeClosed`. After an error, the rows are incomplete, so do not open the store.
     public func load(_ rows: [StoredRow], entity: Int) throws(DataSourceError) {
         try withState { (state) throws(DataSourceError) in try state.load(rows, entity) }
     }

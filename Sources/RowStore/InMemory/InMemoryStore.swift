@@ -73,7 +73,7 @@ extension MemoryReader: AggregatingReader {
             guard try query.predicate.evaluate(row, key: key, table.layout, query.budget) else { continue }
             for index in results.indices { results[index].add(StoredRow(key: key, row: row)) }
         }
-        // The caller can name the damaged value, because the caller knows the attributes.
+        // Let the caller calculate the results: it knows the attributes, and can name the damaged one in its error.
         if results.contains(where: \.isDamaged) { return nil }
         return try results.map { (aggregation) throws(DataSourceError) in try aggregation.result() }
     }

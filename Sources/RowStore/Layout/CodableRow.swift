@@ -159,7 +159,7 @@ extension ColumnLayout {
 /// Removal of unused space. When a value grows, its new bytes are written at the end of the buffer, and the space of its old
 /// bytes stays unused.
 extension RowSnapshot {
-    /// Removes the unused space if there is more unused space than used space.
+    /// Removes the unused space of a large row if there is more unused space than used space.
     package mutating func compact(_ layout: EntityLayout) {
         guard wordCount > RowSnapshot.headWords(columnCount) + 64 else { return }
         let live = liveByteCount(layout) / 8
@@ -214,10 +214,10 @@ extension DataSourceError {
         let isTransformable = layout.columns[column].attribute?.type == .transformable
         let message =
             isTransformable
-            ? "An object of \(layout.name) has a stored \(attribute) that cannot be decoded as the type of the attribute, and reads as "
-                + "nil. If a release of the app has changed that type, decode what earlier ones have saved, or give the new type to a "
-                + "new attribute. Otherwise save the object again, or restore the store."
-            : "An object of \(layout.name) has a stored \(attribute) with an invalid value, which reads as the default "
+            ? "An object of \(layout.name) has a stored \(attribute) that cannot be decoded as the type of the attribute. "
+                + "The attribute reads as nil. If an earlier release of the app stored values of another type, decode that "
+                + "type, too, or add a new attribute for the new type. Otherwise save the object again, or restore the store."
+            : "An object of \(layout.name) has an invalid stored value in \(attribute). The attribute reads as its default "
                 + "value. This library stores no such values. Save the object again, or restore the store."
         self.init(.damagedValue, message, entityName: layout.name, attributeName: attribute)
     }

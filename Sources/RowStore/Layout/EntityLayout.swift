@@ -133,7 +133,7 @@ public struct ColumnLayout: Sendable {
     public let name: String
     /// How the values are stored.
     public let storage: ColumnStorage
-    /// Whether a store keeps the values. If false, the attribute is transient and reads as null.
+    /// Whether a store keeps the values. If false, the property is transient and reads as null.
     public let isStored: Bool
     /// The attribute; nil for the columns of a relationship.
     public let attribute: AttributeDescription?
@@ -224,7 +224,7 @@ extension EntityLayout {
         return columns.indices.map { row.value($0, columns[$0].storage) }
     }
 
-    /// Makes a row from values. Finds damaged values in a store.
+    /// Makes a row from values. Checks that each value fits its column, and so finds damaged values in a store.
     ///
     /// ```swift
     /// let row = try layout.row([.text("guan-yu"), .text("Guan Yu"), .integer(35)])

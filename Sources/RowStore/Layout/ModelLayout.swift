@@ -158,8 +158,8 @@ private struct LayoutBuilder {
 }
 
 extension ColumnDescription {
-    /// Whether the column has an index of its own. It has one if the attribute has the flag, or if the index is needed to find
-    /// the objects that link to an object.
+    /// Whether the column has an index of its own. It has one if the model marks the attribute as indexed, or if the
+    /// column has the keys of other rows. The index then finds the objects that link to an object.
     package var isIndexed: Bool {
         switch role {
         case .attribute(let attribute): attribute.isIndexed

@@ -21,7 +21,7 @@ package final class RelationshipLayout: Sendable {
     package let description: RelationshipDescription
     /// The index of the destination entity.
     package let destination: Int
-    /// The indexes of the entities that a destination object can have.
+    /// The indexes of the concrete entities among the destination entity and its sub-entities.
     package let destinationFamily: [Int]
     package let storage: Storage
     /// The name of the inverse, with the entity that declares it; nil if there is no inverse.

@@ -2,7 +2,7 @@ internal import ManagedModel
 
 /// Makes a unique database name for each element of a model.
 ///
-/// The names depend only on the order of the calls. A store therefore finds its tables again.
+/// The same calls in the same order always make the same names. A store therefore finds its tables again.
 package struct SQLNames<Key: Hashable> {
     private var taken: Set<Key>
     private let key: (String) -> Key
@@ -43,7 +43,7 @@ package struct SQLNames<Key: Hashable> {
                     + "Divide the entity.", entityName: entity.name)
         }
         var names: [Int: String] = [:]
-        // Sort the columns by name, because their order in the model may change without a reset.
+        // Sort the columns by name, because their order in the model can change without a reset.
         let sorted = entity.storedColumns.sorted {
             entity.columns[$0].name.utf8.lexicographicallyPrecedes(entity.columns[$1].name.utf8)
         }

@@ -1,24 +1,24 @@
 internal import Dispatch
 internal import Foundation
 
-/// The limit for how long main waits for a server that does not answer.
+/// The limit for how long the main actor waits for a server that does not answer.
 ///
-/// In one call, main may wait for a connection, for an answer, and for locks of other threads that wait for the server. All
-/// these waits end when the limit has passed since the server's last answer.
+/// In one call, the main actor can wait for a connection, for an answer, and for locks of other threads that wait for
+/// the server. All these waits end when the limit has passed since the server's last answer.
 package enum MainWait {
     private struct State {
         var limit = Duration.zero
-        /// The time at which the waits end; nil while main is not in a limited call.
+        /// The time at which the waits end; nil while the main actor is not in a limited call.
         var end: ContinuousClock.Instant?
     }
 
     private static let state = Guarded(State())
 
-    /// The time until which the caller may wait. Nil if the caller is not main, or if main is not in a limited call.
+    /// The time until which the caller may wait. Nil if the caller is not on the main actor, or not in a limited call.
     package static var end: ContinuousClock.Instant? { MainQueue.isCurrent ? state.withLock { $0.end } : nil }
 
-    /// Runs a call that may wait for a server. If the caller is main, the waits end at the limit. Nested calls use the limit of
-    /// the outer call.
+    /// Runs a call that may wait for a server. On the main actor, the waits end at the limit. Nested calls use the
+    /// limit of the outer call.
     package static func limited<R>(
         to limit: Duration, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -44,7 +44,7 @@ package enum MainWait {
 }
 
 extension Guarded {
-    /// Works like ``withLock(_:)``. In a limited call, main waits for the lock only until the limit.
+    /// Works like ``withLock(_:)``. In a limited call, the main actor waits for the lock only until the limit.
     ///
     /// - Throws: `storeUnavailable` if another thread still has the lock at the limit.
     package func withLockInTime<R>(
@@ -69,8 +69,8 @@ package enum MainQueue {
 
     /// Whether the calling code runs on the main queue or on the main thread.
     ///
-    /// Both must be checked. On Linux, a program may have passed its main thread to the dispatcher. Any thread may then serve
-    /// the main queue.
+    /// Both must be checked. On Linux, a program can give up its main thread with `dispatchMain()`. Any thread can then
+    /// serve the main queue.
     package static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil || isMainThread }
 
     /// The key under which each thread caches whether it is the main thread: 1 if it is, 2 if it is not. On Linux,

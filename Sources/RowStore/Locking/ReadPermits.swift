@@ -1,12 +1,13 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Permits to read a store. The number of concurrent reads is limited. Main has a permit of its own, so that main never waits
-/// for other readers.
+/// Permits to read a store. The number of concurrent reads is limited. The main actor has its own permit, so it never
+/// waits for other readers.
 package final class ReadPermits: Sendable {
     package enum Use: Sendable {
         case main
-        /// A read by main inside another read by main. It needs no second permit, because it ends before the outer read.
+        /// A read on the main actor inside another read on the main actor. It needs no second permit, because it ends
+        /// before the outer read.
         case nested
         case other
     }
@@ -16,10 +17,11 @@ package final class ReadPermits: Sendable {
     private let main = DispatchSemaphore(value: 1)
     /// Allows only one pause at a time: two pausing threads could each take some of the permits, and wait forever for the rest.
     private let exclusive = DispatchSemaphore(value: 1)
-    /// Whether main is reading. Only main sets this flag, so main can rely on it.
+    /// Whether the main actor is reading. Only the main actor sets this flag, so the main actor can rely on it.
     private let isMainReading = Atomic(false)
 
-    /// - Parameter limit: The maximum number of concurrent reads, without main's read. Further reads wait.
+    /// - Parameter limit: The maximum number of concurrent reads, without the read on the main actor. Further reads
+    ///   wait.
     package init(limit: Int) {
         self.limit = limit
         others = DispatchSemaphore(value: limit)
@@ -33,7 +35,7 @@ package final class ReadPermits: Sendable {
 
     /// Waits until the caller may read.
     ///
-    /// - Returns: Whether the caller may read. False only for main, if the limit of ``MainWait`` has passed.
+    /// - Returns: Whether the caller may read. False only on the main actor, if the limit of ``MainWait`` has passed.
     @discardableResult
     package func wait(_ use: Use) -> Bool {
         if use == .main, let end = MainWait.end {
@@ -61,7 +63,7 @@ package final class ReadPermits: Sendable {
 
     /// Waits until no read is running. While the body runs, new reads wait.
     ///
-    /// While the call waits for other readers, main can still read.
+    /// While the call waits for other readers, the main actor can still read.
     package func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         exclusive.wait()
         for _ in 0..<limit { others.wait() }

@@ -1,4 +1,4 @@
-/// What was found at the store's location, if it could be read without an error.
+/// What was found at the location of a store that could be read without an error.
 package enum FoundStore: Sendable {
     /// There is no file, or a file without tables.
     case nothing
@@ -8,11 +8,13 @@ package enum FoundStore: Sendable {
     case metadata([String: RowValue])
 }
 
-/// How to open the store that was found. A reset needs metadata that can be read and that differs.
+/// How to open the store that was found. A store is reset only if its metadata could be read and differs from the
+/// wanted identity.
 package enum StartupDecision: Sendable, Equatable {
     case create
     case proceed(StoreMetadata)
-    /// Drop all rows. The fallback is the reason why all rows are dropped, although the policy was to keep unchanged rows.
+    /// Drop all rows. The fallback says why even the rows that the policy keeps are dropped; nil if the policy keeps no
+    /// rows.
     case reset(StoreStartup.Reason, fallback: String? = nil)
     /// Drop the rows of these entities, and keep all other rows.
     case resetEntities(Set<String>, StoreStartup.Reason, StoreMetadata)
@@ -20,9 +22,10 @@ package enum StartupDecision: Sendable, Equatable {
     case migrate(StoreStartup.Reason, StoreMetadata)
 
     /// - Parameters:
-    ///   - obstacle: The reason why a migration has failed; nil if none was tried.
-    ///   - restart: The policies that start with an empty store, as words for the error message.
-    /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is `.fail`, `modelChanged`.
+    ///   - obstacle: The reason why a migration has failed; nil if no migration was tried.
+    ///   - restart: The policies that start with an empty store, for the text of the error message.
+    /// - Throws: `foreignDatabase`; `newerFormat`; `storeCorrupt`; `modelChanged` if the store differs and the policy
+    ///   keeps it.
     package init(
         _ found: FoundStore, _ wanted: StoreIdentity, _ policy: ResetPolicy, obstacle: String? = nil,
         restart: String = ".standard or .discard"
@@ -120,7 +123,7 @@ extension MigrationForecast {
 }
 
 extension StoreStartup.Reason {
-    /// Finds the reason to reset the store. Returns nil if the store has the wanted identity.
+    /// Finds the reason to reset or migrate the store. Returns nil if the store has the wanted identity.
     fileprivate init?(_ found: StoreIdentity, _ wanted: StoreIdentity) {
         let names = Set(found.entityHashes.keys).union(wanted.entityHashes.keys)
         let isModelChanged = found.modelHash != wanted.modelHash
@@ -138,7 +141,7 @@ extension StoreStartup.Reason {
             changedEntities: isModelChanged ? changed : [], entitiesWithChangedKey: keyed)
     }
 
-    /// The differences, as words for the cause of an error. If many entities differ, only some are named.
+    /// The differences, as text for the cause of an error. If many entities differ, only some are named.
     package var summary: String {
         var parts: [String] = []
         if isModelChanged {
@@ -186,8 +189,8 @@ public struct StartupPlan: Sendable {
     public let metadata: StoreMetadata
     /// Whether the existing rows are kept, except the rows of ``droppedEntities``. If false, all rows are dropped.
     public let keepsRows: Bool
-    /// The names of the entities whose rows are dropped, while all other rows are kept. If the set is not empty, the model is
-    /// unchanged. ``InMemoryRows/changes(droppingEntities:)`` returns the changes.
+    /// The names of the entities whose rows are dropped, while all other rows are kept. If the set is not empty, the
+    /// model is unchanged. ``InMemoryRows/changes(droppingEntities:)`` returns the changes that drop these rows.
     public let droppedEntities: Set<String>
     private let fallback: String?
 

@@ -104,12 +104,12 @@ package struct NotedSaves: Sendable {
 
 /// Inspects a store that other programs may have open. Makes no changes.
 package protocol StoreInspector {
-    /// The recommended time between two looks for new saves.
+    /// The recommended time between two checks for new saves.
     var interval: Duration { get }
     /// The models to try if the store has no copy of its model.
     var models: [ManagedObjectModel] { get }
 
-    /// Runs the body with a single state of the store. If the state changes meanwhile, the body may be called again.
+    /// Runs the body with a single state of the store. If the store changes meanwhile, the body may be called again.
     func look<R>(
         _ body: (any InspectedState) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R
@@ -135,7 +135,7 @@ package protocol InspectedState {
     func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [RecordedSave]
 }
 
-/// The maximum number of saves to read at once. A single save may have 4 MB.
+/// The maximum number of saves to read at once. The changes of a single save can have 4 MB.
 private let pageSize = 16
 
 extension StoreInspector {
@@ -145,7 +145,7 @@ extension StoreInspector {
 
     /// Inspects the store.
     ///
-    /// - Parameter tail: The maximum number of saves to return. They are the newest saves.
+    /// - Parameter tail: The maximum number of saves to return. The newest saves are returned.
     package func inspection(tail: Int) throws(DataSourceError) -> StoreInspection {
         try look { state throws(DataSourceError) in
             let metadata = try state.metadata()
@@ -178,7 +178,7 @@ extension StoreInspector {
 package struct StoreOccupants: Sendable {
     /// Whether any process has the store open.
     package let isOpen: Bool
-    /// The members that share the store. If a process has the store alone, it is not a member.
+    /// The members that share the store. A process that does not share the store is not a member.
     package let members: [StoreMember]
 
     package init(isOpen: Bool, members: [StoreMember]) {
@@ -199,8 +199,8 @@ extension StoreMetadata {
 extension FoundStore {
     /// Returns the store's metadata.
     ///
-    /// - Throws: `notADatabase` if the file is empty; `foreignDatabase` if another program made the database; or the error from
-    ///   reading the metadata.
+    /// - Throws: `notADatabase` if there is no store yet; `foreignDatabase` if another program made the database; or
+    ///   the error from reading the metadata.
     package func metadata() throws(DataSourceError) -> StoreMetadata {
         switch self {
         case .metadata(let rows): return try StoreMetadata(rows: rows)

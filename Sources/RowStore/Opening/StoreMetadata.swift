@@ -2,8 +2,8 @@ internal import Foundation
 package import ManagedModel
 package import ModelMigration
 
-/// The description of a store: the model and the keys that it was made for, and a bound for new keys. The store keeps this
-/// description beside its rows.
+/// The description of a store: the model, the database key and the keys of the data sources that the store was made
+/// for, and a lower bound for the keys of new rows. The store keeps this description beside its rows.
 ///
 /// ``StartupPlan/metadata`` has the value to store. Store it with the rows, as a `Codable` value, and pass it to
 /// ``StoreOptions/plan(for:)`` when the store is opened again.
@@ -13,7 +13,8 @@ public struct StoreMetadata: Sendable, Equatable {
     package var storeID: String
     /// A key greater than every key that a row has ever had.
     public var firstFreeKey: Int64
-    /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a store that an older release made.
+    /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a custom store, and in a
+    /// store that an older release made.
     package var modelText: String?
     /// The format of the tables. New metadata always has the format ``ManagedObjectModel/storeFormat``.
     package private(set) var format = ManagedObjectModel.storeFormat
@@ -56,7 +57,8 @@ public struct StoreMetadata: Sendable, Equatable {
 
     /// Decodes the metadata from ``rows``.
     ///
-    /// - Throws: `newerFormat`; `storeCorrupt` if a row is missing. Unreadable metadata never leads to a reset.
+    /// - Throws: `newerFormat`; `storeCorrupt` if a row is missing or invalid. Unreadable metadata never leads to a
+    ///   reset.
     package init(rows: [String: RowValue]) throws(DataSourceError) {
         if case .integer(let format) = rows["format"], format > ManagedObjectModel.storeFormat {
             throw DataSourceError(
@@ -104,7 +106,7 @@ extension StoreMetadata: Codable {
     /// let found = try JSONDecoder().decode(StoreMetadata.self, from: data)
     /// ```
     ///
-    /// - Throws: `newerFormat`; `storeCorrupt` if a value is missing; the errors of the decoder.
+    /// - Throws: `newerFormat`; `storeCorrupt` if a value is missing or invalid; the errors of the decoder.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Name.self)
         var rows: [String: RowValue] = [:]
@@ -158,7 +160,8 @@ extension StoreMetadata {
     }
 }
 
-/// The model and the keys that a store was made for. If one of them changes, the store is reset.
+/// The model and the keys that a store was made for. If one of them changes, the reset policy decides what happens to
+/// the rows.
 package struct StoreIdentity: Sendable, Hashable {
     /// The hash of the whole model.
     package var modelHash: String
@@ -171,8 +174,8 @@ package struct StoreIdentity: Sendable, Hashable {
     package var entityKeys: [String: String]
     /// The earlier names of the entities, from the model. They are not stored in the store.
     private let entityNames: EntityNames
-    /// The new names of the found store's entities, by their old names. Nil means that all names are unchanged: the model is
-    /// unchanged, or cannot be read.
+    /// The new names of the found store's entities, by their old names. Nil if all names count as unchanged, because
+    /// the model is unchanged or the found model cannot be read.
     private(set) var newNames: [String: String]?
 
     /// - Parameter entityNames: The earlier names of the entities, from the model.
@@ -211,8 +214,8 @@ package struct StoreIdentity: Sendable, Hashable {
     /// has its name.
     package func newName(of oldName: String) -> String? { newNames.map { $0[oldName] } ?? oldName }
 
-    /// Returns the entities of this store whose rows must be dropped because of another key. The other key may belong to the
-    /// entity that now has the same name, or to the renamed entity.
+    /// Returns the entities of this store whose rows must be dropped because the key changed. The new key is the key of
+    /// the entity that now has the same name, or of the renamed entity.
     package func entitiesOfOtherKeys(in wanted: StoreIdentity) -> [String] {
         entityHashes.keys.filter { name in
             [name, wanted.newName(of: name)].contains { now in

@@ -26,8 +26,8 @@ public struct StoreOptions: Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// Decides what happens to the existing rows, with the same rules as for all stores. If the model's hash or a key differs
-    /// from the store's metadata, the reset policy decides.
+    /// Decides what happens to the existing rows. If the model's hash or a key differs from the store's metadata, the
+    /// reset policy decides.
     ///
     /// ```swift
     /// let plan = try options.plan(for: found)
@@ -97,8 +97,8 @@ package struct StoreOutlook: Sendable, Equatable {
     /// The format of a store that an earlier release wrote; nil for the current format. Opening such a store upgrades its
     /// tables.
     package let olderFormat: Int64?
-    /// The number of links to objects that no longer exist, by relationship, such as `Letter.topic`. The delete rule No Action
-    /// leaves such links. They are not counted in a store of an older format.
+    /// The number of links to objects that no longer exist, by relationship, such as `Letter.topic`. The delete rule No
+    /// Action leaves such links. The links in a store of an older format are not counted.
     package let danglingLinks: [String: Int]
 
     package init(olderFormat: Int64? = nil, danglingLinks: [String: Int] = [:]) {

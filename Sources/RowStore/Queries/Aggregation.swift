@@ -58,7 +58,8 @@ package struct Aggregation: Sendable {
 
     /// Removes a row that was added. Not supported for minima and maxima.
     ///
-    /// - Returns: Whether the row's value could be subtracted. An infinity or an invalid decimal number cannot be subtracted.
+    /// - Returns: Whether the row's value could be subtracted. A real number that is not finite cannot be subtracted,
+    ///   and neither can an invalid decimal number.
     package mutating func remove(_ stored: StoredRow) -> Bool {
         guard let number = column else {
             count -= 1
@@ -79,7 +80,7 @@ package struct Aggregation: Sendable {
         return true
     }
 
-    /// Returns the result. The sum of no values is zero. All other aggregates of no values are null.
+    /// Returns the result. The sum and the count of no values are zero. All other aggregates of no values are null.
     ///
     /// - Throws: `numberOverflow` if a sum of integers exceeds 64 bits, if a sum of decimals has too many digits, or if a sum
     ///   contains infinities of opposite signs.

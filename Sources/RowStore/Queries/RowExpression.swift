@@ -46,7 +46,8 @@ extension RowExpression {
         }
     }
 
-    /// Returns the constant value if the expression consists only of constants; otherwise the expression itself.
+    /// Returns the value as a constant if all operands are constants; otherwise, and for a conditional expression, the
+    /// expression itself.
     package func folded(_ layout: EntityLayout) throws(DataSourceError) -> RowExpression {
         let isConstant =
             switch self {

@@ -277,8 +277,9 @@ extension RowCursor {
         return layout.isNeverNull(key.column) ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
     }
 
-    /// Returns the complete predicate as comparisons of columns. A row matches if its first key is greater, or if its first key
-    /// is equal and its next key is greater, and so on. Returns nil if a database compares the keys in another order.
+    /// Returns the complete predicate as comparisons of columns. A row matches if its first sort key comes later, or if
+    /// its first sort key is equal and its next sort key comes later, and so on. Returns nil if a database would
+    /// compare one of the sort keys in another order.
     package func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         var later = RowPredicate.compareKey(.greater, key)
         for (key, value) in zip(sort, values).reversed() {

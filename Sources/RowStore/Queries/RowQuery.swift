@@ -2,8 +2,8 @@ internal import ManagedModel
 
 /// A query for the rows of one entity.
 ///
-/// The predicate is not public. A store can answer a query with ``InMemoryRows``. It can also list all rows of the query's
-/// entities, and call ``rows(in:listing:)``.
+/// The predicate is not public. A store can answer a query with ``InMemoryRows``, or list all rows of the query's
+/// entities and call ``rows(in:listing:)``.
 public struct RowQuery: Sendable, Hashable {
     /// The entity's index in ``ModelLayout/entities``. An abstract entity has no rows.
     public package(set) var entity: Int

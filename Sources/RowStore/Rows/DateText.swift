@@ -139,7 +139,7 @@ extension Int64 {
 }
 
 extension AttributeType {
-    /// The JSON form of a value, as words for messages.
+    /// The JSON form of a value, as text for messages.
     package var codedForm: String {
         switch self {
         case .boolean: "true or false"

@@ -1,8 +1,8 @@
 /// Encodes the changes of a save as one blob of 64-bit words, and decodes the blob in another process.
 ///
-/// Rows are copied unchanged. The blob begins with a signature of the columns, because another release of the app may have the
-/// same model with another order of attributes. Changes that cannot be decoded count as unknown. Values of transient attributes
-/// are left out, because they do not belong in the file.
+/// Rows are copied unchanged. The blob begins with a signature of the columns, because another release of the app may
+/// have the same model with another order of attributes. Changes that cannot be decoded count as unknown. Values of
+/// transient attributes are left out, because a store does not keep them.
 package struct ChangeEncoding: Sendable {
     private let layout: ModelLayout
     private let signature: UInt64

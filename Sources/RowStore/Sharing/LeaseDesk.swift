@@ -84,7 +84,8 @@ package struct LeaseDesk: Sendable, Equatable {
 
     // MARK: Deciding
 
-    /// Gives leases to each ticket that can get all its leases.
+    /// Removes the tickets and leases of members that are not alive. Then gives leases to each ticket that can get all
+    /// its leases.
     ///
     /// - Parameters:
     ///   - now: The current time, in milliseconds.

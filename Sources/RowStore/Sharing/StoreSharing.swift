@@ -47,8 +47,8 @@ public protocol StoreSharing: Sendable {
 
     /// Like ``readFeed(after:)``, but includes the saves of this container, with ``member`` as their ``ChangeSet/member``.
     ///
-    /// The container calls it only while a loop over `container.saves` runs, and uses only the position, the events and
-    /// ``FeedPage/isMore``.
+    /// The container calls this method only while a loop over `container.saves` runs, and uses only the position, the
+    /// events and ``FeedPage/isMore``.
     ///
     /// ```swift
     /// let page = try sharing.readSaves(after: sharing.firstPosition)
@@ -67,7 +67,8 @@ public protocol StoreSharing: Sendable {
     /// - Throws: `storeClosed`; an error if the store cannot be read.
     func leases() throws(DataSourceError) -> LeaseTable
 
-    /// Takes free leases. If another member has one of the leases, or waits for one, this container waits after that member.
+    /// Takes free leases. If another member has one of the leases, or waits for one, this container gets a ticket and
+    /// is served after that member.
     ///
     /// ```swift
     /// let (ticket, table) = try sharing.takeLeases(
@@ -158,11 +159,12 @@ public struct LeaseTrust: Sendable {
     }
 }
 
-/// The saves that other members have made after a position.
+/// Saves of a shared store after a position.
 public struct FeedPage: Sendable {
     /// The position of the last save that the page covers.
     public var position: Int64
-    /// The saves, in the order of the commits. Saves of this container are left out.
+    /// The saves, in the order of the commits. In a page of ``StoreSharing/readFeed(after:)``, the saves of this
+    /// container are left out.
     public var events: [FeedEvent]
     /// Whether the feed has more saves after ``position``.
     public var isMore: Bool

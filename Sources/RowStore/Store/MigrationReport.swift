@@ -10,9 +10,9 @@ public struct MigrationReport: Sendable, Hashable {
     /// The values and links that the objects have lost. There is one string for each loss, for example `Item.price: the values
     /// (Decimal, optional)`.
     public var losses: [String]
-    /// The requirements of the new model for to-many relationships that some objects violate. Each is a sentence. These objects
-    /// are carried over unchanged. A save of such an object throws `validationFailed` only if the save changes the
-    /// relationship.
+    /// The requirements of the new model that some objects violate. All of them concern to-many relationships. Each is
+    /// a sentence. These objects are carried over unchanged. A save of such an object throws `validationFailed` only if
+    /// the save changes the relationship.
     public var unmetRequirements: [String]
 
     /// Makes a report, for example to compare with in a test.

@@ -261,8 +261,8 @@ public enum ReadIsolation: Sendable {
     case lookup
 }
 
-/// A change of all matching rows that the store makes itself. The rows are not read into memory, so the memory that the change
-/// needs does not depend on the number of rows.
+/// A change that the store itself makes to all matching rows. The rows are not read into memory, so the memory that the
+/// change needs does not depend on the number of rows.
 package struct BulkChange: Sendable {
     /// The rows to change, as one query for each entity. The queries have no joined columns. Their order and limit are ignored.
     package let queries: [RowQuery]
@@ -276,7 +276,7 @@ package struct BulkChange: Sendable {
 }
 
 package protocol BulkStore: PersistentStore {
-    /// Makes the change in one transaction. If it throws, it changes nothing.
+    /// Makes the change in one transaction. If the call throws, no row is changed.
     ///
     /// - Returns: The number of rows whose values changed.
     func make(_ change: BulkChange) throws(DataSourceError) -> Int
@@ -350,8 +350,8 @@ package protocol EarlyWriteStore: PersistentStore {
     ///
     /// **Isolation**: called by one caller at a time, for one save. Other saves may be committed at the same time.
     ///
-    /// - Returns: Whether more rows may be written early. If false, no more rows of this save are written early. The store may
-    ///   have other work.
+    /// - Returns: Whether the store accepts more early rows of this save. False, for example, if the store has other
+    ///   work.
     func write(_ rows: NewRows, for earlyWrite: EarlyWrite) -> Bool
 
     /// Rolls back the early rows of a save. Does nothing if the save is already in the store.

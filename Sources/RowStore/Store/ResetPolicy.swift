@@ -6,8 +6,8 @@
 ///     configuration: .init(resetPolicy: .migrate(otherwise: .standard)))
 /// ```
 ///
-/// The key of a data source applies only to the rows of that data source. With every policy except ``fail``, a change of that
-/// key alone drops only those rows.
+/// The key of a data source applies only to the rows of that data source. A change of that key alone drops only those
+/// rows, except with ``fail`` and with ``migrate(otherwise:)`` that falls back to ``fail``.
 ///
 /// A key may stand for a user who has logged out. The backups of ``standard`` are therefore removed when the database key or
 /// the key of a data source changes, and by `PersistentContainer.reset()`. With the policy ``backup(keep:)``, they are kept.
@@ -24,8 +24,8 @@ public struct ResetPolicy: Sendable, Hashable {
 
     package let kind: Kind
 
-    /// Starts with an empty store. If only the model changed, keeps the old store as a backup. If a key changed, drops the
-    /// store. This is the default policy.
+    /// Starts with an empty store. If only the model changed, keeps the old store as a backup. If the database key
+    /// changed, drops the old store. This is the default policy.
     ///
     /// If the model changed, the old store is kept as one file, `<file>.standard-backup-<UTC timestamp>`, in the same folder.
     /// The backup is a complete store that can be opened. Only the newest backup is kept, and ``StoreStartup/backup`` has its
@@ -57,8 +57,8 @@ public struct ResetPolicy: Sendable, Hashable {
 
     /// Drops the rows of the entities that changed, in one transaction, and keeps the rows of all other entities.
     ///
-    /// Links to dropped rows are removed. If no rows can be kept, or if the database key changed, the whole store is dropped.
-    /// ``StoreStartup/fallback`` then has the reason.
+    /// Links to dropped rows are removed. If the database key changed, the whole store is dropped. If no rows can be
+    /// kept, the whole store is dropped, too, and ``StoreStartup/fallback`` has the reason.
     public static let changedEntities = ResetPolicy(kind: .changedEntities)
 
     /// Throws `modelChanged`, and changes nothing.
@@ -77,15 +77,15 @@ public struct ResetPolicy: Sendable, Hashable {
     /// The store contains a copy of its model, and the migration is inferred from both models. The following changes are
     /// possible:
     ///
-    /// - Entities and properties may be added, removed and renamed. The renaming identifier is the old name, or the identifier
-    ///   in the old model.
+    /// - Entities and properties may be added, removed and renamed. The renaming identifier of an entity or property is
+    ///   its name, or its renaming identifier, in the old model.
     /// - An optional attribute may become required if it has a default value.
     /// - A to-one relationship may become to-many.
     /// - A number may get a wider type if every stored number is exact in that type. Examples are Integer 32 for Integer 16,
     ///   Decimal for any integer, and Double for Integer 64.
     ///
-    /// All other types must stay the same. ``StoreStartup/migration`` reports the migration. If there was none,
-    /// ``StoreStartup/fallback`` has the reason.
+    /// All other types must stay the same. ``StoreStartup/migration`` reports the migration. If the model changed but
+    /// the rows could not be carried over, ``StoreStartup/fallback`` has the reason.
     ///
     /// A change of the database key still resets the store. A change of a data source's key drops the rows of the data source.
     ///

@@ -11,7 +11,7 @@ public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
     public let duration: Duration
     /// The number of rows that the statement returned. If the statement writes, the number of rows that it changed.
     public let rowCount: Int
-    /// Whether the statement may write.
+    /// Whether the statement can write.
     public let isWriting: Bool
     /// The number of instructions that SQLite ran. The number is high for a statement that reads many rows to return few. It is
     /// 0 in other stores.

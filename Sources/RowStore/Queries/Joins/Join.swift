@@ -123,7 +123,8 @@ package struct Join<View: RowView> {
         return ends.compactMap { end in byKey[end.key].map { (end.owner, $0) } }
     }
 
-    /// Returns the oldest row for each key in the column. This row is also the destination that the owner's object has.
+    /// Returns the oldest row for each key in the column. The to-one relationship of the owner's object leads to this
+    /// row, too.
     private func firstOfEach(_ rows: [StoredRow], _ column: Int) -> [StoredRow] {
         var first: [Int64: StoredRow] = [:]
         for row in rows {
@@ -179,7 +180,7 @@ package struct Join<View: RowView> {
             let found = try rows(query, related.family).map(\.stored).filter { !$0.row.isNull(column) }
             var owners = Set(found.map { $0.row.integer(column) })
             if view.mayHaveDoubleLinks, related.isToOne {
-                // The matching row may differ from the destination that its owner's object has.
+                // The relationship of the owner's object may lead to another row than the matching row.
                 let matching = Set(found.map(\.key))
                 let all = try view.rows(related.family, .column(column), in: Array(owners), columns: [column], budget)
                 let leading = firstOfEach(all, column).filter { matching.contains($0.key) }

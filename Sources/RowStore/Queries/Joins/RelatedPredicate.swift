@@ -2,8 +2,8 @@ extension RowPredicate {
     /// Rewrites a predicate of one joined column as a predicate of the related rows, so that it can use the indexes of the
     /// related rows.
     ///
-    /// - Returns: The related rows, and whether they are negated. A row matches if it has at least one of the related rows; if
-    ///   negated, if it has none. Nil if the predicate cannot be rewritten.
+    /// - Returns: The related rows, and whether the test is negated. A row matches if it has at least one of the
+    ///   related rows or, if the test is negated, none of them. Nil if the predicate cannot be rewritten.
     package func ofRelatedRows(
         _ joined: [JoinedColumn], _ layout: EntityLayout
     ) -> (related: RelatedRows, isNegated: Bool)? {
@@ -30,7 +30,8 @@ extension RowPredicate {
         }
     }
 
-    /// The corresponding predicate of the row's own key, if it tests for equality; otherwise nil.
+    /// The same test on the key of the related row. Nil unless this predicate tests for equality, inequality or
+    /// membership.
     private var ofKey: RowPredicate? {
         switch self {
         case .compare(_, .equal, .null): .constant(false)
@@ -51,7 +52,8 @@ extension RowPredicate {
         }
     }
 
-    /// Returns the result for a row in which the only column, a joined column, is null. Returns nil if the result is unknown.
+    /// Returns the result for a row in which the only column, a joined column, is null. Returns nil if the evaluation
+    /// throws an error.
     private func resultForNull(_ layout: EntityLayout) -> Bool? {
         try? evaluate(StoredRow(key: 0, row: RowSnapshot(columnCount: 1)), layout, QueryBudget())
     }

@@ -2,8 +2,8 @@
 package protocol RowView {
     var layout: ModelLayout { get }
 
-    /// Whether a link may have a duplicate, or two rows may lead to the same end of a one-to-one relationship. Both can happen
-    /// in a draft, if another save has made the same link. False by default.
+    /// Whether a link can have a duplicate, or two rows can lead to the same end of a one-to-one relationship. Both can
+    /// happen in a draft, if another save has made the same link. False by default.
     var mayHaveDoubleLinks: Bool { get }
 
     /// Returns the matching rows of one concrete entity, in the order of the query.
@@ -15,7 +15,7 @@ package protocol RowView {
 extension RowView {
     package var mayHaveDoubleLinks: Bool { false }
 
-    /// Returns the rows of several entities that have one of the keys in a column, in any order.
+    /// Returns the rows of several entities, in any order, whose value in a column is one of the keys.
     package func rows(
         _ entities: [Int], _ column: RowExpression, in keys: [Int64], columns: [Int]? = nil, _ budget: QueryBudget
     ) throws(DataSourceError) -> [StoredRow] {

@@ -31,7 +31,7 @@ enum ValueCast {
     private static func number(_ value: RowValue, _ source: ValueKind) -> RowValue {
         guard source == .text, case .text(let text) = value else { return value }
         if let whole = Int64(text) { return .integer(whole) }
-        // Reject hexadecimal numbers, which Swift would also read. A decimal has no hexadecimal digits.
+        // Reject hexadecimal numbers, which Swift would also read.
         guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let real = Double(text), real.isFinite
         else { return .null }
         return Decimal(rowText: text).map { .text($0.description) } ?? .real(real)

@@ -6,7 +6,7 @@ package enum ValueOrder: Sendable, Hashable {
     case natural
     /// Numbers of all kinds are compared as decimals. A real counts as the shortest decimal number that represents it.
     case decimal
-    /// Strings are compared in their folded form, or like Swift compares them.
+    /// Strings are compared in their folded form, or as Swift compares them.
     case folded(StringOptions)
 
     /// Compares two values. Returns a negative number, 0 or a positive number. Returns nil if the values have no order, for
