@@ -30,8 +30,8 @@ struct LinkTable {
     /// destination_position.
     ///
     /// - Parameters:
-    ///   - sources: The new indexes of the entities that a source can have, by their old indexes.
-    ///   - destinations: The new indexes of the entities that a destination can have, by their old indexes.
+    ///   - sources: The new indexes of the entities that a source can belong to, by their old indexes.
+    ///   - destinations: The new indexes of the entities that a destination can belong to, by their old indexes.
     ///   - table: The current name of the table, as SQL.
     ///   - integerType: The SQL type for the NULL of a missing position.
     func select(_ sources: [Int: Int], _ destinations: [Int: Int], from table: String, _ integerType: String) -> String?

@@ -142,7 +142,7 @@ extension MigrationStatements {
     private func select(_ expressions: [String], _ positions: [Int], from name: String, _ table: StoredTable) -> String
     {
         let list = zip(expressions, positions).enumerated().map { number, column in
-            // If a column contains only NULL and has no type, the server would use the type of strings.
+            // Without the cast, PostgreSQL would give a column of NULLs the type TEXT.
             let type = dialect.type(table.layout.columns[column.1].storage)
             return (column.0 == StoredTable.missing ? "CAST(NULL AS \(type))" : column.0) + " AS c\(number)"
         }

@@ -154,7 +154,7 @@ extension MigrationStatements {
             let found = try connection.number("SELECT count(*) FROM \(table.name)")
             if found > 0 { dropped.objects[table.layout.name] = found }
         }
-        // Links of the first format are not counted, because it stored them in other tables.
+        // The links of the first format are not counted, because the first format stored links in other tables.
         guard old.format == ManagedObjectModel.storeFormat else { return dropped }
         for case let table? in old.tables {
             for (name, condition) in droppedLinkConditions(table) {

@@ -8,7 +8,8 @@ package struct RowCopy {
     let entity: EntityMigration
     package let old: StoredTable
     package let new: StoredTable
-    /// The SQL expression for each stored column of the new table, by the column's index. The names in it have no table.
+    /// The SQL expression for each stored column of the new table, by the column's index. The column names in the
+    /// expressions have no table prefix.
     private(set) var expressions: [Int: String] = [:]
     /// The values of the parameters, in the order of the parameters' numbers.
     package private(set) var values: [RowValue] = []

@@ -66,7 +66,7 @@ extension SQLiteStore {
     }
 
     private func replaceAll(_ didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
-        // Pause the readers first, then the feed: a read that has begun may need the feed to finish.
+        // Pause the readers first, then the feed: a read that has begun may need the feed before the read can end.
         try readers.pause { () throws(DataSourceError) in
             guard let access else { return try replaceFiles(didEmpty) }
             return try access.replacing { () throws(DataSourceError) in try replaceFiles(didEmpty) }

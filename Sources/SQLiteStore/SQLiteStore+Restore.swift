@@ -51,8 +51,8 @@ extension SQLiteStore {
         guard isThere || !backups.isEmpty || remains.contains(where: files.exists) else { return }
         let lock = try ClosingStores.shared.lock(files)
         try withExtendedLifetime(lock) { () throws(DataSourceError) in
-            // Remove the backups before the store. After an interruption, the store then still exists and can be destroyed
-            // again.
+            // Remove the backups before the store. If the call is interrupted, the store then still exists, and the
+            // call can be repeated.
             for series in backups { _ = try series.removeAll() }
             try files.removeUnfinished(files.restoring)
             try StoreReset(files: files).run()

@@ -54,8 +54,8 @@ package indirect enum ObjectPredicate: Sendable {
 extension PredicateTree {
     /// The reason why the predicate needs objects; nil if rows are enough.
     ///
-    /// If the predicate is an AND, a fetch evaluates this part on the objects that match the other parts. Code with only rows
-    /// cannot evaluate the predicate.
+    /// In an AND, a fetch evaluates the parts that need objects only on the objects that match the other parts. Code
+    /// with only rows cannot evaluate the predicate.
     package var needsObjects: String? { firstTest { _ in true }?.reason }
 
     /// The reason why the predicate needs objects whose relationships can be followed; nil if no such need is known.

@@ -16,8 +16,8 @@ extension PredicateResolver {
         return try compare(left, relation, to: right, options: options)
     }
 
-    /// Whether an id belongs to an object of another entity. The id may be decoded. Rows have only keys, so the entity is
-    /// checked here.
+    /// Whether an id belongs to an object of another entity. A decoded id can name any entity. Rows have only keys, so
+    /// the entity is checked here.
     private func isAnother(_ object: FetchExpression, _ id: FetchExpression) -> Bool {
         guard object == .object, case .constant(.objectID(let name, _)) = id else { return false }
         return model.entity(named: name).map { !layout.concreteFamily.contains($0.index) } ?? true

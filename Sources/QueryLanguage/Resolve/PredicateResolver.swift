@@ -12,7 +12,7 @@ package struct PredicateResolver {
     let scope: SubqueryScope?
     /// The value of `now()`, in seconds since the reference date.
     let now: Double
-    /// The entities with deleted objects that links may still lead to, until the save applies the delete rules.
+    /// The entities of deleted objects to which links can still lead, until the save applies the delete rules.
     let withGoneObjects: Set<Int>
 
     /// - Parameter joined: The existing joined columns of the rows.

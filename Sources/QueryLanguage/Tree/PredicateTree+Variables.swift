@@ -8,7 +8,8 @@ extension PredicateTree {
             guard let expression = FetchExpression(argument: value) else {
                 throw DataSourceError(
                     .unreadablePredicate,
-                    "The value for $\(name) is a \(FetchExpression.typeName(value)), which no attribute can have.")
+                    "The value for $\(name) is a \(FetchExpression.typeName(value)). Pass a value that an attribute "
+                        + "can have.")
             }
             expressions[name] = expression
         }

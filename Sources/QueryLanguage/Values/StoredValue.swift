@@ -12,7 +12,7 @@ public struct StoredValue: Sendable, Hashable {
 
 /// A Swift type whose values the store can compare.
 ///
-/// A type whose raw values have such a type needs no implementation to conform.
+/// A type with raw values of such a type conforms without an implementation.
 nonisolated public protocol StoredValueConvertible: Sendable {
     /// The value as the store keeps and compares it.
     var storedValue: StoredValue { get }

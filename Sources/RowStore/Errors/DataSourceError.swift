@@ -186,7 +186,8 @@ extension DataSourceError.Code {
     public static let storeReadOnly = Self(rawValue: "storeReadOnly")
     /// A stored value does not have its attribute's type. Reading the attribute returns another value.
     public static let damagedValue = Self(rawValue: "damagedValue")
-    /// The path leads to a directory or a device, its folder is missing, or there is no store to open for reading only.
+    /// The path does not lead to a file. For example, the path leads to a directory or a device, its folder is missing,
+    /// or a store that is opened for reading only does not exist.
     public static let notAFile = Self(rawValue: "notAFile")
     /// A file already exists at the path for a backup or a restored store. Choose another path.
     public static let fileExists = Self(rawValue: "fileExists")

@@ -39,7 +39,8 @@ struct MemoryState: Sendable {
             guard row.row.columnCount == layout.columns.count else {
                 throw DataSourceError(
                     .storeCorrupt,
-                    "A stored object of \(layout.name) has the wrong number of values: \(row.row.columnCount) instead of \(layout.columns.count).",
+                    "A stored object of \(layout.name) has the wrong number of values: \(row.row.columnCount) instead of "
+                        + "\(layout.columns.count). Make rows with the layout of their entity.",
                     entityName: layout.name)
             }
             try tables[entity]?.insert(row.key, row.row)

@@ -246,13 +246,14 @@ extension EntityLayout {
             guard value.fits(column.storage) else {
                 throw DataSourceError(
                     .storeCorrupt,
-                    "An object of \(name) has a stored \(column.name) that does not have its type. Restore the store from a copy, or correct that value.",
+                    "An object of \(name) has a stored \(column.name) of the wrong type. Restore the store from a copy, or correct that value.",
                     entityName: name, attributeName: column.name)
             }
             guard value.byteCount <= RowSnapshot.longestValue else {
                 throw DataSourceError(
                     .valueTooLarge,
-                    "An object of \(name) has a \(column.name) of \(value.byteCount) bytes, but a value can have at most \(RowSnapshot.longestValue) bytes.",
+                    "An object of \(name) has a \(column.name) of \(value.byteCount) bytes, but a value can have at most "
+                        + "\(RowSnapshot.longestValue) bytes. Keep large data in separate files.",
                     entityName: name, attributeName: column.name)
             }
             row.setValue(value, index)

@@ -13,8 +13,8 @@ package enum FoundStore: Sendable {
 package enum StartupDecision: Sendable, Equatable {
     case create
     case proceed(StoreMetadata)
-    /// Drop all rows. The fallback says why even the rows that the policy keeps are dropped; nil if the policy keeps no
-    /// rows.
+    /// Drop all rows. The fallback says why no rows could be kept, although the policy keeps unchanged rows; otherwise
+    /// nil.
     case reset(StoreStartup.Reason, fallback: String? = nil)
     /// Drop the rows of these entities, and keep all other rows.
     case resetEntities(Set<String>, StoreStartup.Reason, StoreMetadata)
@@ -25,7 +25,7 @@ package enum StartupDecision: Sendable, Equatable {
     ///   - obstacle: The reason why a migration has failed; nil if no migration was tried.
     ///   - restart: The policies that start with an empty store, for the text of the error message.
     /// - Throws: `foreignDatabase`; `newerFormat`; `storeCorrupt`; `modelChanged` if the store differs and the policy
-    ///   keeps it.
+    ///   forbids a reset.
     package init(
         _ found: FoundStore, _ wanted: StoreIdentity, _ policy: ResetPolicy, obstacle: String? = nil,
         restart: String = ".standard or .discard"

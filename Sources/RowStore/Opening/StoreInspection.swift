@@ -208,7 +208,8 @@ extension FoundStore {
             throw DataSourceError(
                 .notADatabase, "The database does not contain a store yet. Open the store in the app first.")
         case .foreignTables:
-            throw DataSourceError(.foreignDatabase, "The file is a database that another program made.")
+            throw DataSourceError(
+                .foreignDatabase, "The file is a database that another program made. Choose the file of a store.")
         }
     }
 }

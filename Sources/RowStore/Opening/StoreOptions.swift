@@ -34,9 +34,10 @@ public struct StoreOptions: Sendable {
     /// if !plan.keepsRows { try removeEverything() }
     /// ```
     ///
-    /// Backups and migration are not supported. With ``ResetPolicy/standard``, the call throws if the model changed, so that no
-    /// row is lost. With ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities``, all rows are dropped if the model
-    /// changed, and ``StoreStartup/fallback`` has the reason. A changed key resets the store as usual.
+    /// Backups and migration are not supported. With ``ResetPolicy/standard``, the call throws if the model changed, so
+    /// that no row is lost. With ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities``, all rows are dropped if
+    /// the model changed, and ``StoreStartup/fallback`` has the reason. A changed key drops rows as in every other
+    /// store.
     ///
     /// - Parameter metadata: The store's metadata, read without an error; nil if there is no store. If reading the metadata
     ///   throws an error, throw that error instead of calling this method: unreadable metadata is no reason for a reset.

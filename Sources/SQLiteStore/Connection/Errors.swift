@@ -22,7 +22,8 @@ extension DataSourceError {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             self.init(
                 .storeBusy,
-                "Another connection to \(path), in this process or another, kept it locked. Close it, or try again later.",
+                "Another connection, in this or another process, keeps \(path) locked. Close that connection, or "
+                    + "try again later.",
                 cause: cause)
         case SQLITE_FULL:
             self.init(diskFullAt: path, cause: cause)
@@ -45,7 +46,7 @@ extension DataSourceError {
                 cause: cause)
         case SQLITE_TOOBIG:
             self.init(
-                .valueTooLarge, "A row is larger than the store can hold. Keep large data in files of its own.",
+                .valueTooLarge, "A row is larger than the store can hold. Keep large data in separate files.",
                 cause: cause)
         default:
             self.init(failure: action, path, cause: cause)
@@ -73,7 +74,7 @@ extension DataSourceError {
             self.init(.notAFile, "\(path) is not a plain file. Choose another path.", cause: cause)
         case ENAMETOOLONG:
             self.init(
-                .notAFile, "A name in \(path), or the whole path, is too long. Choose a shorter one.", cause: cause)
+                .notAFile, "A name in \(path), or the whole path, is too long. Choose a shorter path.", cause: cause)
         default:
             self.init(failure: action, path, cause: cause)
         }
@@ -83,7 +84,7 @@ extension DataSourceError {
     init(longPath path: String) {
         self.init(
             .notAFile,
-            "The path of the store has \(path.utf8.count) bytes, but SQLite takes at most \(Connection.longestPath): \(path). Choose a shorter one."
+            "The path of the store has \(path.utf8.count) bytes, but SQLite takes at most \(Connection.longestPath): \(path). Choose a shorter path."
         )
     }
 
@@ -111,7 +112,7 @@ extension DataSourceError {
     init(storeMoved path: String) {
         self.init(
             .storeMoved,
-            "\(path) was moved, replaced or deleted while the store was open. Put it back and save again, or close the "
+            "\(path) was moved, replaced or deleted while the store was open. Put the file back and save again, or close the "
                 + "container and open the store again.")
     }
 
@@ -137,7 +138,8 @@ extension DataSourceError {
         if statvfs((path as NSString).deletingLastPathComponent, &state) == 0, state.f_flag & UInt(ST_RDONLY) != 0 {
             self.init(
                 .permissionDenied,
-                "The file system of \(path) only takes reads. Choose another path, or open the store with isReadOnly.",
+                "The file system of \(path) can only be read. Choose another path, or open the store with "
+                    + "isReadOnly.",
                 cause: cause)
             return
         }

@@ -75,7 +75,8 @@ extension Connection {
                     known.deallocate()
                     pointer.pointee = nil
                 }
-                // Infinities of opposite signs have no sum. The caller gets the error when it adds the same rows in memory.
+                // Infinities of opposite signs have no sum. An integer as the result makes the caller add the rows in
+                // memory, which throws the error.
                 if let sum = sum.value { sqlite3_result_double(context, sum) } else { sqlite3_result_int(context, 0) }
             }, nil)
     }

@@ -62,7 +62,7 @@ final class FileLock: Sendable {
         var holder: Int32 = 0
         let name = pread(descriptor, &holder, 4, 0) == 4 ? "Process \(holder)" : "Another process"
         return DataSourceError(
-            .storeBusy, "\(name) kept \(path) locked. Wait for that process, or end that process, and try again.")
+            .storeBusy, "\(name) keeps \(path) locked. Wait for that process, or end that process, and try again.")
     }
 }
 

@@ -149,7 +149,7 @@ final class MemberNotifier: Sendable {
         var lock = MemberNotifier.lock(F_WRLCK, number, 1)
         guard fcntl(descriptor, MemberNotifier.setLock, &lock) == 0 else {
             throw DataSourceError(
-                .storeInUse, "A container has \(path) open for reading only. Close that container first.")
+                .storeInUse, "A container has the store of \(path) open for reading only. Close that container first.")
         }
     }
 

@@ -15,7 +15,7 @@ struct StoreProbe {
         guard try connection.values("PRAGMA encoding") == [[.text("UTF-8")]] else {
             throw DataSourceError(
                 .foreignDatabase,
-                "\(connection.path) is a database in UTF-16, and this library only makes those in UTF-8. Choose another path, or move that file away."
+                "\(connection.path) is a database in UTF-16, and this library makes only databases in UTF-8. Choose another path, or move that file away."
             )
         }
         let rows = try connection.values(

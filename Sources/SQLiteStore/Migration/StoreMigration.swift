@@ -23,7 +23,7 @@ struct StoreMigration {
     /// Plans the migration from the store's metadata.
     ///
     /// - Parameter model: The model that the store was made for; nil to read the model from the store.
-    /// - Throws: `notMigratable` with the reasons in words. For a reset, `foreignDatabase` if the model needs a name that a
+    /// - Throws: `notMigratable` with the reasons. For a reset, `foreignDatabase` if the model needs a name that a
     ///   table, view or index of another program already has.
     init(
         schema: StoreSchema, probe: StoreProbe, found: StoreMetadata, identity: StoreIdentity,
@@ -35,7 +35,8 @@ struct StoreMigration {
         self.identity = identity
         self.purpose = purpose
         let model = if let model { model } else { try found.model() }
-        // The queries for conditions cause this limit, and only a migration has conditions.
+        // A migration checks conditions, and one statement can combine all old tables for a condition. SQLite limits
+        // the number of tables in such a statement. No other purpose has conditions.
         guard !purpose.isMigration || model.entities.count <= MigrationStatements.termLimit else {
             throw DataSourceError(
                 notMigratable: "The old model has more than \(MigrationStatements.termLimit) entities.")

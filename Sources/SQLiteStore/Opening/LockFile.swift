@@ -20,7 +20,7 @@ final class LockFile: Sendable {
     private let isShared: Guarded<Bool>
 
     /// - Parameter isShared: True for a shared lock, false for an exclusive lock.
-    /// - Throws: `storeInUse` if another container or process has the lock, or has the store open without it.
+    /// - Throws: `storeInUse` if another container or process has the lock, or has the store open without the lock.
     init(_ files: StoreFiles, isShared: Bool = false) throws(DataSourceError) {
         self.files = files
         let lock = try LockFile.take(files, isShared)

@@ -105,7 +105,8 @@ final class SharedLock: Sendable {
         case ENOENT, EACCES: return nil
         case EWOULDBLOCK:
             throw DataSourceError(
-                .storeInUse, "Another container or process writes \(files.main). Close the store there first.")
+                .storeInUse,
+                "Another container or process has \(files.main) open for writing. Close the store there first.")
         default: throw DataSourceError(systemError: error, path: files.lock, while: "locking")
         }
         let isAnyAlive: Bool

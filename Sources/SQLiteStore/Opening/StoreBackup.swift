@@ -17,8 +17,9 @@ struct StoreBackup {
 
     /// Turns the connection's store into a backup, and closes the connection.
     ///
-    /// First copies the log into the main file, so that one file is the whole store; then moves the main file. If the process
-    /// is killed before the move, the old store still exists. If it is killed after the move, there is no store.
+    /// First copies the log into the main file, so that one file is the whole store; then moves the main file. If the
+    /// process is killed before the move, the old store still exists. If the process is killed after the move, there is
+    /// a backup, but no store.
     ///
     /// - Parameter onRemoval: Called after the move of the main file, even if a later step fails.
     func move(_ connection: Connection, onRemoval: () -> Void = {}) throws(DataSourceError) -> URL {
@@ -29,7 +30,7 @@ struct StoreBackup {
         guard try !files.hasLog() else {
             throw DataSourceError(
                 .storeBusy,
-                "The log of \(files.main) could not be copied into the file, so the file cannot be set aside. Try again later."
+                "The log of \(files.main) could not be copied into the file, so the file cannot become a backup. Try again later."
             )
         }
         try files.move(files.main, to: path)
@@ -60,7 +61,8 @@ extension Connection {
         guard case .integer(0) = try values("PRAGMA wal_checkpoint(TRUNCATE)").first?.first else {
             throw DataSourceError(
                 .storeBusy,
-                "Another connection to \(path), in this process or another, kept it locked. Close it, or try again later."
+                "Another connection, in this or another process, keeps \(path) locked. Close that connection, or "
+                    + "try again later."
             )
         }
     }
@@ -215,7 +217,8 @@ struct FolderBackup {
         guard outcome.first?.first == .integer(0) else {
             throw DataSourceError(
                 .storeBusy,
-                "Another connection to \(files.main), in this process or another, kept it locked. Close it, or try again later."
+                "Another connection, in this or another process, keeps \(files.main) locked. Close that connection, or "
+                    + "try again later."
             )
         }
     }

@@ -179,7 +179,8 @@ struct StoreOpening {
         } catch  where error.code == .storeCorrupt {
             startup.countFailure = error.cause ?? error.message
         }
-        // Make no backup of an empty store: the number of backups is limited, so it could replace a backup with objects.
+        // Make no backup of an empty store: the number of backups is limited, so an empty backup could replace a backup
+        // with objects.
         let isEmpty = startup.rowsDropped == 0 && startup.countFailure == nil
         if !isEmpty, let backup = backup(startup.reason) {
             startup.backup = try backup.move(connection, onRemoval: onRemoval)

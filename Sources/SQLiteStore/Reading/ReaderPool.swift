@@ -5,10 +5,11 @@ internal import Synchronization
 /// The connections for reading. The pool makes a connection when a read needs one. Each connection serves one caller at a time,
 /// and is kept for later reads.
 ///
-/// Main has a reader of its own, so that main never waits for other reads. All other reads wait briefly while the write-ahead
-/// log is being emptied.
+/// The main actor has its own reader, so it never waits for other reads. All other reads wait briefly while the
+/// write-ahead log is being emptied.
 final class ReaderPool: Sendable {
-    /// The maximum number of readers in use at the same time, without main's reader. Further callers wait.
+    /// The maximum number of readers in use at the same time, without the reader of the main actor. Further callers
+    /// wait.
     static let limit = 8
     /// The longest time that a new read waits until the log is emptied, and the longest time that the emptying waits for open
     /// reads, in milliseconds.
@@ -16,7 +17,7 @@ final class ReaderPool: Sendable {
 
     private struct State {
         var idle: [Reader] = []
-        /// Main's reader, while main is not reading.
+        /// The reader of the main actor, while the main actor is not reading.
         var idleMain: Reader?
         var isClosed = false
         /// The open reads, in the order of their start.
@@ -34,7 +35,7 @@ final class ReaderPool: Sendable {
             return idleMain
         }
 
-        /// All idle readers, including main's.
+        /// All idle readers, including the reader of the main actor.
         mutating func takeIdle() -> [Reader] {
             defer { idle = [] }
             return idle + [takeMain()].compactMap(\.self)
@@ -92,7 +93,7 @@ final class ReaderPool: Sendable {
         let use = permits.use
         if use == .other { waitAtGate() }
         permits.wait(use)
-        let name = use == .other ? ReaderName.current : "main"
+        let name = use == .other ? ReaderName.current : "the main actor"
         let (idle, isClosed, number, writes) = state.withLock { state in
             (
                 use == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name), state.writes
@@ -165,7 +166,7 @@ final class ReaderPool: Sendable {
 
     /// Waits until all readers were returned, closes them, and runs the body while no read is open.
     ///
-    /// Main can still read while the call waits for other reads.
+    /// The main actor can still read while the call waits for other reads.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try permits.pause { () throws(DataSourceError) in
             for reader in state.withLock({ $0.takeIdle() }) { reader.close() }
@@ -223,7 +224,7 @@ extension ReaderPool {
         _ = opened?.wait(timeout: .now() + .milliseconds(Int(ReaderPool.gateWait)))
     }
 
-    /// Closes the gate. New reads then wait, except main's reads.
+    /// Closes the gate. New reads then wait, except reads on the main actor.
     ///
     /// - Returns: The number of the last read that began, and whether any read is open.
     func closeGate() -> (last: UInt64, wasAnyOpen: Bool) {
@@ -238,8 +239,8 @@ extension ReaderPool {
     /// Opens the gate.
     ///
     /// - Parameter last: The number that ``closeGate()`` returned.
-    /// - Returns: The reads up to that number that are still open, oldest first; and whether a later read has begun. Main's
-    ///   reads can begin while the gate is closed.
+    /// - Returns: The reads up to that number that are still open, oldest first; and whether a later read has begun.
+    ///   Reads on the main actor can begin while the gate is closed.
     func openGate(_ last: UInt64) -> (open: [Read], hasAnyBegun: Bool) {
         isGateClosed.store(false, ordering: .releasing)
         let (waiting, open, hasAnyBegun) = state.withLock { state in

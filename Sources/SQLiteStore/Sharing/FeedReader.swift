@@ -2,8 +2,8 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// Reads the saves of other members, on a connection of its own. A reader of rows may need these saves before it can continue,
-/// so this reader must not wait for a reader of the pool.
+/// Reads the saves of other members, or of all members, on a separate connection. A reader of rows may need these saves
+/// before it can continue, so this reader must not wait for a reader of the pool.
 ///
 /// Guarded by: ``SharedAccess``.
 final class FeedReader {

@@ -102,7 +102,8 @@ final class SharedWriter {
         return found
     }
 
-    /// Notifies the other members. Called after the commit, because before it, other members cannot see the changes.
+    /// Notifies the other members. Called after the commit, because other members cannot see the changes before the
+    /// commit.
     func notify() { notifier.notify(feed.writes) }
 
     // MARK: Saves
