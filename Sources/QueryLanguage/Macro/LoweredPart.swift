@@ -22,7 +22,7 @@ indirect enum LoweredPart {
     /// A calculated integer of fewer than 64 bits.
     case narrow(NarrowNumber)
     case condition(PredicateTree.Node)
-    /// A predicate that may be nil; nil counts as false.
+    /// A predicate that can be nil; nil counts as false.
     case optionalCondition(isNil: PredicateTree.Node, PredicateTree.Node)
     /// A captured value.
     case captured(Any)

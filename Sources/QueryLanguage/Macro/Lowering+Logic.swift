@@ -192,7 +192,7 @@ private func checkArithmetic(_ type: Any.Type) throws(NotQueryable) {
 // MARK: NaN
 
 extension LoweredPart {
-    /// Throws if the part may be NaN. The store treats NaN as nil, but here the two have different results.
+    /// Throws if the part can be NaN. The store treats NaN as nil, but here the two have different results.
     func checkIsNumber(_ type: Any.Type) throws(NotQueryable) {
         let types: [Any.Type] = [Double.self, Double?.self, Float.self, Float?.self, Date.self, Date?.self]
         guard types.contains(where: { $0 == type }) else { return }
@@ -209,7 +209,7 @@ extension FetchExpression {
         return number.isFinite && !(besidesZero && number == 0)
     }
 
-    /// Whether the value may be NaN. Attributes are never NaN.
+    /// Whether the value can be NaN. Attributes are never NaN.
     fileprivate var mayBeNotANumber: Bool {
         switch self {
         case .arithmetic(let one, let operation, let other):

@@ -135,8 +135,8 @@ enum PlainType {
         includes(type) || hasRawValue(type) || wrapped(type) is any ObjectReference.Type
     }
 
-    /// Whether the type, or its wrapped type, is stored as its raw value, as an enum is. The order of the raw values and the
-    /// order of the type may differ.
+    /// Whether the type, or its wrapped type, is stored as its raw value, as an enum is. The order of the raw values
+    /// and the order of the type can differ.
     private static func hasRawValue(_ type: Any.Type) -> Bool {
         guard let raw = (wrapped(type) as? any (RawRepresentable & StoredValueConvertible).Type)?.rawType else {
             return false

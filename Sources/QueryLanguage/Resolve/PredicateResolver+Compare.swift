@@ -232,7 +232,7 @@ extension ComparisonOperator {
 /// The position of a number among the possible numbers of a column.
 private enum NumberBound {
     case exact(RowValue)
-    /// Between two neighbors. One neighbor is enough, so the other may be nil.
+    /// Between two neighbors. One neighbor is enough, so the other neighbor can be nil.
     case between(RowValue?, RowValue?)
     case below, above
 

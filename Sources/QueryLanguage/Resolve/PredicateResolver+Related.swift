@@ -58,7 +58,7 @@ extension PredicateResolver {
             expression: joined(typed.expression, typed.kind ?? .integer, related), kind: typed.kind, attribute: name)
     }
 
-    /// Whether the key in a row may belong to a deleted object, which counts as no object.
+    /// Whether the key in a row can belong to a deleted object, which counts as no object.
     private func mayLeadToNothing(_ relationship: RelationshipLayout) -> Bool {
         let rule = relationship.inverse.flatMap { model.model.relationship($0) }?.deleteRule
         return rule == .noAction || relationship.destinationFamily.contains(where: withGoneObjects.contains)

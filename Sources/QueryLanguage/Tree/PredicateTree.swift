@@ -115,8 +115,8 @@ extension PredicateTree {
 package final class ObjectMatcher: Sendable, Hashable {
     /// The construct that needs the object, for messages.
     package let reason: String
-    /// Whether the matcher is known to follow a relationship. A computed property of the app may follow a relationship that is
-    /// not known.
+    /// Whether the matcher is known to follow a relationship. If false, a computed property of the app can still follow
+    /// a relationship.
     package let followsRelationship: Bool
     package let evaluate: @Sendable (any QueriedObject) throws -> Bool
 

@@ -85,7 +85,7 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// Whether the transaction may still be open.
+    /// Whether the transaction can still be open.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Ends the early write. Called after its transaction has ended.

@@ -73,7 +73,8 @@ extension MemoryReader: AggregatingReader {
             guard try query.predicate.evaluate(row, key: key, table.layout, query.budget) else { continue }
             for index in results.indices { results[index].add(StoredRow(key: key, row: row)) }
         }
-        // Let the caller calculate the results: it knows the attributes, and can name the damaged one in its error.
+        // Let the caller calculate the results: the caller knows the attributes, and can name the damaged attribute in
+        // its error.
         if results.contains(where: \.isDamaged) { return nil }
         return try results.map { (aggregation) throws(DataSourceError) in try aggregation.result() }
     }

@@ -202,8 +202,8 @@ struct MemoryTable: Sendable {
             candidates(query.predicate).lazy.map { StoredRow(key: $0.key, row: $0.value) }, layout)
     }
 
-    /// Returns the rows that may match. If the predicate lists keys, these are the rows with the listed keys, otherwise all
-    /// rows.
+    /// Returns the rows that can match. If the predicate lists keys, these are the rows with the listed keys, otherwise
+    /// all rows.
     func candidates(_ predicate: RowPredicate) -> [Int64: RowSnapshot] {
         guard let keys = predicate.wantedKeys, keys.count < rows.count else { return rows }
         var found: [Int64: RowSnapshot] = [:]

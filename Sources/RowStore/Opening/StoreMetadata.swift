@@ -172,7 +172,7 @@ package struct StoreIdentity: Sendable, Hashable {
     package var databaseKey: String?
     /// The key of the data source that owns an entity, by the entity's name. An empty key counts as no key.
     package var entityKeys: [String: String]
-    /// The earlier names of the entities, from the model. They are not stored in the store.
+    /// The earlier names of the entities, from the model. The store does not keep these names.
     private let entityNames: EntityNames
     /// The new names of the found store's entities, by their old names. Nil if all names count as unchanged, because
     /// the model is unchanged or the found model cannot be read.

@@ -66,7 +66,7 @@ extension LeaseDesk {
     /// - Parameters:
     ///   - rows: The results of ``LeaseTables/selects``.
     ///   - version: The number of lease changes so far. The next ticket gets the next number.
-    ///   - numbers: The range of the numbers that members may have written.
+    ///   - numbers: The range of the numbers that members can have written.
     /// - Returns: Nil if a row has contents that no member can have written.
     package init?(
         _ rows: [[[RowValue]]], version: Int64, numbers: ClosedRange<Int64> = .min ... .max

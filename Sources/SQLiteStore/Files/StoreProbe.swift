@@ -133,8 +133,9 @@ package enum KeyBound {
 
     /// Returns the bound from which to continue.
     ///
-    /// If the stored bound is at or below the highest key, keys would be used twice. If it is above the limit, the store is
-    /// damaged, and too few keys would be left. In both cases, the result is the key after the highest key.
+    /// If the stored bound is at or below the highest key, keys would be used twice. If the stored bound is above the
+    /// limit, the store is damaged, and too few keys would be left. In both cases, the result is the key after the
+    /// highest key.
     package static func checked(_ stored: Int64, highestKey: Int64) -> Int64 {
         let (next, isOverflow) = highestKey.addingReportingOverflow(1)
         let lowest = isOverflow ? Int64.max : next

@@ -78,7 +78,7 @@ extension StoreMigration {
     /// The maximum number of rows that are copied between two progress reports.
     private static let batchSize = 5_000
 
-    /// Runs the migration. If the call throws, it changes nothing.
+    /// Runs the migration. If the call throws, the store is unchanged.
     ///
     /// - Throws: `notMigratable` if the rows violate a condition of the migration; otherwise an error of the disk.
     func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {

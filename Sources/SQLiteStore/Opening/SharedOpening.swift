@@ -47,7 +47,8 @@ struct SharedOpening {
             let access = SharedAccess(
                 files, schema.layout, gate: gate, turn: turn, notifier: notifier, joined: joined,
                 times: options.leaseTimes)
-            // Let the feed reader record the current state of the file, so that it notices later writes of other programs.
+            // Let the feed reader record the current state of the file, so that the reader notices later writes of
+            // other programs.
             _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
             return Result(opened: opened, lock: lock, access: access, feed: joined.feed)
         } catch {

@@ -1,6 +1,6 @@
 extension RowPredicate {
-    /// Rewrites a predicate of one joined column as a predicate of the related rows, so that it can use the indexes of the
-    /// related rows.
+    /// Rewrites a predicate of one joined column as a predicate of the related rows, so that the store can use the
+    /// indexes of the related rows.
     ///
     /// - Returns: The related rows, and whether the test is negated. A row matches if it has at least one of the
     ///   related rows or, if the test is negated, none of them. Nil if the predicate cannot be rewritten.
@@ -58,8 +58,8 @@ extension RowPredicate {
         try? evaluate(StoredRow(key: 0, row: RowSnapshot(columnCount: 1)), layout, QueryBudget())
     }
 
-    /// The part of the predicate that uses no joined columns. It matches every row that the whole predicate matches, and
-    /// possibly more rows.
+    /// The part of the predicate that uses no joined columns. The part matches every row that the whole predicate
+    /// matches, and possibly more rows.
     package var withoutJoined: RowPredicate {
         switch self {
         case .and(let parts): .and(parts.map(\.withoutJoined).filter { $0 != .constant(true) })
