@@ -130,7 +130,7 @@ extension DataSourceError.Code {
 
     // Queries.
 
-    /// A request is invalid. For example, it has a negative limit.
+    /// A request or an option is invalid. For example, a request has a negative limit.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// A predicate or another part of a query is invalid. For example, it compares values that cannot be compared.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
@@ -161,8 +161,8 @@ extension DataSourceError.Code {
     public static let leaseUnavailable = Self(rawValue: "leaseUnavailable")
     /// A batch runs for a long time while another process waits for the lease of the batch. The message names the data source.
     public static let batchHoldsLease = Self(rawValue: "batchHoldsLease")
-    /// This process was suspended for so long that another process took over its lease. The store refuses all unwritten saves
-    /// and running batches of this process.
+    /// Another process took over a lease of this process, because this process was suspended for too long, or the
+    /// server lost its newest commits. The store refuses the unwritten saves and running batches under this lease.
     public static let leaseLost = Self(rawValue: "leaseLost")
     /// The store's server cannot be reached, or too many saves are waiting for the server.
     public static let storeUnavailable = Self(rawValue: "storeUnavailable")
@@ -171,7 +171,8 @@ extension DataSourceError.Code {
     public static let outcomeUnknown = Self(rawValue: "outcomeUnknown")
     /// The disk has no free space.
     public static let diskFull = Self(rawValue: "diskFull")
-    /// The store's files were moved, replaced or deleted while the store was open.
+    /// The store's files were moved, replaced or deleted while the store was open, or changed while the store was open
+    /// for reading only.
     public static let storeMoved = Self(rawValue: "storeMoved")
     /// The write-ahead log cannot be copied into the store, so the log grows.
     public static let checkpointFailed = Self(rawValue: "checkpointFailed")

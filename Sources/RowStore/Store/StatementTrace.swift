@@ -4,10 +4,11 @@
 /// configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }
 /// ```
 public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
-    /// The SQL, with a placeholder (`?1`, `?2` ...) for each value. If values are traced, each placeholder is replaced by its
-    /// value, except that a list is shown as NULL.
+    /// The SQL, with a placeholder for each value: `?1`, `?2` ... in SQLite, `$1`, `$2` ... in PostgreSQL. If values
+    /// are traced, SQLite's placeholders are replaced by the values, except that a list is shown as NULL.
     public let sql: String
-    /// The time from the first step of the statement to its end. Includes the work of the caller on the statement's rows.
+    /// In SQLite, the time from the first step of the statement to its end, including the work of the caller on the
+    /// statement's rows. In PostgreSQL, an equal share of the time of all statements that were sent together.
     public let duration: Duration
     /// The number of rows that the statement returned. If the statement writes, the number of rows that it changed.
     public let rowCount: Int

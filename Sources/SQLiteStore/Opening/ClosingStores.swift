@@ -32,8 +32,8 @@ final class ClosingStores: Sendable {
     /// Waits until this process has closed the store, then locks the store's lock file.
     ///
     /// - Parameter isShared: True for a shared lock, false for an exclusive lock.
-    /// - Throws: `storeInUse` if another process has the lock, or if a container of this process has the lock and is not
-    ///   closing.
+    /// - Throws: `storeInUse` if another process has the lock, or if a container of this process has the lock and does
+    ///   not close in time.
     func lock(_ files: StoreFiles, isShared: Bool = false) throws(DataSourceError) -> LockFile {
         let end = Date(timeIntervalSinceNow: Self.patience)
         while true {

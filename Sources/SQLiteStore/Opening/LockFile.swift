@@ -1,7 +1,8 @@
 internal import Foundation
 internal import RowStore
 
-/// The lock that keeps all other containers and processes from opening the store while this object exists.
+/// A lock on a store, held while this object exists. An exclusive lock keeps all other containers and processes from
+/// opening the store. A shared lock lets other members open the store.
 ///
 /// This library locks a file beside the store, and never deletes that lock file. After a deletion, two processes could lock two
 /// different files with the same name. Other programs may delete the lock file, so ``check()`` compares the locked file with
