@@ -3,8 +3,8 @@ internal import Foundation
 extension String {
     /// All strings that are canonically equivalent to this string, and so equal in Swift, including the string itself.
     ///
-    /// - Returns: Nil if the string is long, if there are more than 16 spellings, or if it is uncertain that Swift
-    ///   treats the spellings as equal.
+    /// - Returns: Nil if the string has more than 512 bytes, if there are more than 16 spellings, or if it is uncertain
+    ///   that Swift treats the spellings as equal.
     package var spellings: [String]? {
         if isWrittenInOneWay { return [self] }
         guard utf8.count <= Spelling.longest else { return nil }

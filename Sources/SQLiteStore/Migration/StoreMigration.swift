@@ -35,8 +35,8 @@ struct StoreMigration {
         self.identity = identity
         self.purpose = purpose
         let model = if let model { model } else { try found.model() }
-        // A migration checks conditions, and one statement can combine all old tables for a condition. SQLite limits
-        // the number of tables in such a statement. No other purpose has conditions.
+        // To check a condition of a migration, one statement can combine all old tables, and SQLite limits the number
+        // of tables in one statement. Only a migration has conditions.
         guard !purpose.isMigration || model.entities.count <= MigrationStatements.termLimit else {
             throw DataSourceError(
                 notMigratable: "The old model has more than \(MigrationStatements.termLimit) entities.")
