@@ -55,7 +55,7 @@ struct ModelFaultTests {
         let error = await expectError(.unreadableModel) {
             _ = try await PersistentContainer(model: model, store: .inMemory)
         }
-        #expect(error?.message.contains("describes another") == true)
+        #expect(error?.message.contains("does not match the entity") == true)
     }
 }
 

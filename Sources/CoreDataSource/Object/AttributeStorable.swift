@@ -20,12 +20,12 @@ internal import RowStore
 /// property is then nil if it is optional, and otherwise the attribute's default value in the model. With `swiftType` = `Int`,
 /// the property of an Integer 64 is an `Int`. User info never changes the model's hash.
 ///
-/// **Isolation**: the context of the object runs the requirements.
+/// **Isolation**: the requirements run in the context of the object.
 nonisolated public protocol AttributeStorable: StoredValueConvertible {
     /// Reads a column of an object. If the column has no value, the result is the type's zero, or nil if the type is optional.
     static func read(from object: ManagedObject, at column: Int) -> Self
-    /// Reads a column of an object; nil if the column has no value, or if its value has another type. The second case is
-    /// reported.
+    /// Reads a column of an object; nil if the column has no value. An enum also returns nil, and reports the value, if
+    /// no case has the stored raw value.
     ///
     /// A type without raw values that implements ``read(from:at:)`` does not need to implement this requirement.
     static func readIfPresent(from object: ManagedObject, at column: Int) -> Self?
@@ -261,8 +261,9 @@ extension Date: AttributeStorable {
 extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeStorable {
     /// Reads the case with the stored raw value.
     ///
-    /// If no case has this raw value, the result is the first of these that exists: the attribute's default value in the model,
-    /// the case with the raw value 0, the first case in `allCases`. Traps if none exists.
+    /// If the column has no value, or if no case has the stored raw value, the result is the first of these that
+    /// exists: the attribute's default value in the model, the case with the raw value 0, the first case in `allCases`.
+    /// Traps if none exists.
     public static func read(from object: ManagedObject, at column: Int) -> Self {
         readIfPresent(from: object, at: column) ?? standIn(object.layout, column)
     }

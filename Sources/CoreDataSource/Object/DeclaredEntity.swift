@@ -32,7 +32,8 @@ extension DeclaredEntity {
         return declared
     }
 
-    /// Returns a message if the class does not have the same properties, in the same order, as its entity in a model.
+    /// Returns a message if the class and its entity in a model differ in the parent, in the properties, or in the
+    /// order of the properties.
     static func fault(of type: ManagedObject.Type, in model: ManagedObjectModel) -> String? {
         guard let declared = own(of: type), let entity = model.entity(named: type.entityName) else { return nil }
         let parent = own(of: declared.superclass)?.entity.name
@@ -43,7 +44,7 @@ extension DeclaredEntity {
             && entity.relationships.map(\.name) == declared.entity.relationships.map(\.name)
         if isSame { return nil }
         return
-            "\(type) describes another \(entity.name) than the model \(model.name). Make the model from its classes: ManagedObjectModel(\"\(model.name)\") { \(type).self }."
+            "\(type) does not match the entity \(entity.name) of the model \(model.name). Make the model from its classes: ManagedObjectModel(\"\(model.name)\") { \(type).self }."
     }
 }
 
@@ -98,8 +99,8 @@ extension ManagedObject {
         return firstColumns[depth - 1]
     }
 
-    /// The layout without properties, with which the layouts of a model's classes begin. Each class with `@StoredEntity`
-    /// declares its own layout.
+    /// The layout of `ManagedObject`, which has no properties. Each class with `@StoredEntity` declares its own layout,
+    /// which continues the layout of its superclass.
     nonisolated public enum StoredLayout {
         /// The types that the members of `@StoredEntity` use. The members name the types through the superclass. If a
         /// superclass has no layout, the compiler therefore reports the error only once.

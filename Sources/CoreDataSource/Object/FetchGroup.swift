@@ -1,6 +1,7 @@
 internal import RowStore
 
-/// Objects that were read together. When the relationship of one object is read, it is read for the whole group.
+/// Objects that were read together. When a relationship of one object is read, the same query reads the relationship
+/// for up to ``window`` objects of the group.
 ///
 /// The group has only the keys of the objects, so it does not retain them.
 final class FetchGroup {
@@ -62,7 +63,7 @@ final class FetchGroup {
         }
     }
 
-    /// Groups the objects, unless all have the same entity and this entity has no relationships.
+    /// Groups the objects if they have several entities, or one entity with relationships.
     static func gather(_ objects: [ManagedObject]) {
         guard let first = objects.first, objects.count > 1 else { return }
         if of(objects) != nil { return }

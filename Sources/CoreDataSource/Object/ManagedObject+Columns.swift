@@ -16,7 +16,7 @@ extension ManagedObject {
         if column < 0 || column >= home.storages.count { refuse(column, nil) }
     }
 
-    /// Traps if the column is calculated when it is read, so that it has no stored value.
+    /// Traps if the column has no stored value, because each read calculates the value.
     @inline(__always)
     final func checkIsKept(_ column: Int) {
         if home.hasCalculatedColumns, layout.calculatedPaths[column] != nil, !home.storesAnyValue {

@@ -26,7 +26,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     @exclusivity(unchecked) final var row: RowSnapshot
     // This order of the properties needs the least padding.
     @exclusivity(unchecked) final private(set) var state: ObjectState
-    /// Whether a relationship was read or set on an object without a context.
+    /// Whether a relationship of this object was read or set while the object had no context.
     final var hasFollowed = false
     /// Whether the object is in the changed objects of its context. Only ``ChangedObjects`` sets the flag.
     @exclusivity(unchecked) final var isAmongChanged = false
@@ -36,9 +36,9 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     @exclusivity(unchecked) final var groupIndex: Int32 = 0
     /// The number of the newest save that ``row`` includes.
     final var asOf: Int64
-    /// The number of the last sync that got a value of this object.
+    /// The mark of the last sync in which the hook returned this object for a value.
     final var syncMark: Int32 = 0
-    /// The index of the constraint that was checked for the current values; -1 if none was checked.
+    /// The index of a uniqueness constraint that the current values are known to meet; -1 if there is none.
     final var checkedConstraint: Int32 = -1
     /// The objects that were read together with this object.
     @exclusivity(unchecked) final var group: FetchGroup?
@@ -91,7 +91,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// Gives a new object of a draft the key under which it was saved. The context must register the object again.
     final func rename(to key: Int64) { self.key = key }
 
-    /// How the object may be edited in its context.
+    /// How the object can be edited in its context.
     final var editing: ObjectEditing { home.editing }
 
     /// Whether the context finds objects of this entity by values that need not be unique.
@@ -201,13 +201,14 @@ extension ManagedObject: Hashable {
 @available(*, unavailable, message: "An object stays in its context. Pass its objectID, or values, instead.")
 extension ManagedObject: Sendable {}
 
-/// Deferred values (``RowQuery/defersValues``). A fetch leaves them in the store; the first use of one reads the whole row.
+/// Deferred values (``RowQuery/defersValues``). A fetch leaves these values in the store. The first use of a deferred
+/// value reads the whole row.
 extension ManagedObject {
     /// Whether any value of the row is deferred.
     final var hasDeferredValues: Bool { layout.hasDeferredValues(row) }
 
-    /// Whether the row has the bytes of a column. Deferred bytes are read first. False if the object, and so the value, is
-    /// gone.
+    /// Whether the row has the bytes of a column. Deferred bytes are read first. False if this read fails, or if the
+    /// object no longer exists.
     @inline(__always)
     final func hasBytes(_ column: Int) -> Bool { !row.isDeferred(column) || deferredReads(column) }
 
@@ -252,8 +253,8 @@ extension ManagedObject {
     package final var rowByteCount: Int { row.byteCount }
 }
 
-/// The functions for all edits. Setting an equal value changes nothing. On a read-only object it traps like any other edit, so
-/// that the mistake is found whatever the value is.
+/// The functions for all edits. Setting an equal value changes nothing. On a read-only object, setting an equal value
+/// also traps, so that the mistake is found whatever the value is.
 extension ManagedObject {
     final func setNull(_ column: Int) {
         checkIsEditable(column)
@@ -355,7 +356,8 @@ extension ManagedObject {
         if state == .edited, let saved { row = saved }
     }
 
-    /// Replaces the row with a newer row, or with a row of the same save that has no deferred values.
+    /// Replaces the row with a newer row, or with a row of the same save that has no deferred values. Keeps the row if
+    /// the new row only lacks deferred values that this row has.
     final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
         guard number > asOf || number == asOf && hasDeferredValues && !layout.hasDeferredValues(newer) else { return }
         if hasDeferredValues(of: newer) { return }

@@ -120,7 +120,7 @@ extension ManagedObject {
             home.context?.refuse(
                 DataSourceError(
                     .validationFailed,
-                    "\(layout.name).\(layout.columns[column].name) was set to a value that cannot be encoded as JSON. Change the type of the attribute.",
+                    "\(layout.name).\(layout.columns[column].name) was set to a value that cannot be encoded as JSON. Set another value, or change the type of the attribute.",
                     entityName: layout.name, attributeName: layout.columns[column].name, cause: "\(error)"))
         }
     }

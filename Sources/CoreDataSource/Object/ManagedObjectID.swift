@@ -39,7 +39,8 @@ public struct ManagedObjectID: Sendable, Hashable {
         }
     }
 
-    /// The layout of the entity in a model; nil if the ID belongs to an object of another container.
+    /// The layout of the entity in a model; nil if the ID belongs to an object of another container, or if the entity
+    /// of a decoded ID is not in the model.
     func layout(in model: ModelLayout) -> EntityLayout? {
         switch entity {
         case .known(let layout):

@@ -59,8 +59,9 @@ final class ObjectHome {
 
     /// Makes ``registeredDestination(of:at:)`` find the destination objects of a relationship.
     ///
-    /// - Parameter objects: The registered objects of the destination. The objects retain their homes, so the context must
-    ///   empty the table when it is deinitialized.
+    /// - Parameter objects: The registered objects of the destination. The home retains this table, and the objects in
+    ///   the table retain their homes. To break such cycles, the context must empty the table when the context is
+    ///   deinitialized.
     func setDestination(_ objects: ObjectTable, column: Int, at index: Int) {
         while destinations.count <= index { destinations.append(nil) }
         if !tables.contains(where: { $0 === objects }) { tables.append(objects) }
@@ -79,9 +80,9 @@ final class ObjectHome {
     }
 }
 
-/// The way in which an object may be edited.
+/// The way in which an object can be edited.
 enum ObjectEditing: UInt8 {
-    /// The object is read-only, like an object of main.
+    /// The object is read-only, like an object of the main context.
     case not
     /// The object can be edited in a batch, which saves or discards all edits.
     case inBatch

@@ -105,7 +105,7 @@ final class ObjectTable {
         ObjectTable.free(old)
     }
 
-    /// Removes the objects that have no other references than the table's.
+    /// Removes the objects that only the table references.
     func removeUnreferenced() {
         var kept: [ManagedObject] = []
         for slot in slots.indices where slots[slot].object != nil {

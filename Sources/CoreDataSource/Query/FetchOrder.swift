@@ -61,8 +61,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         self.init(path, isAscending, text)
     }
 
-    /// Adds the location of the call to an error, because a key path does not have the name of a property that is not in the
-    /// model.
+    /// Adds the location of the call to an error, because the error cannot name a property that is not in the model.
     private init(
         _ keyPath: AnyKeyPath, _ isAscending: Bool, _ text: StringOrder, _ fileID: StaticString, _ line: UInt
     ) {

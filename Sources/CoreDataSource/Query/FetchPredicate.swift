@@ -43,8 +43,9 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
 
     /// The reason why the predicate must be evaluated on objects; nil if rows are enough.
     ///
-    /// A fetch evaluates a predicate that needs objects only on objects that match all predicates joined to it by `&&`. Calls
-    /// that read only rows throw `unsupportedQuery` for such a predicate.
+    /// If a predicate needs objects, a fetch evaluates it only on the objects that match all predicates joined to it by
+    /// `&&`. A condition on related objects must not need objects; otherwise the fetch throws `unsupportedQuery`. A
+    /// list throws the same error if a part that needs objects follows a relationship.
     public var needsObjects: String? { tree.needsObjects }
 
     /// Makes a predicate from Foundation's `Predicate`.
@@ -61,10 +62,10 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// To compare an attribute with a case of your enum, capture the case, because the macro does not accept `.open`:
     /// `let open = TaskState.open`, then `#Predicate { $0.state == open }`. The enum must be `Codable`. Only equality works.
     ///
-    /// Arithmetic that would trap in Foundation gives nil, in the store and on objects: for example, a result beyond the range
-    /// of the attribute's type, or a division of an integer by zero. Nil has no order and equals only nil. A forced unwrap of
-    /// nil gives nil in the store; on an object, it makes the fetch throw `predicateFailed`. The fetch throws the same error
-    /// for an index beyond the end of a list, an `as!` to another type, and a closure over a range of more than 100,000
+    /// Arithmetic that would trap in Foundation gives nil, in the store and on objects: for example, a result beyond
+    /// the range of the attribute's type, or an integer division by zero. Nil has no order and equals only nil. A
+    /// forced unwrap of nil gives nil in the store; on an object, the fetch throws `predicateFailed`. It throws the
+    /// same error for an index beyond the end of a list, an `as!` to another type, and a closure over more than 100,000
     /// numbers.
     public init(_ predicate: Predicate<Object>) {
         tree = PredicateTree(predicate)
@@ -200,7 +201,7 @@ public func == <Object: ManagedObject, Value: AttributeStorable>(
     .compare(keyPath, .equal, value)
 }
 
-/// Matches if the attribute differs from the value. Without a value, the attribute differs from every value except nil.
+/// Matches if the attribute differs from the value. An attribute without a value differs from every value except nil.
 public func != <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {

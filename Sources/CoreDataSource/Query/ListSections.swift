@@ -26,7 +26,8 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     }
 
     let form: Form
-    /// Nil for the direction of the request's order if the order begins with the same attribute; otherwise for ascending.
+    /// Nil means the direction of the request's order if this order begins with the attribute of the sections, and
+    /// otherwise ascending.
     let isAscending: Bool?
 
     private init(_ form: Form, _ isAscending: Bool?) {
@@ -42,8 +43,8 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     /// - Parameters:
     ///   - keyPath: An attribute of the object, or of an object that is reached through to-one relationships, or a property
     ///     that is computed from the object's own attributes.
-    ///   - isAscending: Whether the least value comes first. Nil, the default, for the direction of the request's order if the
-    ///     order begins with the same attribute; otherwise for ascending.
+    ///   - isAscending: Whether the least value comes first. By default, the sections have the direction of the
+    ///     request's order if this order begins with the same attribute, and are ascending otherwise.
     public static func by(_ keyPath: PartialKeyPath<Object>, isAscending: Bool? = nil) -> ListSections {
         ListSections(.property(SectionPath(keyPath: keyPath)), isAscending)
     }
@@ -65,8 +66,8 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     ///   - keyPath: An attribute with dates.
     ///   - calendar: The calendar with its time zone. Later changes of the time zone are ignored: if the user travels, make
     ///     another list.
-    ///   - isAscending: Whether the first day comes first. Nil, the default, for the direction of the request's order if the
-    ///     order begins with the same attribute; otherwise for ascending.
+    ///   - isAscending: Whether the first day comes first. By default, the sections have the direction of the request's
+    ///     order if this order begins with the same attribute, and are ascending otherwise.
     public static func days<Value>(
         of keyPath: KeyPath<Object, Value>, in calendar: Calendar, isAscending: Bool? = nil
     ) -> ListSections {
@@ -84,7 +85,7 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     /// - Parameters:
     ///   - keyPath: An attribute with dates.
     ///   - calendar: The calendar with its time zone. Later changes of the time zone are ignored.
-    ///   - isAscending: Whether the first week comes first. Nil, the default, has the same meaning as in
+    ///   - isAscending: Whether the first week comes first. The default has the same meaning as in
     ///     ``days(of:in:isAscending:)``.
     public static func weeks<Value>(
         of keyPath: KeyPath<Object, Value>, in calendar: Calendar, isAscending: Bool? = nil
@@ -104,7 +105,7 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     /// - Parameters:
     ///   - keyPath: An attribute with dates.
     ///   - calendar: The calendar with its time zone. Later changes of the time zone are ignored.
-    ///   - isAscending: Whether the first month comes first. Nil, the default, has the same meaning as in
+    ///   - isAscending: Whether the first month comes first. The default has the same meaning as in
     ///     ``days(of:in:isAscending:)``.
     public static func months<Value>(
         of keyPath: KeyPath<Object, Value>, in calendar: Calendar, isAscending: Bool? = nil
@@ -120,10 +121,10 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - keyPath: An attribute of strings.
-    ///   - collation: The order of the letters. A letter with marks has its own section, unless the collation treats it as
-    ///     equal to the plain letter. Nil, the default, for the order of Unicode, in which marks are ignored.
-    ///   - isAscending: Whether the first letter comes first. Nil, the default, for the direction of the request's order if the
-    ///     order begins with the same attribute; otherwise for ascending.
+    ///   - collation: The order of the letters. A letter with marks has its own section, unless the collation treats it
+    ///     as equal to the plain letter. The default is the order of Unicode, in which marks are ignored.
+    ///   - isAscending: Whether the first letter comes first. By default, the sections have the direction of the
+    ///     request's order if this order begins with the same attribute, and are ascending otherwise.
     public static func firstLetters<Value>(
         of keyPath: KeyPath<Object, Value>, _ collation: FetchCollation? = nil, isAscending: Bool? = nil
     ) -> ListSections {

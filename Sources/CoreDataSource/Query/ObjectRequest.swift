@@ -34,8 +34,8 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     /// request.sections = .days(of: \.date, in: calendar)
     /// ```
     public var sections: ListSections<Object>?
-    /// The relationships to read together with the objects. Any other relationship is read for all objects of the fetch at
-    /// once, when the relationship of the first object is used.
+    /// The relationships to read together with the objects. Any other relationship is read at its first use, for up to
+    /// 1,000 objects of the fetch at once.
     ///
     /// ```swift
     /// request.prefetch = [\.group]
@@ -232,8 +232,8 @@ public struct FetchExplanation: Sendable, Hashable {
     public var steps: [String]
     /// The slow parts of the request, each with a remedy.
     public var warnings: [String]
-    /// The relationships that are read together with the objects (``ObjectRequest/prefetch``). Any other relationship is read
-    /// for all objects of the fetch at once, when the relationship of the first object is used.
+    /// The relationships that are read together with the objects (``ObjectRequest/prefetch``). Any other relationship
+    /// is read at its first use, for up to 1,000 objects of the fetch at once.
     public var prefetched: [String] = []
     /// The relationships and deferred attributes of the entity that this context has read for one object at a time, with the
     /// number of these reads.

@@ -1,4 +1,5 @@
-/// Returns the number of leading elements that match the predicate. After the first mismatch, no element may match.
+/// Returns the number of leading elements that match the predicate. The elements after the first mismatch must not
+/// match.
 ///
 /// **Complexity**: a binary search.
 func partitioningIndex(_ count: Int, _ predicate: (Int) -> Bool) -> Int {

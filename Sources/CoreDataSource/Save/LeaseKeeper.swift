@@ -92,8 +92,8 @@ package final class LeaseKeeper: Sendable {
     private func isTrusted(_ trust: LeaseTrust?, _ isFollowed: (LeaseState, Int) -> Bool) -> Bool {
         guard let trust else { return false }
         let now = ContinuousClock.now
-        // If this container does not answer for this time, another member gets the requested lease, even if this container does
-        // not notice.
+        // If this container does not answer for this long, another member gets the requested lease, and this container
+        // may not notice.
         let unanswered = sharing.leaseTimes.answer * 3 / 4
         return state.withLock {
             now < trust.end && $0.isConfirmed(since: now - unanswered) && isFollowed($0, trust.number)

@@ -254,7 +254,7 @@ extension LeaseState {
         package var leaving: [Int] = []
         /// Tickets of other members that must be answered now.
         var unanswered: [Int64] = []
-        /// The batches that these tickets wait for. Each batch is reported only once.
+        /// The batches that the tickets in ``unanswered`` wait for. Each batch is reported only once.
         var longBatches: [LongBatch] = []
         /// The time until the next check; nil to wait for a change.
         package var delay: Duration?

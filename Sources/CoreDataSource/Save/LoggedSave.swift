@@ -5,7 +5,8 @@ package struct LoggedSave: Sendable {
     package internal(set) var changes: ChangeSet
     /// The data source that made the save; nil for a save of another member, and for a save that undoes other saves.
     package let source: SaveSource?
-    /// Whether the caller waits for the store and gets the outcome. If false, the caller waits only for main.
+    /// Whether the caller waits for the store and gets the outcome. If false, the caller waits only until the main
+    /// context shows the save.
     package let isAwaited: Bool
     /// Whether the save must be committed, because it is not in the store and was not rolled back.
     package internal(set) var isPending: Bool
@@ -84,7 +85,7 @@ extension ChangeSet {
     }
 }
 
-/// A row before and after some saves; nil if the row does not exist at that time.
+/// The states of a row before and after some saves. A state is nil if the row did not exist then.
 private struct RowHistory {
     let before: RowSnapshot?
     var now: RowSnapshot?

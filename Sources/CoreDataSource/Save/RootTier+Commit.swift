@@ -68,8 +68,8 @@ extension RootTier {
         }
     }
 
-    /// Notifies main after saves were rolled back. Then all followers undo these saves, or reload rows that other programs
-    /// wrote.
+    /// Notifies the main context after saves were rolled back. Then all followers undo these saves, or reload rows that
+    /// other programs wrote.
     func didRollBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         wakeMainIfListening()

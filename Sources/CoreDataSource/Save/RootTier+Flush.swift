@@ -161,8 +161,8 @@ extension RootTier {
 extension RootTier {
     /// Makes a bulk change. Afterwards all contexts reload the rows of the changed entities.
     ///
-    /// The caller runs on the queues of all contexts that may change these entities, so no context saves the entities during
-    /// the call. Earlier saves of these entities are committed first. Other data sources save as usual.
+    /// The caller blocks the queues of all contexts that can change these entities, so no context saves the entities
+    /// during the call. Earlier saves of these entities are committed first. Other data sources save as usual.
     ///
     /// - Parameters:
     ///   - source: The data source that makes the change.

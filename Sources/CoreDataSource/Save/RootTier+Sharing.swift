@@ -139,7 +139,8 @@ extension RootTier {
         return subscription
     }
 
-    /// Repeatedly checks for writes of other programs, as long as main merges saves or a loop waits for saves.
+    /// Repeatedly checks for writes of other programs, as long as the main context merges saves or a loop waits for
+    /// saves.
     func followOutsideWrites() {
         guard store.canBeWrittenOutside else { return }
         let isFirst = state.withLock { state in
@@ -196,7 +197,8 @@ extension RootTier.State {
         if basis.number < outsideWrites.position { outsideWrites.lacking = number }
     }
 
-    /// Makes all followers reload rows, once no pending save may be missing the writes of another program.
+    /// Makes all followers reload rows, after the last save that may lack the writes of another program was committed
+    /// or rolled back.
     mutating func readAgainAfterOutsideWrites() {
         guard let lacking = outsideWrites.lacking, log.committed >= lacking else { return }
         recordOutsideWrites()

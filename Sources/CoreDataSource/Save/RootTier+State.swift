@@ -202,8 +202,8 @@ extension RootTier {
     }
 }
 
-/// The state on which a read is based. If it changes, pending rows may no longer replace the rows that the read finds in the
-/// store.
+/// The state on which a read is based. If this state changes during the read, pending rows must not replace the rows
+/// that the read finds in the store.
 struct ReadBasis: Equatable {
     let generation: Int
     let bulkChangeCount: Int

@@ -17,10 +17,10 @@ package final class RootTier: Sendable {
     let state: Guarded<State>
     let queue: any WorkQueue
     let scheduling: WorkScheduling
-    /// The largest number of bytes of saves that may wait for main or for a list. Beyond the limit, main or the list reloads
-    /// from the store.
+    /// The largest number of bytes of saves that wait for the main context or for a list. Beyond the limit, the main
+    /// context or the list reloads from the store.
     let unmergedByteLimit: Int
-    /// The longest wait of main for a server.
+    /// The longest wait of the main thread for a server.
     private let mainPatience: Duration
     /// The longest wait of a call for rows that another program has locked.
     let lockPatience: Duration
@@ -29,7 +29,7 @@ package final class RootTier: Sendable {
     package let failures: FailureReporter
     /// Tells loops over `container.saves` of the commits.
     package let saves: SaveBroadcaster
-    /// Called after a save was logged, to schedule the merge into main.
+    /// Called after a save was logged, to schedule the merge into the main context.
     private let wakeMain: @Sendable () -> Void
     /// Called with the first free key of the store after another program inserted rows.
     let raiseKeys = Guarded<(@Sendable (_ firstFree: Int64) -> Void)?>(nil)
@@ -130,7 +130,7 @@ package final class RootTier: Sendable {
         if state.withLock({ $0.log.merged != nil }) { wakeMain() }
     }
 
-    /// Calls the waiter with the outcome of a save. Call it once for each save.
+    /// Calls the waiter with the outcome of a save. Call this function at most once for each save.
     package func whenCommitted(_ number: Int64, _ waiter: @escaping CommitWaiters.Waiter) {
         let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
             if let outcome = state.takeOutcome(number) { return outcome }
@@ -155,7 +155,7 @@ package final class RootTier: Sendable {
         }
     }
 
-    // MARK: Main
+    // MARK: The main context
 
     package func startMerging() {
         let isFirst = state.withLock { state in
@@ -167,7 +167,8 @@ package final class RootTier: Sendable {
 
     package func stopMerging() { state.withLock { $0.log.stopMerging() } }
 
-    /// Takes the saves that main has not merged yet. Also returns the current generation and, if main must reload, the reason.
+    /// Takes the saves that the main context has not merged yet. Also returns the current generation and, if the main
+    /// context must reload, the reason.
     package func takeForMain() -> (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?) {
         state.withLock { ($0.log.takeForMain(), $0.log.generation, $0.log.takeStaleness()) }
     }
@@ -232,7 +233,7 @@ extension RootTier {
     static let discarded = DataSourceError(
         .pendingDiscarded, "The save was discarded before it reached the store. Save again.")
     static let storeReset = DataSourceError(
-        .storeReset, "The store was reset during this call, so none of its changes are in the new store. Call again.")
+        .storeReset, "The store was reset during this call, so none of the changes of the call are in the new store. Call again.")
     static let closed = DataSourceError(
         .storeClosed, "The store was closed. Open the store again.")
 }
@@ -243,13 +244,14 @@ package struct RootLimits: Sendable {
     package var pendingBytes: Int
     /// Further calls wait while the admitted calls have at least this number of values.
     package var queuedValues: Int
-    /// The largest number of bytes of saves that may wait for main. Beyond the limit, main reloads from the store.
+    /// The largest number of bytes of saves that wait for the main context. Beyond the limit, the main context reloads
+    /// from the store.
     package var unmergedBytes: Int
     /// The longest wait of a call for admission.
     package var patience: Duration
     /// The longest wait of a call for rows that another program has locked.
     package var lockPatience: Duration
-    /// The longest wait of main for a server.
+    /// The longest wait of the main thread for a server.
     package var mainPatience: Duration
 
     package init(

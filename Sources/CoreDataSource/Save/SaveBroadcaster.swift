@@ -2,10 +2,11 @@ package import RowStore
 
 /// Tells loops over `container.saves` of committed saves, in the order of the commits.
 ///
-/// If the container has its store alone, the root publishes each commit. The order of the commits in a shared store is known
-/// only to the store, so the broadcaster then reads the saves of all members, own saves included, from the feed of the store.
+/// If the store is not shared, the root publishes each commit. The order of the commits in a shared store is known only
+/// to the store, so the broadcaster reads the saves of all members, including this container, from the feed of the
+/// store.
 package final class SaveBroadcaster: Sendable {
-    /// Nil if the container has its store alone.
+    /// Nil if the store is not shared.
     private let sharing: (any StoreSharing)?
     private let scheduling: WorkScheduling
     private let queue: any WorkQueue
@@ -165,7 +166,7 @@ package final class SaveBroadcaster: Sendable {
     }
 }
 
-/// The membership of one loop. The loop ends its membership by releasing the object.
+/// The subscription of one loop. The loop ends the subscription by releasing this object.
 package final class SaveSubscription: Sendable {
     package let mailbox: SaveMailbox
     private let id: Int?
@@ -184,10 +185,10 @@ package final class SaveSubscription: Sendable {
 
 /// The saves that wait for one loop.
 package final class SaveMailbox: Sendable {
-    /// A commit.
+    /// A committed save, or changes whose rows are unknown.
     package enum Event: Sendable {
         case save(ChangeSet)
-        /// Changes of entities whose rows are unknown; nil for all entities.
+        /// Changes whose rows are unknown, with the changed entities; nil for all entities.
         case unknown(UnknownChanges.Reason, Set<Int>?)
 
         fileprivate var byteCount: Int {
@@ -207,7 +208,8 @@ package final class SaveMailbox: Sendable {
             case .changes(var changes):
                 if changes.member?.number == member { changes.member = nil }
                 self = .save(changes)
-            // A save that is too large for the feed has names of entities. Saves that the feed has dropped have none.
+            // The event for a save that is too large for the feed has its entities. The event for dropped saves has
+            // none.
             case .unknown(let entities): self = .unknown(entities == nil ? .missed : .tooLarge, entities)
             }
         }
@@ -226,7 +228,8 @@ package final class SaveMailbox: Sendable {
         }
     }
 
-    /// The most events that wait, and the most bytes of their rows. Beyond a limit, all are replaced by one event without rows.
+    /// The most events that wait, and the most bytes of their rows. Beyond a limit, one event without rows replaces all
+    /// waiting events.
     package static let limit = 1024
     package static let byteLimit = 16 << 20
 

@@ -2,17 +2,18 @@ package import RowStore
 
 /// All saves that are still needed, in their order. The log only makes decisions; ``RootTier`` carries them out.
 ///
-/// Each save has a number. The numbers begin with 1. The root commits the saves of the log, and main merges the saves. In the
-/// result of a fetch, the rows of saves that may have been committed after the fetch began replace the rows of the store. A
-/// save leaves the log when the root, main and all fetches no longer need it.
+/// Each save has a number. The numbers begin with 1. The root commits the saves of the log, and the main context merges
+/// the saves. In the result of a fetch, the rows of saves that may have been committed after the fetch began replace
+/// the rows of the store. A save leaves the log when the root, the main context and all fetches no longer need it.
 ///
-/// A save that cannot be committed is rolled back: it is never committed, and another save that undoes it is added for main.
+/// A save that cannot be committed is rolled back: it is never committed, and another save is added that undoes it in
+/// the main context.
 package struct SaveLog {
     /// The number of the newest save.
     package var newest: Int64 { saves.newest }
     /// The number up to which the outcome of every save is known: the save is in the store, or was rolled back.
     package private(set) var committed: Int64 = 0
-    /// The number up to which main has merged all saves; nil while main shows nothing.
+    /// The number up to which the main context has merged all saves; nil while the main context shows nothing.
     package private(set) var merged: Int64?
     /// The numbers of the group that is being committed; nil if no commit is running.
     package private(set) var committing: ClosedRange<Int64>?
@@ -27,9 +28,9 @@ package struct SaveLog {
     package var pendingCount: Int { pendingNumbers.all.count }
     /// The memory of the pending saves, in bytes.
     package private(set) var pendingByteCount = 0
-    /// The memory of the saves that main has not merged, in bytes.
+    /// The memory of the saves that the main context has not merged, in bytes.
     package private(set) var unmergedByteCount = 0
-    /// The reason why main must reload from the store; nil if main is up to date.
+    /// The reason why the main context must reload from the store; nil if the main context is up to date.
     private var staleness: Staleness?
     /// The origins whose saves are left out of commits until ``resume()``.
     var postponedOrigins: Set<Int> = []
@@ -51,7 +52,7 @@ package struct SaveLog {
     private var trimmedRows: Int64 = 0
     private var reads = OpenReads()
     private let layout: ModelLayout
-    /// The largest number of bytes of unmerged saves. Beyond the limit, main must reload.
+    /// The largest number of bytes of unmerged saves. Beyond the limit, the main context must reload.
     private let unmergedByteLimit: Int
 
     package init(_ layout: ModelLayout, unmergedByteLimit: Int = .max) {
@@ -90,7 +91,7 @@ package struct SaveLog {
         return otherMemberByteCount < unmergedByteLimit ? append(LoggedSave(ofOtherMember: changes), block) : nil
     }
 
-    /// Removes the rows of all saves in the store from ``rows``, because the store has newer rows.
+    /// Removes from ``rows`` the rows of all saves that are in the store, because the store has newer rows.
     mutating func forgetStoredRows() {
         for number in saves.numbers(after: trimmedRows) where saves[number].isStored && !saves[number].isForgotten {
             rows.remove(saves[number].changes)
@@ -232,14 +233,14 @@ package struct SaveLog {
         return lost
     }
 
-    // MARK: Main
+    // MARK: The main context
 
-    /// Records that main begins to show rows. From now on, main merges every save.
+    /// Records that the main context begins to show rows. From now on, the main context merges every save.
     package mutating func startMerging() {
         if merged == nil { merged = newest }
     }
 
-    /// Records that main no longer shows rows.
+    /// Records that the main context no longer shows rows.
     package mutating func stopMerging() {
         merged = nil
         unmergedByteCount = 0
@@ -249,7 +250,7 @@ package struct SaveLog {
 
     var hasUnmergedSaves: Bool { merged.map { $0 < newest } ?? false }
 
-    /// Returns the saves that main has not merged yet, and marks them as merged.
+    /// Returns the saves that the main context has not merged yet, and marks them as merged.
     package mutating func takeForMain() -> [ChangeSet] {
         guard let merged, merged < newest else { return [] }
         let taken = saves[saves.numbers(after: merged)].map(\.changes)
@@ -259,7 +260,7 @@ package struct SaveLog {
         return taken
     }
 
-    /// Makes main reload from the store instead of merging saves.
+    /// Makes the main context reload from the store instead of merging saves.
     package mutating func forgetForMain(_ reason: Staleness) {
         guard merged != nil else { return }
         merged = newest
@@ -268,7 +269,7 @@ package struct SaveLog {
         trim()
     }
 
-    /// Removes and returns the reason why main must reload; nil if main is up to date.
+    /// Removes and returns the reason why the main context must reload; nil if the main context is up to date.
     package mutating func takeStaleness() -> Staleness? {
         defer { staleness = nil }
         return staleness
@@ -370,7 +371,7 @@ extension SaveLog {
 }
 
 extension SaveLog {
-    /// The reason why main must reload from the store.
+    /// The reason why the main context must reload from the store.
     package enum Staleness: Sendable {
         /// The unmerged saves used too much memory and were dropped.
         case backlog

@@ -21,7 +21,8 @@ public struct StoreFailure: Sendable {
 
         public var description: String { rawValue }
 
-        /// A save with `waitFor: .main` could not be written yet. Main shows the save, and the container tries again.
+        /// A save with `waitFor: .main` could not be written yet. The main context shows the save, and the container
+        /// tries again.
         public static let saveDelayed = Kind(rawValue: "saveDelayed")
         /// A save with `waitFor: .main` was refused. The save was rolled back in all contexts.
         public static let saveRefused = Kind(rawValue: "saveRefused")
@@ -29,7 +30,7 @@ public struct StoreFailure: Sendable {
         public static let writeFailed = Kind(rawValue: "writeFailed")
         /// The store itself has a problem, such as a checkpoint that keeps failing or a value that cannot be read.
         public static let store = Kind(rawValue: "store")
-        /// A batch takes long while another process waits for the lease of its data source. Each batch is reported once.
+        /// A batch takes long while another process waits for a lease that the batch uses. Each batch is reported once.
         public static let batchHoldsLease = Kind(rawValue: "batchHoldsLease")
     }
 
@@ -50,7 +51,7 @@ public struct StoreFailure: Sendable {
         let seconds = (ContinuousClock.now - batch.begin) / .seconds(1)
         let error = DataSourceError(
             .batchHoldsLease,
-            "A batch of \(batch.source) has run for \((seconds * 10).rounded() / 10) s, and another process waits for its lease. Keep "
+            "A batch of \(batch.source) has run for \((seconds * 10).rounded() / 10) s, and another process waits for a lease of this batch. Keep "
                 + "batches short in shared stores: a call that waits too long throws leaseUnavailable.")
         self.init(.batchHoldsLease, error, dataSourceName: batch.source)
     }

@@ -10,7 +10,7 @@ public struct UnknownChanges: Sendable, Hashable {
     public struct Reason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
-        /// The reason with the given raw value, for example from a log.
+        /// Creates the reason with the given raw value, for example from a log.
         ///
         /// ```swift
         /// let reason = UnknownChanges.Reason(rawValue: "missed")
@@ -23,12 +23,12 @@ public struct UnknownChanges: Sendable, Hashable {
 
         /// The loop was slower than the saves, or the store has dropped saves that the loop had not reached.
         public static let missed = Reason(rawValue: "missed")
-        /// The store changed or deleted many rows itself, without their being read: `update(_:where:set:)`,
+        /// The store itself changed or deleted many rows, and no context read the rows: `update(_:where:set:)`,
         /// `delete(_:where:)`.
         public static let bulkChange = Reason(rawValue: "bulkChange")
         /// The save has too many rows for the feed of a shared store: more than 4,096 rows or 4 MB.
         public static let tooLarge = Reason(rawValue: "tooLarge")
-        /// A program that is not a container of the store has written to it, or a server has lost saves.
+        /// A program has written to the store without a container, or a server has lost saves.
         public static let outsideWrites = Reason(rawValue: "outsideWrites")
         /// The store was emptied: ``PersistentContainer/reset()``.
         public static let reset = Reason(rawValue: "reset")

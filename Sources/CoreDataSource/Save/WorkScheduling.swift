@@ -44,7 +44,7 @@ package protocol WorkQueue: AnyObject, Sendable {
     /// Enqueues work.
     func async(_ work: @escaping @Sendable () -> Void)
 
-    /// Enqueues work, and waits until the work has run. Never call it on the queue itself.
+    /// Enqueues work, and waits until the work has run. Never call this function on the queue itself.
     func sync<R>(_ work: () throws -> R) rethrows -> R
 
     /// Traps if the calling code does not run on the queue.
@@ -119,7 +119,7 @@ package final class QueueExecutor: SerialExecutor {
     /// Whether the calling code runs on the executor of any private or reading context.
     package static var isAnyCurrent: Bool { DispatchWorkQueue.isPrivateQueueCurrent }
 
-    /// Enqueues work, and waits until the work has run. Never call it on this executor.
+    /// Enqueues work, and waits until the work has run. Never call this function on this executor.
     package func runAndWait<R>(_ work: () throws -> R) rethrows -> R {
         try queue.sync(work)
     }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The rows of saves that were not committed when a read of the store began. The read may not find these rows in the store.
 ///
-/// The number of small pending saves does not affect the time of a look-up, neither by key, by unique values, nor by the
+/// The number of small pending saves does not affect the time of a look-up by key, by unique values, or by the
 /// destination of a link. Each large pending save adds a search in the block of the save.
 struct PendingRows {
     private let layout: ModelLayout
