@@ -275,7 +275,7 @@ package final class SaveMailbox: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits for the next event; nil after the last event. If the task is cancelled, there are no more events.
+    /// Waits for the next event; nil after the last event. If the task is canceled, there are no more events.
     package func next() async -> Event? {
         await withTaskCancellationHandler {
             while !Task.isCancelled {

@@ -60,8 +60,9 @@ public class EditingContext: ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// The save applies the model's delete rules to related objects. The save throws `entityNotOwned` if the data source does
-    /// not own the object, and `deletionDenied` if a rule is Deny. The call traps for an object of another context.
+    /// The save applies the model's delete rules to related objects. The save throws `entityNotOwned` if the data
+    /// source does not own the object, and `deletionDenied` if a rule is Deny. The call traps for an object of a
+    /// context that is not part of the save.
     public func delete(_ object: ManagedObject) {
         let context = editor(of: object)
         do throws(DataSourceError) { try context.delete(owned: object) } catch { context.refuse(error) }

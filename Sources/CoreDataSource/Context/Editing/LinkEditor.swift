@@ -44,7 +44,7 @@ struct LinkEditor {
         if let other, other !== object { other.setLink(column, object) }
     }
 
-    /// Links a source to an object. If the object may have only one source, removes the link of its previous source.
+    /// Links a source to an object. If the object can have only one source, removes the link of the previous source.
     private func point(_ source: ManagedObject, _ column: LinkColumn, to other: ManagedObject?) throws {
         if let other, source.row.end(column, [other.layout.index])?.key == other.key { return }
         if let other, let constraint = source.layout.constraint(onColumn: column.key) {
@@ -218,7 +218,7 @@ struct LinkEditor {
     /// Returns the position after the last object whose link column refers to the owner; nil if the objects have no order.
     private func nextPosition(_ owner: ManagedObject, _ column: LinkColumn) throws -> Int64? {
         guard let position = column.position else { return nil }
-        // An object can be its own owner.
+        // Decide by the relationship and not by the objects, because an object can be its own owner.
         let own = relationship.isToMany ? index : inverseIndex(owner)
         return try own.flatMap { try nextPosition(owner, $0, position) }
     }

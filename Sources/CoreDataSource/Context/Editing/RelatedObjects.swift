@@ -14,10 +14,11 @@ internal import RowStore
 ///
 /// The set always shows the current links, including links that were set through the inverse relationship.
 ///
-/// If the links cannot be read, the set is empty. The save, or ``PersistentContainer/read(_:)``, then throws the error. On
-/// main, ``PersistentContainer/failures`` reports the error.
+/// If the links cannot be read, the set is empty. The save, or ``PersistentContainer/read(_:)``, then throws the error.
+/// In the main context, ``PersistentContainer/failures`` reports the error.
 ///
-/// **Isolation**: the isolation of the object's context. On main and in `container.read`, the set is read-only: a change traps.
+/// **Isolation**: the isolation of the object's context. In the main context and in `container.read`, the set is
+/// read-only: a change traps.
 public struct RelatedObjects<Object: ManagedObject> {
     private let owner: ManagedObject
     private let index: Int
@@ -161,8 +162,8 @@ extension RelatedObjects: RelatedCollection {
     package static var emptiness: AnyKeyPath { \Self.isEmpty }
 }
 
-/// The least and the greatest value of an attribute of the objects, in code and in key paths: `\ThreadEntity.messages[max:
-/// \.date]`.
+/// The least and the greatest value of an attribute of the objects, in code and in key paths:
+/// `\ThreadEntity.messages[max: \.date]`.
 extension RelatedObjects {
     /// The greatest value of an attribute; nil if there are no objects. Strings are compared byte by byte.
     ///
@@ -259,9 +260,9 @@ extension ManagedObject {
     /// }
     /// ```
     ///
-    /// The result is also nil if the related object was deleted with the rule No Action, or if the container is deinitialized.
-    /// If the link cannot be read, the result is nil. The save, or ``PersistentContainer/read(_:)``, then throws the error. On
-    /// main, ``PersistentContainer/failures`` reports the error.
+    /// The result is also nil if the related object was deleted with the rule No Action, or if the container is
+    /// deinitialized. If the link cannot be read, the result is nil. The save, or ``PersistentContainer/read(_:)``,
+    /// then throws the error. In the main context, ``PersistentContainer/failures`` reports the error.
     ///
     /// **Isolation**: the isolation of the object's context.
     ///

@@ -28,7 +28,8 @@ struct Batch {
 
     /// Runs the work, checks its edits, and passes the edits to the root. If the call throws, it changes nothing.
     ///
-    /// The compiler makes a copy of this function for each type of result, so the rest of the batch is not generic.
+    /// The compiler makes a copy of this function for each type of result, so all other functions of the batch are not
+    /// generic.
     func run<Result>(
         isAwaited: Bool, _ work: (PrivateContext) throws -> Result
     ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
@@ -50,7 +51,7 @@ struct Batch {
     /// Waits for the leases, and applies changes that were made outside the contexts.
     private func enter() throws -> LeaseUse? {
         let use = try useLeases()
-        // Call this only without leases, because leases would have to be released if the call throws.
+        // Call `followToRead` only without leases, because leases would have to be released if it throws.
         if use == nil { try followToRead() }
         begin(hasFollowed: use != nil)
         let leased = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
@@ -244,8 +245,8 @@ extension PrivateContext {
 public struct SaveLevel: Sendable, Hashable {
     private let rawValue: Int
 
-    /// The rows are in the store, with the durability that ``PersistentContainer/Configuration/synchronous`` sets. After a call
-    /// on the main actor, the objects and lists of main show the rows too.
+    /// The rows are in the store, with the durability that ``PersistentContainer/Configuration/synchronous`` sets.
+    /// After a call on the main actor, the objects and lists of the main context show the rows too.
     public static let store = SaveLevel(rawValue: 2)
     /// The main context and its lists show the rows. The container writes the rows to the store soon afterwards. If the disk
     /// fails, the container tries again. ``EntityDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()`

@@ -29,7 +29,7 @@ final class CoalescedLoads: Sendable {
     private struct State {
         var loads: [Key: Load] = [:]
         var lastNumber = 0
-        /// Callers that were cancelled before they began to wait.
+        /// Callers that were canceled before they began to wait.
         var cancelled: Set<Int> = []
     }
 
@@ -37,9 +37,9 @@ final class CoalescedLoads: Sendable {
 
     /// Waits for the running load of a key. Starts a load if none is running.
     ///
-    /// A load is cancelled when its last waiter is cancelled.
+    /// A load is canceled when its last waiter is canceled.
     ///
-    /// - Throws: For every waiter, any error that the load throws; `CancellationError` if the task is cancelled.
+    /// - Throws: For every waiter, any error that the load throws; `CancellationError` if the task is canceled.
     func run(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) async throws {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -58,7 +58,7 @@ final class CoalescedLoads: Sendable {
         try outcome.get()
     }
 
-    /// - Returns: False if the caller is already cancelled.
+    /// - Returns: False if the caller is already canceled.
     private func enter(
         _ key: Key, number: Int, waiter: Waiter, load: @escaping @Sendable () async throws -> Void
     ) -> Bool {

@@ -6,8 +6,8 @@ internal import RowStore
 /// deletion is left. The rule Deny is checked last, because an object that is deleted too, or that was moved to another owner,
 /// denies nothing.
 ///
-/// Cascades can also be applied earlier, without the other rules, and repeatedly, because an object that is already deleted is
-/// skipped.
+/// Cascades can also be applied earlier, without the other rules. Applying cascades again is safe, because objects that
+/// are already deleted are skipped.
 struct DeleteRules {
     private let contexts: [EditingContext]
     /// Whether to apply only the rule Cascade.
@@ -19,7 +19,7 @@ struct DeleteRules {
     /// Whether the deleted objects were never saved. If true, saved objects only lose their links to the deleted objects.
     private var sparesSaved = false
     private var denials: [Denial] = []
-    /// The entities whose rows are deleted without being made into objects.
+    /// The entities whose rows are deleted without making objects.
     private var entitiesDeletedAsRows: Set<Int> = []
 
     private struct Denial {

@@ -16,7 +16,7 @@ enum RowChangeWay {
 /// The changes are part of the batch's change set, and are checked like all saves. If there are too many rows for a change set,
 /// the store changes the rows.
 extension PrivateContext {
-    /// The largest number of rows that one such change adds to a change set.
+    /// The largest number of rows of one entity that such a change adds to a change set.
     static let mostChangedRows = 1 << 14
     /// If the store makes the change, the rules of the model are checked on at most this number of rows.
     private static let mostCheckedRows = 256
@@ -97,7 +97,7 @@ extension PrivateContext {
     ) throws -> Int {
         try reading(registersObjects: false) { () throws(DataSourceError) in
             var query = plan.query
-            // The search for rows ends if the task is cancelled.
+            // The search for rows ends if the task is canceled.
             query.budget = QueryBudget(isCancellable: isCancellable)
             let change = BulkChange(plan.family.map { query.of(entity: $0) }, values: values)
             return try stack.root.make(change, from: source, basis: position)

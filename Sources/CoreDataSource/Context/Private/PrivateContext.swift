@@ -259,7 +259,7 @@ extension PrivateContext: CustomStringConvertible {
     }
 }
 
-/// Applying changes that were made outside the context to registered objects, only between two batches.
+/// Updating the registered objects after changes outside the context. This happens only between two batches.
 extension PrivateContext {
     func take(_ event: FeedEvent) {
         related.removeAll()
@@ -351,7 +351,8 @@ extension PrivateContext {
     }
 }
 
-/// Throws if the task is cancelled, so that its batch ends and saves nothing. To save time, checks only every 256th index.
+/// Throws if the task is canceled, so that its batch ends and saves nothing. To save time, checks only every 256th
+/// index.
 func checkCancellation(_ index: Int) throws {
     if index & 0xFF == 0 { try Task.checkCancellation() }
 }

@@ -22,7 +22,7 @@ package actor PrivateTier {
     nonisolated let owner: String
     /// The source of the data source's saves.
     nonisolated let source: SaveSource
-    /// The loads of objects that were looked up and not found.
+    /// The running calls of `orLoad` closures, which load objects that the store does not have.
     nonisolated let loads = CoalescedLoads()
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
@@ -53,8 +53,9 @@ package actor PrivateTier {
 
 /// The leases that batches of a data source need.
 struct TierLeases: Sendable {
-    /// The leases of batches that change only owned entities. These include the leases of entities that share a uniqueness
-    /// constraint with an owned entity, because each entity has a separate table.
+    /// The leases of batches that change only owned entities. These include the leases of entities that share a
+    /// uniqueness constraint with an owned entity: the batch checks the constraint in the tables of all these entities,
+    /// and no other member may change the tables meanwhile.
     let own: LeaseSet
     /// The leases of batches that may delete.
     let reach: LeaseSet
@@ -93,7 +94,7 @@ struct ContextBox: @unchecked Sendable {
 extension PrivateTier {
     /// Runs the work on the queue, saves its edits, and returns when the save has reached the requested level.
     ///
-    /// On the main actor, the call also waits until main and its lists show the save.
+    /// On the main actor, the call also waits until the main context and its lists show the save.
     ///
     /// - Parameters:
     ///   - values: The number of values that the work handles; 0 for work that only reads.
@@ -119,8 +120,8 @@ extension PrivateTier {
 
     /// Runs the work on the queue, saves its edits, and blocks until the save is in the store.
     ///
-    /// On the main thread, objects and fetches of main show the save when the call returns. Lists show the save later, when
-    /// main is free.
+    /// On the main thread, objects and fetches of the main context show the save when the call returns. Lists show the
+    /// save later, when the main actor is free.
     nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (PrivateContext) throws -> Result
     ) throws -> SavedWork<Result> {
@@ -142,7 +143,8 @@ extension PrivateTier {
 
     /// Enqueues the work after all earlier calls, and returns at once.
     ///
-    /// The callback runs on the main actor, after the save is in the store, and after main and its lists show the save.
+    /// The callback runs on the main actor, after the save is in the store, and after the main context and its lists
+    /// show the save.
     nonisolated func performLater<Result: Sendable>(
         values: Int = 1, deletes: Bool = true, _ work: @escaping @Sendable (PrivateContext) throws -> Result,
         callback: @escaping @MainActor @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void
@@ -243,7 +245,7 @@ struct TierCall: Sendable {
         if level == .store, let number = saved.uncommitted {
             do { try await stack.root.committed(number) } catch { failure = error }
         }
-        // Main may still show a failed save, so merge its rollback.
+        // The main context may still show a failed save, so merge the rollback of the save.
         if level == .main || isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
         if let failure { throw failure }
         return saved

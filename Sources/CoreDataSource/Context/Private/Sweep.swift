@@ -29,9 +29,9 @@ extension PrivateContext {
     /// Deletions follow the delete rules. A second sweep of the same relationship of the same parent replaces the first sweep.
     /// A sweep does not make links, and does not write the children that stay.
     ///
-    /// In a `sync`, the rules of the sync apply to the children too. If the sync may not delete, the sweep deletes nothing. The
-    /// options of the sync are added to `options`. The limit `.atMost` of the sync applies to the children of all its sweeps
-    /// together.
+    /// In a `sync`, the arguments of the sync also limit the sweep. If the sync may not delete, the sweep deletes
+    /// nothing. The options of the sync are added to `options`. The limit `.atMost` of the sync applies to the children
+    /// of all its sweeps together.
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship, ordered or not, to objects that this data source owns. Its inverse must be
@@ -42,8 +42,8 @@ extension PrivateContext {
     ///   - deleting: Whether to delete the other children, and the greatest share of this parent's children that may be
     ///     deleted.
     ///   - options: ``SyncOptions/allowsEmpty`` for a list that may be empty.
-    /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. The save throws `emptySync` if the list is empty but
-    ///   children are stored, and `tooManyDeletions` if too many children would be deleted.
+    /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. The save throws `emptySync` if the list has no
+    ///   objects and children would be deleted, and `tooManyDeletions` if too many children would be deleted.
     public func sweep<Parent: ManagedObject, Children: Sequence>(
         _ relationship: KeyPath<Parent, Children>, of parent: Parent, keeping kept: [Children.Element?],
         deleting: SyncDeletion = .all, options: SyncOptions = []

@@ -16,8 +16,8 @@ public struct SyncOptions: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// An empty list, or a list with only ignored values, deletes all objects in scope. Without the option, the sync throws
-    /// `emptySync`.
+    /// An empty list deletes all objects in scope. A list with only ignored values does so if ``allowsIgnoredValues``
+    /// is also set. Without ``allowsEmpty``, the sync throws `emptySync` for both lists if there are objects in scope.
     public static let allowsEmpty = SyncOptions(rawValue: 1)
     /// A list with ignored values deletes the objects that are not in the list. Without the option, such a list deletes
     /// nothing.

@@ -32,12 +32,12 @@ final class EntityBinding {
     @exclusivity(unchecked) private var uniqueIndexes: [UniqueIndex]
     /// For each constraint, the keys of objects whose values are not in the unique index yet.
     @exclusivity(unchecked) private var unindexed: [[Int64]]
-    /// Whether every row is registered, so that the store need not be read. Only ``recordAllRowsRegistered()`` sets it.
+    /// Whether every row is registered, so that reads skip the store. Only ``recordAllRowsRegistered()`` makes it true.
     private(set) var hasAllRows = false
     /// Whether the context has checked in the store whether the entity has any rows. False again after the objects are
     /// forgotten.
     var isEmptinessKnown = false
-    /// The number of look-ups that had to read from the store since the last save.
+    /// The number of look-ups in this batch that had to read from the store.
     var misses = 0
     /// The space for strings and blobs in new rows, in words.
     var spareWords = 16
@@ -220,7 +220,7 @@ final class EntityBinding {
         home.hasValueIndexes = followsValues
     }
 
-    /// Forgets which values were absent from the store, because others may have inserted these values.
+    /// Forgets which values were absent from the store, because other contexts may have inserted them.
     func forgetAbsence() {
         if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.forgetStore() }
@@ -247,7 +247,7 @@ final class EntityBinding {
         return index
     }
 
-    /// Returns the index of a column, or nil. Builds an index once as many rows as it would contain were evaluated without it.
+    /// Returns the index of a column; nil until as many rows as the index would have were evaluated without it.
     func valueIndex(_ column: Int, insteadOf count: Int) -> ValueIndex? {
         if let index = knownIndex(column) { return index }
         let scanned = scannedRows[column, default: 0]
@@ -304,7 +304,8 @@ final class EntityBinding {
 
     /// Records that an object has new values in the columns of a constraint. The next look-up adds them to the index.
     ///
-    /// The update is late, because most fetches are not followed by a look-up, and default values of new objects would collide.
+    /// The update is late, because few fetches are followed by a look-up, and default values would collide in the
+    /// index.
     func indexLater(_ object: ManagedObject, _ constraint: Int) {
         if unindexed[constraint].last == object.key { return }
         unindexed[constraint].append(object.key)

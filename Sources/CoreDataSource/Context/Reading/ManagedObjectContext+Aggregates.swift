@@ -224,8 +224,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns some attributes of the objects of a request, in the order of the request. Only these attributes are read, and no
-    /// objects are made.
+    /// Returns some attributes of the objects of a request, in the order of the request. Only these attributes are
+    /// read, and no objects are made, unless the predicate needs objects.
     ///
     /// ```swift
     /// for (name, age) in try context.values(
@@ -255,8 +255,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns one attribute of the objects of a request, in the order of the request. Only this attribute is read, and no
-    /// objects are made.
+    /// Returns one attribute of the objects of a request, in the order of the request. Only this attribute is read, and
+    /// no objects are made, unless the predicate needs objects.
     ///
     /// ```swift
     /// let known = Set(try context.values(ObjectRequest<ContactEntity>(), \.uid))

@@ -3,8 +3,8 @@ internal import RowStore
 
 /// Fetching many objects.
 extension ManagedObjectContext {
-    /// Returns the matching objects, including unsaved edits. The objects become one group: a relationship is read for all
-    /// objects of a group at once.
+    /// Returns the matching objects, including unsaved edits. The objects become one group, so that a relationship is
+    /// read for many of them at once.
     func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         let objects = try ungroupedObjects(plan)
         FetchGroup.gather(objects)
@@ -165,7 +165,7 @@ extension ManagedObjectContext {
                 // be outdated.
                 total += try readRows(query.keysOnly).rows.count
             } else {
-                // The store counts the saved rows, and the difference by the edits is added.
+                // The store counts the saved rows. Add the difference that the edits make.
                 stored.append(entity)
                 total += try countOfEdits(query)
             }
@@ -240,7 +240,7 @@ extension ManagedObjectContext {
 
     /// Returns objects that a relationship leads to, cast to the requested class. Objects of other classes are left out.
     func typed<Object: ManagedObject>(_ objects: [ManagedObject], _ relationship: RelationshipLayout) -> [Object] {
-        // See the cast above.
+        // See the comment on the cast above.
         let isTyped = relationship.destinationFamily.allSatisfy {
             editor(ofEntity: $0).bindings[$0].type is Object.Type
         }

@@ -14,7 +14,7 @@ extension ManagedObjectContext {
     ///
     /// **Ordering**: the order of the request. Objects that compare equal come in the order of creation.
     ///
-    /// **Cancellation**: off the main actor, a long fetch ends when its task is cancelled.
+    /// **Cancellation**: off the main actor, a long fetch ends when its task is canceled.
     ///
     /// **Complexity**: one query for each entity of the request, and one or more queries for each prefetched relationship.
     ///
@@ -162,7 +162,7 @@ extension ManagedObjectContext {
         try count(ObjectRequest(type, where: predicate))
     }
 
-    /// Whether a request has any object. At most one row is read.
+    /// Whether a request has any object. If the predicate needs no objects, at most one row is read.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
     package func exists<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Bool {

@@ -211,8 +211,8 @@ extension ManagedObjectContext {
 
     /// Registers the objects of the given ends, with one query for each entity.
     ///
-    /// - Parameter group: The group that needs the objects. Main keeps the objects alive as long as any object of the group
-    ///   exists.
+    /// - Parameter group: The group that needs the objects. A context without a data source keeps the objects alive as
+    ///   long as the group exists.
     func readObjects(_ ends: some Sequence<LinkEnd>, for group: FetchGroup? = nil) throws(DataSourceError) {
         var wanted: [Int: Set<Int64>] = [:]
         for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(end.key) }

@@ -58,8 +58,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the query if the store alone can run the query. Returns nil if objects of this context affect the result, or if
-    /// the plan has several entities or relationships.
+    /// Returns the query if the store alone can run the query. Returns nil if the query must or can use objects of this
+    /// context, or if the plan has several entities or joined columns.
     func committedQuery(_ plan: FetchPlan, columns: [Int]?) -> RowQuery? {
         guard plan.objectPredicate == nil, plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         var query = plan.query.of(entity: plan.family[0])

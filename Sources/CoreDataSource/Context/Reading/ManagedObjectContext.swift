@@ -32,7 +32,7 @@ public class ManagedObjectContext {
     var bulkChanges: [EntityChanges] = []
     /// The error of the first edit that was refused since the last save. The next save throws the error.
     private(set) var refusal: DataSourceError?
-    /// Whether a hook or `perform` is running. Its edits will be saved.
+    /// Whether edits are allowed: a hook or `perform` is running, or the context belongs to a draft.
     var isInBatch = false
     /// The position of the feed up to which the context has applied all events.
     var position: FeedPosition
@@ -44,7 +44,7 @@ public class ManagedObjectContext {
     var isFollowing = false
     /// For each relationship, the number of reads for one object at a time.
     var readOneByOne: [RelatedCache.Key: Int] = [:]
-    /// Whether a long query ends when its task is cancelled.
+    /// Whether a long query ends when its task is canceled.
     var isCancellable = false
     /// Whether fetched rows may have deferred values. Rows that are edited or compared must not have any.
     var defersValues = false
@@ -78,7 +78,7 @@ public class ManagedObjectContext {
         for binding in bindings { binding.home = ObjectHome(binding.layout, in: self, editing) }
     }
 
-    /// How objects of this context may be edited.
+    /// How objects of this context can be edited.
     var editing: ObjectEditing { .not }
 
     /// The isolation of a look-up of one row.
@@ -172,7 +172,7 @@ public class ManagedObjectContext {
             error as? DataSourceError
             ?? DataSourceError(
                 .cancelled,
-                "The task was cancelled while a relationship or a large value was read. Read the property again.")
+                "The task was canceled while a relationship or a large value was read. Read the property again.")
         if reportsReadFailures {
             stack.root.failures.report(StoreFailure(.store, error, dataSourceName: nil))
         } else {

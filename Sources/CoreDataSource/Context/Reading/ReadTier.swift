@@ -48,7 +48,7 @@ package final class ReadQueue: Sendable {
         var made = 0
         var waiting: [(number: Int, continuation: CheckedContinuation<ReadTier?, Never>)] = []
         var lastNumber = 0
-        /// Calls that were cancelled before they began to wait.
+        /// Calls that were canceled before they began to wait.
         var cancelled: Set<Int> = []
         var isClosed = false
         /// Calls of ``ReadQueue/close()`` that wait for the last read.
@@ -73,7 +73,7 @@ package final class ReadQueue: Sendable {
 
     /// Waits for a queue. Return the queue with ``give(back:)``.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled during the wait; `storeClosed`.
+    /// - Throws: `CancellationError` if the task is canceled during the wait; `storeClosed`.
     func take() async throws -> ReadTier {
         try Task.checkCancellation()
         let number = try state.withLock { (state) throws(DataSourceError) in

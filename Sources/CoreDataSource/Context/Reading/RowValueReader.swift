@@ -72,8 +72,8 @@ private struct RelatedCell {
         object = RowObject.make(self.layout, context, storesAnyValue: true)
     }
 
-    /// Returns the entity and the column of the attribute. A number that is calculated from many objects has no attribute. It
-    /// uses the first column, because every row has a first column.
+    /// Returns the entity and the column of the attribute. A number that is calculated from many objects has no
+    /// attribute. For such a number, the result is the first column, because every row has a first column.
     private static func attribute(
         _ joined: JoinedColumn, _ layout: EntityLayout, _ model: ModelLayout
     ) -> (EntityLayout, Int) {
@@ -120,9 +120,10 @@ extension ManagedObject {
     /// The value is not stored. Each read calculates the value from the objects in the context. In predicates, sort orders and
     /// `values`, the attribute stands for its path, and the store calculates the value.
     ///
-    /// If the objects cannot be read, the result is nil or zero. The save, or ``PersistentContainer/read(_:)``, then throws the
-    /// error. On main, ``PersistentContainer/failures`` reports the error. After the container is deinitialized, the result is
-    /// nil or zero. The call traps for the object of a ``ListRow``, because that object has no related objects.
+    /// If the objects cannot be read, the result is nil or zero. The save, or ``PersistentContainer/read(_:)``, then
+    /// throws the error. In the main context, ``PersistentContainer/failures`` reports the error. After the container
+    /// is deinitialized, the result is nil or zero. The call traps for the object of a ``ListRow``, because that object
+    /// has no related objects.
     ///
     /// **Isolation**: the isolation of the object's context.
     ///

@@ -44,7 +44,7 @@ final class ValueIndex {
         registeredThrough.removeAll()
     }
 
-    /// Forgets which stored rows are registered, because others may have changed the store.
+    /// Forgets which stored rows are registered, because other contexts may have changed the store.
     func forgetStore() { registeredThrough.removeAll() }
 
     // MARK: Looking up

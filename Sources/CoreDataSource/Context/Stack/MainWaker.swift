@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// Schedules the merge of new saves into main, once for any number of saves. Callers do not wait.
+/// Schedules the merge of new saves into the main context, once for any number of saves. Callers do not wait.
 final class MainWaker: Sendable {
-    /// The functions of main that the waker calls.
+    /// The functions of the main context that the waker calls.
     struct Work {
         /// Updates the registered objects and then the lists to the newest save.
         let merge: @MainActor @Sendable () -> Void
-        /// Updates the registered objects to the newest save. Lists are updated later, when main is free.
+        /// Updates the registered objects to the newest save. Lists are updated later, when the main actor is free.
         let mergeObjects: @MainActor @Sendable () -> Void
         /// Returns after all lists show the merged saves.
         let settleLists: @MainActor @Sendable () async -> Void
@@ -15,13 +15,13 @@ final class MainWaker: Sendable {
     private struct State {
         var main: Work?
         var isScheduled = false
-        /// The calls to make on main, in the order of their arrival.
+        /// The calls to make on the main actor, in the order of their arrival.
         var callbacks: [Callback] = []
         var isCallingBack = false
     }
 
     private struct Callback {
-        /// Whether main must show all saves first.
+        /// Whether the main context must show all saves first.
         let needsMerge: Bool
         let body: @MainActor @Sendable () -> Void
     }
@@ -49,7 +49,8 @@ final class MainWaker: Sendable {
     /// Merges all saves so far.
     @MainActor func merge() { takeMain()?.merge() }
 
-    /// Merges all saves so far into the objects of main. Lists are updated later, when main is free.
+    /// Merges all saves so far into the objects of the main context. Lists are updated later, when the main actor is
+    /// free.
     @MainActor func mergeObjects() { takeMain()?.mergeObjects() }
 
     private func takeMain() -> Work? {
@@ -61,9 +62,9 @@ final class MainWaker: Sendable {
 
     // MARK: Callbacks
 
-    /// Calls the body on main, after all earlier bodies.
+    /// Calls the body on the main actor, after all earlier bodies.
     ///
-    /// - Parameter needsMerge: Whether main and its lists must show all saves first.
+    /// - Parameter needsMerge: Whether the main context and its lists must show all saves first.
     func callBack(afterMerge needsMerge: Bool, _ body: @escaping @MainActor @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             state.callbacks.append(Callback(needsMerge: needsMerge, body: body))

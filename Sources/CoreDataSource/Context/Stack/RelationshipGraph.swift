@@ -10,7 +10,7 @@ final class RelationshipGraph: Sendable {
         let isPair: Bool
     }
 
-    /// A link column for whose relationship the model has a count rule.
+    /// A link column of a relationship with a count rule.
     struct CountedColumn: Sendable {
         let column: LinkColumn
         /// The possible entities of the owner.

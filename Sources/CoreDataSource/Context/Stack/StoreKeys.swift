@@ -3,9 +3,10 @@ internal import Synchronization
 
 /// The keys of new objects.
 ///
-/// In a shared store, this class reserves keys in the store. The first keys are reserved when the store is opened. More keys
-/// are reserved on a queue whenever half of the reserved keys are used. So an insert, even in a draft on main, usually finds
-/// reserved keys. The insert waits for the store only if keys are used faster than the store reserves more keys.
+/// In a shared store, this class reserves keys in the store. The first keys are reserved when the store is opened. More
+/// keys are reserved on a queue whenever half of the reserved keys are used. So an insert, even in a draft on the main
+/// actor, usually finds reserved keys. The insert waits for the store only if keys are used faster than the store
+/// reserves more keys.
 package final class StoreKeys: Sendable {
     private let sharing: (any StoreSharing)?
     private let queue: (any WorkQueue)?
