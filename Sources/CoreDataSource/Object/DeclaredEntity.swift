@@ -2,7 +2,8 @@ internal import Foundation
 public import ManagedModel
 internal import RowStore
 
-/// The description of an entity by a class with `@StoredEntity`. The macro makes it. In an app, use ``ManagedObjectModel``.
+/// The description of an entity by a class with `@StoredEntity`. The macro makes the description. In an app, use
+/// ``ManagedObjectModel``.
 public struct DeclaredEntity {
     /// The class that describes the entity.
     let type: ManagedObject.Type

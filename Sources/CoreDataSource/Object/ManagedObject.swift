@@ -144,9 +144,11 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// Long strings are shortened, and data is shown as its length. Nil values are left out.
     open var description: String { layout.description(key, row, state) }
 
-    /// The names of the attributes that differ from their saved values. For a new object, all attributes that are not nil.
+    /// The names of the attributes, and of the relationships stored in the object's row, that differ from the last
+    /// save. A position in an ordered relationship has a name such as `group.position`. For a new object, the names of
+    /// all values that are not nil.
     ///
-    /// **Complexity**: one comparison for each attribute.
+    /// **Complexity**: one comparison for each attribute and stored relationship.
     public final var changedAttributes: [String] {
         layout.columns.indices.filter { column in
             guard let saved else { return state == .inserted && !row.isNull(column) }

@@ -1,6 +1,7 @@
 internal import RowStore
 
-/// The functions of a context that an object calls when it is edited, and when one of its deferred values is read.
+/// The functions of a context that an object calls when the object is edited, and when one of its deferred values is
+/// read.
 ///
 /// **Isolation**: the same as the context.
 protocol ObjectContext: AnyObject {
@@ -10,8 +11,8 @@ protocol ObjectContext: AnyObject {
     func willChange(_ object: ManagedObject)
     /// Called after a value of a draft's object has changed.
     func didChange(_ object: ManagedObject)
-    /// Reads the deferred values of an object, because the value of a column is needed. If the read fails, the failure is
-    /// reported and the values stay deferred.
+    /// Reads the deferred values of an object, because the value of a column is needed. If the read fails, the context
+    /// records the error, and the values stay deferred.
     func bringValues(of object: ManagedObject, _ column: Int)
     /// Traps outside of a batch.
     func checkInBatch()

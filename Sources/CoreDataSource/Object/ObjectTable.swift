@@ -5,7 +5,7 @@ internal import RowStore
 ///
 /// The table is a bounded cache: an object that is not in the table may be in the store.
 ///
-/// **Isolation**: the same as the context, which empties the table when it is deinitialized.
+/// **Isolation**: the same as the context, which empties the table when the context is deinitialized.
 final class ObjectTable {
     private struct Slot {
         /// The key of the object. A look-up compares this copy, so that it does not read the memory of other objects.

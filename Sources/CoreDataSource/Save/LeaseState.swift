@@ -1,6 +1,6 @@
 package import RowStore
 
-/// The leases of a container, the batches that use them, and the members and batches that wait for them.
+/// The leases of a container, the batches that use these leases, and the members and batches that wait for leases.
 ///
 /// The state only decides; ``LeaseKeeper`` acts.
 package struct LeaseState {

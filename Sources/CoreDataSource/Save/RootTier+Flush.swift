@@ -166,7 +166,7 @@ extension RootTier {
     ///
     /// - Parameters:
     ///   - source: The data source that makes the change.
-    ///   - basis: The feed position of the caller's context when it decided what to change.
+    ///   - basis: The feed position of the caller's context when the caller decided what to change.
     /// - Returns: The number of changed rows.
     /// - Throws: `storeClosed`; `storeReset`; `saveRolledBack` if an earlier save of the data source was refused in the
     ///   meantime; the errors of earlier saves of these entities that cannot be committed; errors of the store. If the call

@@ -31,7 +31,7 @@ extension RootTier {
         var readBasis: ReadBasis { ReadBasis(generation: log.generation, bulkChangeCount: bulkChangeCount) }
         /// The position up to which the saves of other members are in the log.
         var followed: Int64
-        /// In a shared store, the position of the newest save of this container, if the store tells it.
+        /// In a shared store, the position of the newest save of this container, if the store reports this position.
         private(set) var newestOwnPosition: Int64 = 0
 
         init(_ log: SaveLog, followed: Int64 = 0) {

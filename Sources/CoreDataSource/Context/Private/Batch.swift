@@ -10,7 +10,8 @@ struct Batch {
     /// The contexts whose objects the work may use. Other contexts take part only because of delete rules.
     private let named: [PrivateContext]
     private let source: SaveSource
-    /// The entities that the batch may change in a shared store; nil for a batch that only reads.
+    /// The entities that the batch may change in a shared store; nil for a batch that saves nothing, and in other
+    /// stores.
     private let leases: LeaseSet?
 
     init(

@@ -40,7 +40,7 @@ extension PrivateContext {
         return .rows
     }
 
-    /// Makes the next save delete the matching rows of an entity. None of these rows may already be deleted by the save.
+    /// Makes the next save delete the matching rows of an entity. The save must not already delete any of these rows.
     func deleteRows(ofEntity entity: Int, _ predicate: RowPredicate) throws {
         var query = RowQuery(entity: entity, predicate: predicate)
         query.isOrdered = false

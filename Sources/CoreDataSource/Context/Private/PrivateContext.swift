@@ -27,7 +27,7 @@ public final class PrivateContext: EditingContext {
     var sweeps = ChildSweeps()
     /// Whether delete rules are being applied. Delete rules may change rows that no data source owns.
     private(set) var isApplyingRules = false
-    /// The entities whose leases the batch has; nil in a store that is not shared, and in a batch that saves nothing.
+    /// The entities whose leases the batch has; nil in a store that is not shared, and while a batch is rehearsed.
     var leased: Set<Int>?
     /// Whether cascades have already been applied during the batch.
     private var hasCascaded = false

@@ -210,8 +210,8 @@ struct TierCall: Sendable {
 
     private var stack: PersistentStack { tiers[0].stack }
 
-    /// - Parameter blocksReach: Whether to block the queues of the tiers that delete rules reach, even if the save may not
-    ///   change the rows of these tiers.
+    /// - Parameter blocksReach: Whether to block the queues of the tiers that delete rules reach, even if the save must
+    ///   not change the rows of these tiers.
     init(_ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false) {
         self.tiers = tiers
         self.scope = scope

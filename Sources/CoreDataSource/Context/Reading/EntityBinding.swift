@@ -20,7 +20,7 @@ final class EntityBinding {
     let rules: ValidationRules
     let derivations: [Derivation]
     let rights: EntityRights
-    /// Whether the context may edit objects of this entity.
+    /// Whether the context can edit objects of this entity.
     let isOwned: Bool
 
     /// The properties that the objects share. The context sets the properties.
@@ -304,8 +304,7 @@ final class EntityBinding {
 
     /// Records that an object has new values in the columns of a constraint. The next look-up adds them to the index.
     ///
-    /// The update is late, because few fetches are followed by a look-up, and default values would collide in the
-    /// index.
+    /// The update is late, because few fetches precede a look-up, and default values would collide in the index.
     func indexLater(_ object: ManagedObject, _ constraint: Int) {
         if unindexed[constraint].last == object.key { return }
         unindexed[constraint].append(object.key)

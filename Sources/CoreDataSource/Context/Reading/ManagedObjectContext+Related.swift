@@ -327,7 +327,7 @@ struct RelatedCache {
         for (owner, own) in found { ends[key, default: [:]][owner] = own }
     }
 
-    /// Keeps objects alive as long as the group exists for which they were read.
+    /// Keeps objects alive as long as the group for which they were read exists.
     mutating func keep(_ objects: [ManagedObject], for group: FetchGroup) {
         if !objects.isEmpty { kept.append(Kept(group: group, objects: objects)) }
     }

@@ -115,7 +115,7 @@ struct WeakReference: Sendable {
 /// Two data sources have the same origin if a uniqueness constraint covers objects of both, or once a save has spanned both
 /// data sources.
 struct SaveOrigins {
-    /// A union-find structure. For each entity, it has another entity of the same origin, or the entity itself.
+    /// A union-find structure. It maps each entity to another entity of the same origin, or to the entity itself.
     private var parents: [Int]
     private var sources: [(source: SaveSource, entity: Int)] = []
 
