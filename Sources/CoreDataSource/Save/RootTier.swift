@@ -233,7 +233,7 @@ extension RootTier {
     static let discarded = DataSourceError(
         .pendingDiscarded, "The save was discarded before it reached the store. Save again.")
     static let storeReset = DataSourceError(
-        .storeReset, "The store was reset during this call, so none of the changes of the call are in the new store. Call again.")
+        .storeReset, "The store was reset during this call, and the changes of the call are lost. Call again.")
     static let closed = DataSourceError(
         .storeClosed, "The store was closed. Open the store again.")
 }
