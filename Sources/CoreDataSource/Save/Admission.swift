@@ -80,7 +80,7 @@ package final class Admission: Sendable {
         endBatch()
     }
 
-    /// Records that a batch has ended. Its callback has not been called yet, so the values of the call still count.
+    /// Records that a batch has ended. The callback of the call has not run yet, so the values of the call still count.
     func endBatch() {
         let ended = state.withLock { state in
             state.callCount -= 1

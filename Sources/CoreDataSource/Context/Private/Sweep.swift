@@ -43,7 +43,7 @@ extension PrivateContext {
     ///     deleted.
     ///   - options: ``SyncOptions/allowsEmpty`` for a list that may be empty.
     /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. The save throws `emptySync` if the list has no
-    ///   objects and children would be deleted, and `tooManyDeletions` if too many children would be deleted.
+    ///   objects but there are saved children, and `tooManyDeletions` if too many children would be deleted.
     public func sweep<Parent: ManagedObject, Children: Sequence>(
         _ relationship: KeyPath<Parent, Children>, of parent: Parent, keeping kept: [Children.Element?],
         deleting: SyncDeletion = .all, options: SyncOptions = []
