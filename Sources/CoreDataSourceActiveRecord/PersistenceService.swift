@@ -38,7 +38,7 @@ open class PersistenceService {
     private let fileID: String
     private let defaultFile: URL
     private var stores: [String: PersistentContainer] = [:]
-    private var order: [String] = []
+    private var storeNames: [String] = []
     /// The running call of ``load()``. Other calls wait for this task.
     private var loading: Task<Void, any Error>?
     /// The running call of ``close()``. Other calls wait for this task.
@@ -83,7 +83,7 @@ open class PersistenceService {
     // MARK: Loading
 
     /// Whether the stores are open.
-    public var isLoaded: Bool { !order.isEmpty }
+    public var isLoaded: Bool { !storeNames.isEmpty }
 
     /// Opens the stores of the ``descriptions``. Makes missing stores, and the ``defaultDirectory`` if the default
     /// store needs it. Does nothing if the service is loaded.
@@ -160,8 +160,8 @@ open class PersistenceService {
 
     private func closeStores() async throws {
         try? await loading?.value
-        let containers = order.compactMap { stores[$0] }
-        (stores, order) = ([:], [])
+        let containers = storeNames.compactMap { stores[$0] }
+        (stores, storeNames) = ([:], [])
         var failure: (any Error)?
         for container in containers {
             do { try await container.close() } catch { failure = failure ?? error }
@@ -178,7 +178,7 @@ open class PersistenceService {
     }
 
     private func keep(_ containers: [String: PersistentContainer], in names: [String]) {
-        (stores, order) = (containers, names)
+        (stores, storeNames) = (containers, names)
         for container in containers.values {
             let failures = container.failures
             Task { [weak self] in
@@ -193,7 +193,7 @@ open class PersistenceService {
     ///
     /// - Precondition: The service is loaded.
     public var container: PersistentContainer {
-        guard let first = order.first, let container = stores[first] else {
+        guard let first = storeNames.first, let container = stores[first] else {
             preconditionFailure(
                 "\(type(of: self)).container was used before the service was loaded. Call load() or loadAndWait() when the app starts, and handle the thrown error."
             )
@@ -230,6 +230,6 @@ open class PersistenceService {
     }
 
     private func firstContainer(where isWanted: (PersistentContainer) -> Bool) -> PersistentContainer? {
-        order.lazy.compactMap { self.stores[$0] }.first(where: isWanted)
+        storeNames.lazy.compactMap { self.stores[$0] }.first(where: isWanted)
     }
 }

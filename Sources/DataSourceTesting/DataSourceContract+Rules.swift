@@ -32,22 +32,22 @@ extension DataSourceContract {
         }
         let alone = try await withSource { try await contents(after: second, in: $0, $1) }
         let (left, right) = (some.count(of: Object.self), alone.count(of: Object.self))
-        var wrong: [String] = []
+        var problems: [String] = []
         if !all.isEmpty(of: Object.self) {
-            wrong.append(
+            problems.append(
                 "After all values were deleted, objects of \(Object.entityName) are left: \(all.count(of: Object.self)). Delete the object of the value in onDelete(_:in:)."
             )
         }
         if left != right {
-            wrong.append(
+            problems.append(
                 "After \(half) of \(values.count) values were deleted, the number of objects of \(Object.entityName) is \(left) instead of \(right). Delete only the object of the value."
             )
         } else if let extra = some.excess(over: expected, of: Object.self) {
-            wrong.append(
+            problems.append(
                 "After some values were deleted, an object of another value had changed: \(extra). Delete only the object of the value, and change no other object."
             )
         }
-        return wrong
+        return problems
     }
 
     func checkSyncing() async throws -> [String] {
@@ -55,27 +55,27 @@ extension DataSourceContract {
             try await source.sync(values, entity: Object.self)
             let before = try await StoredContents(container)
             let report = try await source.sync(values, entity: Object.self)
-            var wrong: [String] = []
+            var problems: [String] = []
             if report.inserted + report.updated + report.deleted > 0 {
-                wrong.append(
+                problems.append(
                     "Syncing the same list again inserted \(report.inserted), updated \(report.updated) and deleted \(report.deleted) objects. Set each attribute from the value alone, and return the existing object."
                 )
             }
             if let difference = try await StoredContents(container).difference(from: before) {
-                wrong.append("Syncing the same list again changed the stored objects: \(difference).")
+                problems.append("Syncing the same list again changed the stored objects: \(difference).")
             }
-            return wrong
+            return problems
         }
     }
 
     func checkOrder(_ expected: StoredContents) async throws -> [String] {
         let middle = values.count / 2
         let orders = [Array(values.reversed()), Array(values[middle...] + values[..<middle])]
-        var wrong: [String] = []
+        var problems: [String] = []
         for order in orders {
             let found = try await withSource { try await contents(after: order, in: $0, $1) }
             if let difference = found.difference(from: expected) {
-                wrong.append("Adding the values in another order stored different objects: \(difference).")
+                problems.append("Adding the values in another order stored different objects: \(difference).")
                 break
             }
         }
@@ -84,16 +84,16 @@ extension DataSourceContract {
             return try await StoredContents(container)
         }
         if let difference = oneByOne.difference(from: expected) {
-            wrong.append("Adding the values one by one stored different objects: \(difference).")
+            problems.append("Adding the values one by one stored different objects: \(difference).")
         }
         let advice = "Derive the object of a value from that value alone."
-        return wrong.map { "\($0) \(advice)" }
+        return problems.map { "\($0) \(advice)" }
     }
 
     func checkThrowing(_ expected: StoredContents) async throws -> [String] {
-        var wrong: [String] = []
+        var problems: [String] = []
         for count in Set([1, values.count / 2, values.count]).sorted() {
-            wrong += try await withSource { container, source in
+            problems += try await withSource { container, source in
                 do {
                     try await source.perform { context in
                         let values = Array(values.prefix(count))
@@ -102,38 +102,38 @@ extension DataSourceContract {
                         throw Interruption()
                     }
                 } catch is Interruption {}
-                return try await remains(
+                return try await effectsOfThrownBatch(
                     expected, "a batch that threw after \(count) of \(values.count) values", in: container, source)
             }
         }
         for (index, value) in refused.enumerated() {
-            wrong += try await withSource { container, source in
+            problems += try await withSource { container, source in
                 do { try await source.add(values + [value]) } catch {
-                    return try await remains(expected, "a batch with the refused value \(index)", in: container, source)
+                    return try await effectsOfThrownBatch(expected, "a batch with the refused value \(index)", in: container, source)
                 }
                 return ["Refused value \(index) was added without an error. Let the hook throw its errors."]
             }
         }
-        return wrong
+        return problems
     }
 
     /// Returns a sentence for each effect of a batch that threw. Such a batch must have no effects.
-    private func remains(
+    private func effectsOfThrownBatch(
         _ expected: StoredContents, _ batch: String, in container: PersistentContainer, _ source: Source
     ) async throws -> [String] {
-        var wrong: [String] = []
+        var problems: [String] = []
         let empty = try await withSource { container, _ in try await StoredContents(container) }
         if let difference = try await StoredContents(container).difference(from: empty) {
-            wrong.append(
+            problems.append(
                 "After \(batch), the store differs from a store without the values: \(difference). Change objects only in the context of the hook."
             )
         }
         if let difference = try await contents(after: values, in: container, source).difference(from: expected) {
-            wrong.append(
+            problems.append(
                 "Adding the same values after \(batch) stored different objects: \(difference). Let no hook depend on state of the data source."
             )
         }
-        return wrong
+        return problems
     }
 }
 

@@ -32,21 +32,21 @@ struct StoredContents: Sendable {
         entity.storedColumns.filter { entity.columns[$0].attribute != nil }
             .map { column in
                 let value = stored.row.value(column, entity.columns[column].storage)
-                let isTime = value != .null && isFromTheClock(entity.columns[column].attribute, entity)
+                let isTime = value != .null && isTimestamp(entity.columns[column].attribute, entity)
                 return "\(entity.columns[column].name) \(isTime ? "a time" : text(value))"
             }
             .joined(separator: ", ")
     }
 
     /// Whether a value is the time of a save or a copy of that time. Such a value differs between stores.
-    private static func isFromTheClock(
+    private static func isTimestamp(
         _ attribute: AttributeDescription?, _ entity: EntityLayout, after steps: Int = 0
     ) -> Bool {
         switch attribute?.derivationExpression.flatMap({ DerivationExpression($0) }) {
         case .now: return true
         case .path(let path) where steps < entity.columns.count:
             let source = entity.column(named: path.joined(separator: "."))
-            return isFromTheClock(source.flatMap { entity.columns[$0].attribute }, entity, after: steps + 1)
+            return isTimestamp(source.flatMap { entity.columns[$0].attribute }, entity, after: steps + 1)
         default: return false
         }
     }

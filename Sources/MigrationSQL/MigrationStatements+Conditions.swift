@@ -31,13 +31,13 @@ extension MigrationStatements {
             return old.table(name).map {
                 SQLStatement("SELECT 1 FROM \($0.name) WHERE \($0.expressions[column]) IS NULL LIMIT 1")
             }
-        case .isSingle(let name):
+        case .hasAtMostOneDestination(let name):
             let selects = linkSelects(name)
             guard !selects.isEmpty else { return nil }
             return SQLStatement(
                 "SELECT 1 FROM (\(selects.joined(separator: " UNION ALL "))) AS links GROUP BY source "
                     + "HAVING count(*) > 1 LIMIT 1")
-        case .isExclusive(let name):
+        case .hasDistinctDestinations(let name):
             return exclusivenessSQL(name).map { SQLStatement($0) }
         case .hasCount(let name, let bounds):
             return countSQL(name, bounds).map { SQLStatement($0) }

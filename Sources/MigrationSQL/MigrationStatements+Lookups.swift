@@ -48,7 +48,7 @@ extension MigrationStatements {
         let sources = plan.links[link] ?? []
         sql += insertions(of: linkSelects(link, sources, tableNames), into: table, onlyFree: false)
         let isFirstFormat = old.format == ManagedObjectModel.firstStoreFormat
-        if isFirstFormat, isOneToOne(link), sources.count == 1 { sql.append(deletionOfRivals(of: link, in: table)) }
+        if isFirstFormat, isOneToOne(link), sources.count == 1 { sql.append(deletionOfConflicts(of: link, in: table)) }
         sql += insertions(
             of: linkSelects(link, secondSources(of: sources), tableNames), into: table, onlyFree: true)
         if isMirrored(link) {
@@ -79,16 +79,16 @@ extension MigrationStatements {
         }
     }
 
-    private func deletionOfRivals(of link: RelationshipName, in table: String) -> String {
-        var rivals = ["other.linked = link.linked"]
+    private func deletionOfConflicts(of link: RelationshipName, in table: String) -> String {
+        var conflicts = ["other.linked = link.linked"]
         if new.layout.isSymmetric(link) {
             // Each link counts for both ends.
-            rivals += [
+            conflicts += [
                 "other.linked = link.owner AND other.owner <> link.linked",
                 "other.owner = link.linked AND other.linked <> link.owner",
             ]
         }
-        let conditions = rivals.map {
+        let conditions = conflicts.map {
             "EXISTS (SELECT 1 FROM \(table) AS other WHERE other.owner < link.owner AND \($0))"
         }
         return "DELETE FROM \(table) WHERE owner IN (SELECT owner FROM \(table) AS link WHERE "
@@ -160,10 +160,10 @@ extension MigrationStatements {
             !source.isReversed, let kept = old.joins.first(where: { $0.relationship == source.relationship }),
             kept.createSQL.hasBytes(of: join.createSQL), !isMirrored(join.relationship),
             let destination = new.layout.model.relationship(join.relationship)?.destinationName,
-            let oldOne = old.layout.model.relationship(kept.relationship)
+            let oldRelationship = old.layout.model.relationship(kept.relationship)
         else { return false }
         return isKept(kept.relationship.entity, join.relationship.entity, kept.source.entity != nil)
-            && isKept(oldOne.destinationName, destination, kept.destination.entity != nil)
+            && isKept(oldRelationship.destinationName, destination, kept.destination.entity != nil)
     }
 
     /// Returns whether the old entity's whole family is in the new entity's family. If the table stores indexes of entities,

@@ -108,7 +108,7 @@ package protocol SQLDialect: Sendable {
     /// Returns SQL that converts a number to a wider type. The SQL yields NULL if the conversion would change the number.
     func widened(_ expression: String, _ widening: NumberWidening) -> String
     /// Returns SQL that derives a string from another string. Called only if ``derivesStrings`` is true.
-    func changed(_ expression: String, _ change: StringTransformation) -> String
+    func transformed(_ expression: String, _ change: StringTransformation) -> String
 }
 
 /// A connection to a database, for queries that run only a few times, not once for each row.

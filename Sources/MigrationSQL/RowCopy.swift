@@ -71,16 +71,16 @@ package struct RowCopy {
             "coalesce(\(dialect.widened(old.expressions[source], widening)), \(defaultExpression(column)))"
         case .defaultValue: defaultExpression(column)
         case .copy(let source): storage(source) == storage(column) ? expression(source) : "NULL"
-        case .changed(let source, let change): changed(column, source, change)
+        case .transformed(let source, let change): transformed(column, source, change)
         case .now:
             storage(column) == .real ? parameter(.real(Date().timeIntervalSinceReferenceDate), column) : "NULL"
         case .nothing, nil: "NULL"
         }
     }
 
-    private mutating func changed(_ column: Int, _ source: Int, _ change: StringTransformation) -> String {
+    private mutating func transformed(_ column: Int, _ source: Int, _ change: StringTransformation) -> String {
         guard storage(column) == .text else { return "NULL" }
-        if dialect.derivesStrings { return dialect.changed(expression(source), change) }
+        if dialect.derivesStrings { return dialect.transformed(expression(source), change) }
         missingStrings[column] = (source, change)
         return "NULL"
     }
@@ -130,15 +130,15 @@ package struct RowCopy {
         let oldModel = migration.old.layout.model
         let lineage = oldModel.entity(named: old.layout.name).map { oldModel.lineage(of: $0).map(\.name) } ?? []
         guard let source = migration.plan.links[name]?.first(where: { lineage.contains($0.relationship.entity) }),
-            !source.isReversed, let oldOne = oldModel.relationship(source.relationship),
-            let column = old.layout.column(named: oldOne.name)
+            !source.isReversed, let oldRelationship = oldModel.relationship(source.relationship),
+            let column = old.layout.column(named: oldRelationship.name)
         else { return ("NULL", "NULL", "NULL") }
         let key = old.expressions[column]
-        let position = old.layout.column(named: "\(oldOne.name).position").map { old.expressions[$0] } ?? "NULL"
+        let position = old.layout.column(named: "\(oldRelationship.name).position").map { old.expressions[$0] } ?? "NULL"
         let numbers = migration.numbers(under: relationship.destinationName)
-        let entity = migration.old.destinationEntity(old, column, oldOne)
+        let entity = migration.old.destinationEntity(old, column, oldRelationship)
         guard let number = entity.number(numbers) else { return ("NULL", "NULL", "NULL") }
-        let family = migration.old.family(oldOne.destinationName)
+        let family = migration.old.family(oldRelationship.destinationName)
         switch entity {
         case .always:
             return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END", position)

@@ -33,8 +33,8 @@ struct LiteralArguments {
         return text
     }
 
-    mutating func flag(_ label: String, absent: Bool = false) -> Bool {
-        read(label) { if case .boolean(let flag) = $0 { flag } else { nil } } ?? absent
+    mutating func flag(_ label: String, defaultValue: Bool = false) -> Bool {
+        read(label) { if case .boolean(let flag) = $0 { flag } else { nil } } ?? defaultValue
     }
 
     mutating func number(_ label: String) -> Int? {
@@ -142,7 +142,7 @@ enum LiteralDescription {
             guard var part = LiteralArguments(element, of: "FetchIndexDescription.Element") else { return nil }
             elements.append(
                 FetchIndexDescription.Element(
-                    property: part.required("property"), isAscending: part.flag("isAscending", absent: true)))
+                    property: part.required("property"), isAscending: part.flag("isAscending", defaultValue: true)))
             if part.isFaulty { return nil }
         }
         let found = FetchIndexDescription(
@@ -160,7 +160,7 @@ enum LiteralDescription {
             predicateFormat: arguments.string("predicateFormat"),
             resultType: arguments.member("resultType", types) ?? .objects,
             fetchLimit: arguments.number("fetchLimit") ?? 0,
-            includesSubentities: arguments.flag("includesSubentities", absent: true))
+            includesSubentities: arguments.flag("includesSubentities", defaultValue: true))
         return arguments.isFaulty ? nil : found
     }
 

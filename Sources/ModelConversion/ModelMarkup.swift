@@ -119,14 +119,14 @@ package struct ModelMarkup {
     }
 
     private func relationship(_ relationship: RelationshipDescription) -> Element {
-        let most = relationship.isToMany ? relationship.maximumCount : 1
+        let maximumCount = relationship.isToMany ? relationship.maximumCount : 1
         return Element(
             "relationship",
             [
                 ("name", relationship.name), ("optional", flag(relationship.isOptional)),
                 ("transient", flag(relationship.isTransient)), ("toMany", flag(relationship.isToMany)),
                 ("minCount", relationship.minimumCount > 0 ? "\(relationship.minimumCount)" : nil),
-                ("maxCount", most > 0 ? "\(most)" : nil), ("deletionRule", relationship.deleteRule.rawValue),
+                ("maxCount", maximumCount > 0 ? "\(maximumCount)" : nil), ("deletionRule", relationship.deleteRule.rawValue),
                 ("ordered", flag(relationship.isOrdered)), ("destinationEntity", relationship.destinationName),
                 ("inverseName", relationship.inverseName),
                 ("inverseEntity", relationship.inverseName.map { _ in relationship.destinationName }),

@@ -24,7 +24,7 @@ struct SourceDeclarations {
     /// The raw value of each case, by the name of the enum.
     private(set) var enums: [String: [String: ValueSource]] = [:]
     private(set) var models: [Found<Model>] = []
-    private static let nesting = 32
+    private static let nestingLimit = 32
 
     init(_ files: [SourceFolder.File]) throws(ModelReaderError) {
         for file in files {
@@ -44,12 +44,12 @@ struct SourceDeclarations {
                 try Self.check(reader, file)
                 if let composite {
                     if let other = composites[declaration.name] {
-                        throw twice(declaration, file, other.file, other.offset)
+                        throw duplicateDeclarationError(declaration, file, other.file, other.offset)
                     }
                     composites[declaration.name] = Found(file: file, value: composite, offset: declaration.offset)
                 }
             }
-            guard let body = declaration.body, depth < Self.nesting else { continue }
+            guard let body = declaration.body, depth < Self.nestingLimit else { continue }
             switch declaration.kind {
             case .enum:
                 let values = EnumCases(file.source, declaration, body).values
@@ -70,7 +70,7 @@ struct SourceDeclarations {
         let entity = read(&reader)
         try Self.check(reader, file)
         guard let entity else { return }
-        if let other = entities[declaration.name] { throw twice(declaration, file, other.file, other.offset) }
+        if let other = entities[declaration.name] { throw duplicateDeclarationError(declaration, file, other.file, other.offset) }
         entities[declaration.name] = Found(file: file, value: entity, offset: declaration.offset)
     }
 
@@ -80,7 +80,7 @@ struct SourceDeclarations {
         }
     }
 
-    private func twice(
+    private func duplicateDeclarationError(
         _ declaration: Declaration, _ file: SourceFolder.File, _ other: SourceFolder.File, _ offset: Int
     ) -> ModelReaderError {
         file.error(
@@ -95,7 +95,7 @@ struct SourceDeclarations {
         let source = file.source
         for index in source.tokens.indices.dropLast(2)
         where source.isWord(index, "ManagedObjectModel") && source.isSymbol(index + 1, "(") {
-            let close = source.partners[index + 1]
+            let close = source.matchingBrackets[index + 1]
             guard close > index else { continue }
             let arguments = ExpressionParser.arguments(source, in: index + 2..<close)
             guard let first = arguments.first, first.label.isEmpty else { continue }
@@ -105,7 +105,7 @@ struct SourceDeclarations {
                     .malformedSwift, at: offset,
                     "The name of a model must be a string literal, because the model is read before the program runs.")
             }
-            guard source.isSymbol(close + 1, "{"), source.partners[close + 1] > close else {
+            guard source.isSymbol(close + 1, "{"), source.matchingBrackets[close + 1] > close else {
                 throw file.error(
                     .malformedSwift, at: offset,
                     "The classes of a model must follow in braces: ManagedObjectModel(\"\(name)\") { Class.self }.")
@@ -120,7 +120,7 @@ struct SourceDeclarations {
                 }
                 values[argument.label] = value
             }
-            let members = try Self.members(file, close + 2..<source.partners[close + 1])
+            let members = try Self.members(file, close + 2..<source.matchingBrackets[close + 1])
             models.append(
                 Found(file: file, value: Model(name: name, members: members, arguments: values), offset: offset))
         }
@@ -169,7 +169,7 @@ private struct EnumCases {
         var next: Int64? = 0
         while index < body.upperBound {
             guard source.isWord(index, "case") else {
-                let partner = source.partners[index]
+                let partner = source.matchingBrackets[index]
                 index = partner > index ? partner + 1 : index + 1
                 continue
             }

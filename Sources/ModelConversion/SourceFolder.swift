@@ -108,12 +108,12 @@ struct SourceFolder {
                 .unsupportedEncoding, file: path, "The file is not UTF-8 text. Save the file as UTF-8.")
         }
         let source = SwiftSource(text)
-        if let fault = source.fault {
+        if let syntaxError = source.syntaxError {
             // Without these strings, the file has no part of a model, so the fault is ignored.
             guard ["@StoredEntity", "@StoredComposite", "ManagedObjectModel("].contains(where: text.contains) else {
                 return
             }
-            throw File(path: path, source: source).error(.malformedSwift, at: fault.offset, fault.message)
+            throw File(path: path, source: source).error(.malformedSwift, at: syntaxError.offset, syntaxError.message)
         }
         files.append(File(path: path, source: source))
     }

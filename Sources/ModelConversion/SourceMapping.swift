@@ -142,7 +142,7 @@ struct SourceMapping {
     /// Returns the model's name for a relationship property that the class or one of its ancestors declares.
     private func inverseModelName(_ property: String, of entity: EntitySource) -> String? {
         var entity = entity
-        for _ in 0...ModelLimits.nesting {
+        for _ in 0...ModelLimits.nestingLimit {
             if let found = entity.relationships.first(where: { $0.propertyName == property }) { return found.name }
             guard let parent = declarations.entities[Self.last(entity.superclass)] else { return nil }
             entity = parent.value

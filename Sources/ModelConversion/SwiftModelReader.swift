@@ -29,13 +29,13 @@ package struct SwiftModelReader {
     }
 
     /// The first warning about a file that was not read. The warning can explain why a class is missing.
-    private var unread: String { diagnostics.first.map { " \($0.file): \($0.message)" } ?? "" }
+    private var firstWarning: String { diagnostics.first.map { " \($0.file): \($0.message)" } ?? "" }
 
     private func onlyModel() throws(ModelReaderError) -> SourceDeclarations.Found<SourceDeclarations.Model> {
         guard let found = declarations.models.first else {
             throw ModelReaderError(
                 .notAModel, file: path,
-                "These files contain no model. Write a model that lists its classes: ManagedObjectModel(\"Name\") { Class.self }.\(unread)"
+                "These files contain no model. Write a model that lists its classes: ManagedObjectModel(\"Name\") { Class.self }.\(firstWarning)"
             )
         }
         if let other = declarations.models.dropFirst().first {
@@ -65,7 +65,7 @@ package struct SwiftModelReader {
             } else {
                 throw found.file.error(
                     .unknownReference, at: member.offset,
-                    "No class \(member.name) with @StoredEntity is in these files. Add its file, or correct the name.\(unread)"
+                    "No class \(member.name) with @StoredEntity is in these files. Add its file, or correct the name.\(firstWarning)"
                 )
             }
         }

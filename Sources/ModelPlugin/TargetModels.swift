@@ -110,7 +110,7 @@ func entityCount(in files: [URL]) -> Int {
 /// Returns the names of the files among which the tool divides the entities of a large model. The number of files is fixed when
 /// the build is planned. Entities that are added later go into the same files.
 func partNames(of name: String, entityCount: Int) -> [String] {
-    let (entitiesPerFile, most) = (8, 64)
+    let (entitiesPerFile, maximumFileCount) = (8, 64)
     guard entityCount > 2 * entitiesPerFile else { return [] }
-    return (1...min(most, (entityCount + entitiesPerFile - 1) / entitiesPerFile)).map { "\(name).model \($0).swift" }
+    return (1...min(maximumFileCount, (entityCount + entitiesPerFile - 1) / entitiesPerFile)).map { "\(name).model \($0).swift" }
 }

@@ -83,8 +83,8 @@ public struct ModelReader: Sendable {
         let markup = try MarkupScan.check(data, file: file)
         let root = try MarkupParser.parse(markup, file: file)
         var builder = ModelBuilder(file: file)
-        let draft = try builder.draft(of: root, name: name, version: version ?? name)
-        var linker = ModelLinker(draft)
+        let unlinkedModel = try builder.unlinkedModel(of: root, name: name, version: version ?? name)
+        var linker = ModelLinker(unlinkedModel)
         return try linker.link()
     }
 }

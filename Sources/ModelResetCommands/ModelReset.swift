@@ -38,7 +38,7 @@ package enum ModelReset {
 package struct Outcome: Sendable {
     package var output: String
     package var errors: String = ""
-    package var status: Int32 = ExitStatus.fine.rawValue
+    package var status: Int32 = ExitStatus.success.rawValue
 
     init(output: String) {
         self.output = output

@@ -64,7 +64,7 @@ extension PostgreSQLReadOnlyStore: StoreSharing {
     package var leaseTimes: LeaseTimes { follower.options.leaseTimes }
 
     package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
-        try follower.feeding { (feed) throws(DataSourceError) in try feed.readFeed(after: position) }
+        try follower.withFeed { (feed) throws(DataSourceError) in try feed.readFeed(after: position) }
     }
 
     package func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
@@ -74,7 +74,7 @@ extension PostgreSQLReadOnlyStore: StoreSharing {
     package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }
 
     package func leases() throws(DataSourceError) -> LeaseTable {
-        try follower.feeding { (feed) throws(DataSourceError) in try feed.leases() }
+        try follower.withFeed { (feed) throws(DataSourceError) in try feed.leases() }
             .table(layout, asSeenBy: member.number)
     }
 

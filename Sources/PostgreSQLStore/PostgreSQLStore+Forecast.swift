@@ -13,7 +13,7 @@ extension PostgreSQLStore {
     package static func forecast(
         _ options: Options, countsRows: Bool = false
     ) throws(DataSourceError) -> (startup: StoreStartup, occupants: StoreOccupants) {
-        try look(options) {
+        try withSnapshot(options) {
             (connection, entry) throws(DataSourceError) -> (startup: StoreStartup, occupants: StoreOccupants) in
             let schema = try PostgreSQLSchema(named: entry.schema)
             let members = try Members(connection, schema).recent()
@@ -25,14 +25,14 @@ extension PostgreSQLStore {
     }
 
     /// Runs the body in a read-only transaction on one state of the database. Returns nil if there is no store.
-    private static func look<R>(
+    private static func withSnapshot<R>(
         _ options: Options, _ body: (Connection, Registry.Entry) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R? {
         let connection = try Connection(options.target)
         defer { connection.close() }
         // Set no limit, because counting large tables can take long.
-        connection.patience = nil
-        return try connection.look { () throws(DataSourceError) in
+        connection.responseTimeout = nil
+        return try connection.withSnapshot { () throws(DataSourceError) in
             guard let entry = try Registry(connection).existingEntry(options.name) else { return nil }
             return try body(connection, entry)
         }
@@ -62,7 +62,7 @@ extension PostgreSQLStore {
     ///
     /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
-        try look(options) { (connection, entry) throws(DataSourceError) -> MigrationForecast? in
+        try withSnapshot(options) { (connection, entry) throws(DataSourceError) -> MigrationForecast? in
             let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
             return try MigrationForecast(.metadata(rows), options.identity) { found throws(DataSourceError) in
                 let next = try PostgreSQLSchema(options.layout, name: entry.schema)
@@ -80,7 +80,7 @@ extension PostgreSQLStore {
     ///
     /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
-        try look(options) { (connection, entry) throws(DataSourceError) -> StoreOutlook? in
+        try withSnapshot(options) { (connection, entry) throws(DataSourceError) -> StoreOutlook? in
             let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
             guard case .proceed = try StartupDecision(.metadata(rows), options.identity, .discard) else { return nil }
             let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
@@ -97,9 +97,9 @@ extension PostgreSQLStore {
     package static func reset(_ options: Options, onlyIfNeeded: Bool = false) throws(DataSourceError) -> StoreStartup {
         let connection = try Connection(options.target)
         defer { connection.close() }
-        connection.patience = nil
+        connection.responseTimeout = nil
         let registry = try Registry(connection)
-        return try registry.holding(options.name) { () throws(DataSourceError) in
+        return try registry.withLock(options.name) { () throws(DataSourceError) in
             guard let entry = try registry.existingEntry(options.name) else {
                 return StoreStartup(reason: .firstLaunch)
             }

@@ -25,7 +25,7 @@ package final class PostgreSQLStore: PersistentStore {
     let follower: StoreFollower
     private let opening: StoreOpening
     private let state: Guarded<State>
-    let clerk: Guarded<LeaseClerk?>
+    let leaseWriter: Guarded<LeaseWriter?>
 
     /// Opens the store, or makes it if there is none. A store for another model or database key is migrated or reset if
     /// the policy allows this.
@@ -45,8 +45,8 @@ package final class PostgreSQLStore: PersistentStore {
         membership = opened.membership
         let (schema, position) = (opened.schema, opened.position)
         follower = StoreFollower(opening.options, schema, membership: opened.membership, counters: counters)
-        clerk = Guarded(
-            LeaseClerk(
+        leaseWriter = Guarded(
+            LeaseWriter(
                 opening, schema, membership: opened.membership, counters: counters, heartbeats: follower.heartbeats))
         state = Guarded(
             State(
@@ -75,8 +75,8 @@ package final class PostgreSQLStore: PersistentStore {
     private func writing<R: Sendable>(
         _ body: (Writer) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        try follower.inTime { () throws(DataSourceError) in
-            try state.withLockInTime { (state) throws(DataSourceError) in
+        try follower.withTimeLimit { () throws(DataSourceError) in
+            try state.withLockBeforeLimit { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
                 // A call that failed might have committed.
                 defer { notifyOthers(writer) }
@@ -111,7 +111,7 @@ package final class PostgreSQLStore: PersistentStore {
 
     private func replace() throws(DataSourceError) -> StoreStartup {
         // Lock the clerk during the reset, so that this member then takes leases of the new generation.
-        let (startup, schema) = try clerk.withLock { (clerk) throws(DataSourceError) in
+        let (startup, schema) = try leaseWriter.withLock { (leaseWriter) throws(DataSourceError) in
             let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
                 let (startup, opened) = try writer.reset()
@@ -120,8 +120,8 @@ package final class PostgreSQLStore: PersistentStore {
                 state.firstPosition = 0
                 return (startup, opened.schema)
             }
-            clerk?.close()
-            clerk = LeaseClerk(
+            leaseWriter?.close()
+            leaseWriter = LeaseWriter(
                 opening, schema, membership: membership, counters: counters, heartbeats: follower.heartbeats)
             return (startup, schema)
         }
@@ -132,9 +132,9 @@ package final class PostgreSQLStore: PersistentStore {
     /// Waits for running reads and writes, and tells the other members that this member has left.
     package func close() {
         follower.close()
-        clerk.withLock { clerk in
-            clerk?.close()
-            clerk = nil
+        leaseWriter.withLock { leaseWriter in
+            leaseWriter?.close()
+            leaseWriter = nil
         }
         state.withLock { state in
             state.writer?.close()
@@ -177,11 +177,11 @@ extension PostgreSQLStore: LeaseStore {
     }
 
     package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
-        try follower.feeding { (feed) throws(DataSourceError) in
+        try follower.withFeed { (feed) throws(DataSourceError) in
             var page = try feed.readFeed(after: position)
             // Find out whether the store contains a save with an unknown outcome.
-            let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
-            if isSettled { page.foundOutsideWrites = true }
+            let mustReload = state.withLockIfAvailable { $0.writer?.resolveOutcomeIfReachable() ?? false } ?? false
+            if mustReload { page.foundOutsideWrites = true }
             // Release leases before the lost saves are reloaded, so that later saves are not refused.
             if page.isOtherHistory {
                 state.withLockIfAvailable { state in
@@ -199,15 +199,15 @@ extension PostgreSQLStore: LeaseStore {
 
     package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }
 
-    package func leaseFacts() throws(DataSourceError) -> LeaseFacts {
-        try follower.feeding { (feed) throws(DataSourceError) in try feed.leases() }
+    package func leaseSnapshot() throws(DataSourceError) -> LeaseSnapshot {
+        try follower.withFeed { (feed) throws(DataSourceError) in try feed.leases() }
     }
 
     package func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable {
-        try follower.inTime { () throws(DataSourceError) in
-            let (table, isChanged) = try clerk.withLockInTime { (clerk) throws(DataSourceError) in
-                guard let clerk else { throw DataSourceError.storeClosed }
-                return try clerk.change(change)
+        try follower.withTimeLimit { () throws(DataSourceError) in
+            let (table, isChanged) = try leaseWriter.withLockBeforeLimit { (leaseWriter) throws(DataSourceError) in
+                guard let leaseWriter else { throw DataSourceError.storeClosed }
+                return try leaseWriter.change(change)
             }
             if isChanged { follower.notifyOthers() }
             return table

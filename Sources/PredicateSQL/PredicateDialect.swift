@@ -132,7 +132,7 @@ package final class PredicateFunction: Equatable {
     /// The columns, in the order of the arguments.
     package let columns: [Int]
     /// Whether the row's key comes before the columns in the arguments.
-    package let asksKey: Bool
+    package let usesKey: Bool
     private let joinedCount: Int
     private let budget: QueryBudget
     /// The error that ended the statement, if a row could not be evaluated.
@@ -143,7 +143,7 @@ package final class PredicateFunction: Equatable {
         self.layout = layout
         self.budget = budget
         var columns: Set<Int> = []
-        asksKey = predicate.collectColumns(&columns)
+        usesKey = predicate.collectColumns(&columns)
         self.columns = columns.sorted()
         joinedCount = 1 + (columns.lazy.filter(JoinedColumn.isJoined).map(JoinedColumn.index).max() ?? -1)
     }

@@ -79,11 +79,11 @@ extension PredicateWriter {
             return fallback(predicate, isNegated: isNegated, level: level)
         }
         let bound = isNegated ? nil : cursor.bound(sort, layout)
-        if let later = cursor.later(sort, layout) {
+        if let afterCursor = cursor.afterCursor(sort, layout) {
             let (dialect, mark) = (dialect, parameters.count)
             if !isNegated, let written = dialect.rowComparison(cursor, sort, level: level, &self) { return written }
             truncate(to: mark)
-            let whole = bound.map { RowPredicate.and([$0, later]) } ?? later
+            let whole = bound.map { RowPredicate.and([$0, afterCursor]) } ?? afterCursor
             return self.predicate(whole, isNegated: isNegated, level: level)
         }
         guard let bound else { return fallback(predicate, isNegated: isNegated, level: level) }

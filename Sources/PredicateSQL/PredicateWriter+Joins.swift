@@ -5,7 +5,7 @@ extension PredicateWriter {
     /// The number of levels that a subquery for related rows adds to the parser's stack.
     private static let queryLevels = 4
     /// The largest number of entities whose tables one query combines.
-    private static let mostEntities = 100
+    private static let maxEntities = 100
 
     /// The tables with the related rows of one entity.
     private struct Source {
@@ -38,8 +38,8 @@ extension PredicateWriter {
     /// SQL for the value of a joined column; nil if SQL cannot express it.
     mutating func joined(_ joined: JoinedColumn, level: Int) -> String? {
         switch joined.source {
-        case .outer(let column): return outside { $0.column(column, level: level) }
-        case .outerKey: return outside { $0.key }
+        case .outer(let column): return inOuterScope { $0.column(column, level: level) }
+        case .outerKey: return inOuterScope { $0.key }
         case .key(let related): return union(related, .key, .integer, level: level).map(dialect.value)
         case .value(let related, let column):
             return union(related, .column(column), joined.kind.storage, level: level).map(dialect.value)
@@ -54,7 +54,7 @@ extension PredicateWriter {
     }
 
     /// Writes SQL for the table that directly encloses the innermost table.
-    private mutating func outside(_ write: (inout PredicateWriter) -> String?) -> String? {
+    private mutating func inOuterScope(_ write: (inout PredicateWriter) -> String?) -> String? {
         let inner = scopes.removeLast()
         defer { scopes.append(inner) }
         return write(&self)
@@ -76,7 +76,7 @@ extension PredicateWriter {
     private mutating func queries(
         _ related: RelatedRows, _ selection: Selection, level: Int
     ) -> (owner: String, queries: [String])? {
-        guard related.family.count <= PredicateWriter.mostEntities else { return nil }
+        guard related.family.count <= PredicateWriter.maxEntities else { return nil }
         let wasQualified = isQualified
         isQualified = true
         defer { isQualified = wasQualified }

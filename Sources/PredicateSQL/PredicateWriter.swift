@@ -47,7 +47,7 @@ package struct PredicateWriter {
     var scope: Scope { scopes[scopes.count - 1] }
 
     /// Whether the statement must give the outermost table its alias.
-    package var namesOutermost: Bool { isQualified || tableCount > 0 }
+    package var needsOutermostAlias: Bool { isQualified || tableCount > 0 }
 
     /// Adds a parameter with a value.
     ///
@@ -111,7 +111,7 @@ package struct PredicateWriter {
         case .not(let inner): return self.predicate(inner, isNegated: !isNegated, level: level)
         case .and(let parts): return chain(parts, isAnd: !isNegated, isNegated: isNegated, level: level)
         case .or(let parts): return chain(parts, isAnd: isNegated, isNegated: isNegated, level: level)
-        case .relate, .isMember, .text, .textOf: return fallback(predicate, isNegated: isNegated, level: level)
+        case .compareExpressions, .isMember, .text, .dynamicText: return fallback(predicate, isNegated: isNegated, level: level)
         }
     }
 

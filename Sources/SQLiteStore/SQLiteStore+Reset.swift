@@ -62,7 +62,7 @@ extension SQLiteStore {
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         guard let access else { return try replaceAll(didEmpty) }
         // While the gate is locked, no other process can open the store.
-        return try access.gate.holding { () throws(DataSourceError) in try replaceAll(didEmpty) }
+        return try access.gate.withLock { () throws(DataSourceError) in try replaceAll(didEmpty) }
     }
 
     private func replaceAll(_ didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
@@ -154,7 +154,7 @@ extension SQLiteStore {
         try checkLock()
         let others = access.flatMap { $0.notifier.isAnyAlive ? $0.notifier : nil }
         let opened =
-            if let others { try opening.runBeside(others) } else { try opening.run() }
+            if let others { try opening.runWithoutChanges(others) } else { try opening.run() }
         do throws(DataSourceError) {
             let new = try makeWriter(opened.connection, isAlone: others == nil)
             identifier.withLock { $0 = opened.metadata.storeID }

@@ -44,11 +44,11 @@ extension SQLiteStore {
         _ url: URL, removesBackups: Bool = false, calls: FileCalls = .system
     ) throws(DataSourceError) {
         let files = try StoreFiles(url, calls)
-        let isThere = try files.mainExists()
+        let storeExists = try files.mainExists()
         let remains = [files.lock, files.log, files.sharedMemory, files.journal, files.restoring]
         let backups = try removesBackups ? BackupSeries.all(files) : []
         // If there is nothing to remove, make no lock file.
-        guard isThere || !backups.isEmpty || remains.contains(where: files.exists) else { return }
+        guard storeExists || !backups.isEmpty || remains.contains(where: files.exists) else { return }
         let lock = try ClosingStores.shared.lock(files)
         try withExtendedLifetime(lock) { () throws(DataSourceError) in
             // Remove the backups before the store. If the call is interrupted, the store then still exists, and the

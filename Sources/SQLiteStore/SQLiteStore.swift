@@ -76,7 +76,7 @@ package final class SQLiteStore: PersistentStore {
         opened.connection.trace(options.tracing)
         let log = WALCheckpointer(
             opened.connection, counters: counters, limits: options.logLimits, readers: readers, reports: reports,
-            turn: access?.turn, patience: options.patience)
+            writeLock: access?.writeLock, lockTimeout: options.lockTimeout)
         let sharing = shared.map { shared in
             SharedWriter(opened.connection, schema, access: shared.access, feed: shared.feed)
         }
@@ -85,7 +85,7 @@ package final class SQLiteStore: PersistentStore {
             .open(
                 Writer(
                     opened.connection, schema, counters: counters, watch: watch, log: log, sharing: sharing,
-                    patience: options.patience)))
+                    lockTimeout: options.lockTimeout)))
         self.lock = Guarded(lock)
         readOnlyWatch = Guarded(nil)
     }
@@ -123,10 +123,10 @@ package final class SQLiteStore: PersistentStore {
             connection.trace(options.tracing)
             let log = WALCheckpointer(
                 connection, counters: counters, limits: options.logLimits, readers: readers, reports: reports,
-                turn: access?.turn, patience: options.patience)
+                writeLock: access?.writeLock, lockTimeout: options.lockTimeout)
             return Writer(
                 connection, schema, counters: counters, watch: FileWatch(files, lock), log: log, sharing: sharing,
-                patience: options.patience)
+                lockTimeout: options.lockTimeout)
         }
     }
 
@@ -204,15 +204,15 @@ package final class SQLiteStore: PersistentStore {
         writer.withLock { writer in
             writer.current?.abandonEarlyWrite()
             // A process that has lost the store's lock, or cannot take its turn, must not write.
-            let isTurn = access.map { (try? $0.turn.take()) != nil } ?? true
-            if !isTurn || writer.current?.hasLock == false {
+            let hasWriteLock = access.map { (try? $0.writeLock.take()) != nil } ?? true
+            if !hasWriteLock || writer.current?.hasLock == false {
                 try? writer.current?.connection.set(closingCopiesLog: false)
             }
             writer.current?.close()
-            if isTurn { access?.turn.release() }
+            if hasWriteLock { access?.writeLock.release() }
             writer = .closed
         }
-        access?.notifier.die()
+        access?.notifier.unmarkAlive()
         lock.withLock { $0 = nil }
         readOnlyWatch.withLock { $0 = nil }
         ClosingStores.shared.remove(files.main, self)
@@ -304,7 +304,7 @@ extension SQLiteStore: LeaseStore {
 
     package var layout: ModelLayout { schema.layout }
 
-    package func leaseFacts() throws(DataSourceError) -> LeaseFacts {
+    package func leaseSnapshot() throws(DataSourceError) -> LeaseSnapshot {
         try shared.reading { reader throws(DataSourceError) in try reader.leases() }
     }
 

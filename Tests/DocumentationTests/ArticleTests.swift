@@ -4,10 +4,10 @@ import Testing
 
 /// What the articles and the README show is compiled and run by tests.
 struct ArticleTests {
-    private static let catalogue = PackageFiles.root.appending(path: "Sources/CoreDataSource/CoreDataSource.docc")
+    private static let catalog = PackageFiles.root.appending(path: "Sources/CoreDataSource/CoreDataSource.docc")
 
     private static let pages: [URL] = {
-        let files = try? FileManager.default.contentsOfDirectory(at: catalogue, includingPropertiesForKeys: nil)
+        let files = try? FileManager.default.contentsOfDirectory(at: catalog, includingPropertiesForKeys: nil)
         let articles = (files ?? []).filter { $0.pathExtension == "md" }.sorted { $0.path < $1.path }
         return articles + [PackageFiles.root.appending(component: "README.md")]
     }()
@@ -137,7 +137,7 @@ struct ArticleTests {
 
     @Test(.enabled(if: Subprocess.isInPath("swift")))
     func theManifestOfTheTutorialIsRead() async throws {
-        let page = Self.catalogue.appending(component: "GettingStarted.md")
+        let page = Self.catalog.appending(component: "GettingStarted.md")
         let text = try String(contentsOf: page, encoding: .utf8)
         let blocks = text.components(separatedBy: "```swift\n").compactMap { $0.components(separatedBy: "```").first }
         let manifest = try #require(blocks.first { $0.hasPrefix("// swift-tools-version") })

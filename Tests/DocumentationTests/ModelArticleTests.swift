@@ -11,8 +11,8 @@ struct ModelArticleTests {
     private let article: String
 
     init() throws {
-        let catalogue = PackageFiles.root.appending(path: "Sources/CoreDataSource/CoreDataSource.docc")
-        article = try String(contentsOf: catalogue.appending(component: "TheModel.md"), encoding: .utf8)
+        let catalog = PackageFiles.root.appending(path: "Sources/CoreDataSource/CoreDataSource.docc")
+        article = try String(contentsOf: catalog.appending(component: "TheModel.md"), encoding: .utf8)
     }
 
     @Test func theModelOfTheArticleIsReadWithoutAWarning() throws {
@@ -27,7 +27,7 @@ struct ModelArticleTests {
     }
 
     @Test func theArticleListsWhatIsNotSupported() {
-        let rows = UnsupportedDeclaration.allCases.map { "| \($0.form) | \($0.effect) |\n" }.joined()
+        let rows = UnsupportedDeclaration.allCases.map { "| \($0.modelFileDeclaration) | \($0.effect) |\n" }.joined()
         #expect(article.contains("| In the file | What happens |\n|---|---|\n" + rows + "\n"))
     }
 

@@ -21,30 +21,30 @@ struct EveryDiagnosticTests {
     ]
 
     @Test func whatCannotBeReadIsSaid() {
-        for (macro, role, declaration, surroundings, message) in Self.expansions {
+        for (macro, role, declaration, lexicalContext, message) in Self.expansions {
             let expansion = MacroExpansion(
                 macro: macro, role: role, attribute: "@\(macro)", declaration: declaration,
-                surroundings: surroundings.map { [$0] })
+                lexicalContext: lexicalContext.map { [$0] })
             #expect(expansion.diagnostics.map(\.message) == (message.isEmpty ? [] : [message]))
         }
     }
 
     /// The sentences that the tests cause.
-    private func said() -> Set<String> {
-        var said = Set(Self.expansions.map(\.4))
-        for fault in LexerTests.faults {
-            if let found = SwiftSource(fault.text.replacing("‸", with: "")).fault { said.insert(found.message) }
+    private func reportedMessages() -> Set<String> {
+        var reportedMessages = Set(Self.expansions.map(\.4))
+        for syntaxError in LexerTests.faults {
+            if let found = SwiftSource(syntaxError.text.replacing("‸", with: "")).syntaxError { reportedMessages.insert(found.message) }
         }
         for mistake in DiagnosticTests.mistakes {
-            said.formUnion(DiagnosticTests.diagnostics(of: mistake.text).map(\.message))
+            reportedMessages.formUnion(DiagnosticTests.diagnostics(of: mistake.text).map(\.message))
         }
-        return said
+        return reportedMessages
     }
 
     @Test func everySentenceIsTested() throws {
         let folder = PackageFiles.root.appending(path: "Sources/ModelSource")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
-        let said = said()
+        let reportedMessages = reportedMessages()
         var count = 0
         for file in files.sorted() {
             let source = SwiftSource(try String(contentsOf: folder.appending(path: file), encoding: .utf8))
@@ -53,7 +53,7 @@ struct EveryDiagnosticTests {
                 guard sentence.isSentence else { continue }
                 count += 1
                 #expect(
-                    said.contains(where: sentence.isPart),
+                    reportedMessages.contains(where: sentence.isPart),
                     "\(file):\(source.line(of: token.start)): no test causes \(sentence.parts.joined(separator: "…"))")
             }
         }

@@ -28,7 +28,7 @@ struct LexerTests {
     ])
     func tokensHaveTheWholeOfStringsAndNothingOfComments(_ text: String, _ expected: [String]) {
         #expect(words(text) == expected)
-        #expect(SwiftSource(text).fault == nil)
+        #expect(SwiftSource(text).syntaxError == nil)
     }
 
     /// ‸ marks the place of the fault.
@@ -47,7 +47,7 @@ struct LexerTests {
     @Test(arguments: faults)
     func whatHasNoEndIsAFaultAtItsPlace(_ fault: (text: String, message: String)) throws {
         let parts = fault.text.split(separator: "‸", omittingEmptySubsequences: false)
-        let found = try #require(SwiftSource(parts.joined()).fault)
+        let found = try #require(SwiftSource(parts.joined()).syntaxError)
         #expect(found.offset == parts[0].utf8.count && found.message.hasPrefix(fault.message), "\(found)")
     }
 

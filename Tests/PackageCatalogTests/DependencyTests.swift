@@ -125,8 +125,8 @@ import Testing
             "watch", "--input", program.input.path, "--store", program.store.path, "--rdepends", "postfix",
         ])
         let start = await watching.next { $0.hasPrefix("watching: ") }
-        #expect(start.last == "watching: 3 dependants, 1 sections")
-        try watching.say("delete sender")
+        #expect(start.last == "watching: 3 dependents, 1 sections")
+        try watching.send("delete sender")
         #expect(
             await watching.next { $0.hasPrefix("packages: ") } == [
                 "- sender 1.0 [smtp (>= 3)]", "- sender 1.0 [smtp (>= 4)]", "packages: deleted=1 rows=9",

@@ -61,7 +61,7 @@ import Testing
         #expect(seen == ["* bash 5.2 [shells]", "+ zip 1.0 [utils]", "- zsh 1.0 [shells]"])
 
         // The one that watches writes, too.
-        try watching.say("delete zip")
+        try watching.send("delete zip")
         #expect(
             await watching.next { $0.hasPrefix("packages: ") } == ["- zip 1.0 [utils]", "packages: deleted=1 rows=1"])
         #expect(try await watching.end() == 0)

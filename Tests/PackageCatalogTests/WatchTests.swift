@@ -74,9 +74,9 @@ import Testing
             ])
         #expect(replaced.last?.hasPrefix("packages: read=3 inserted=1 updated=2 unchanged=0 deleted=1") == true)
 
-        try watching.say("delete zip")
+        try watching.send("delete zip")
         #expect(await watching.next(until: isAnswer) == ["- zip 1.0 [utils]", "packages: deleted=1 rows=2"])
-        try watching.say("add \(more.path)")
+        try watching.send("add \(more.path)")
         #expect(await watching.next(until: isAnswer) == ["+ awk 1.0 [utils]", "packages: inserted=1 updated=0"])
 
         // Written in its place, and after that replaced again.
@@ -106,13 +106,13 @@ import Testing
             ])
         #expect(replaced.last.map(screen)?.last == "delete NAME, add FILE, quit")
 
-        try watching.say("delete zip")
+        try watching.send("delete zip")
         let deleted = await watching.next { screen($0).contains("packages: deleted=1 rows=2") }
         #expect(
             deleted.last.map(screen)?.dropLast(2) == [
                 "shells (1)", "  bash 5.2 [shells]", "utils (1)", "  zsh 1.0 [utils]", "- zip 1.0 [utils]",
             ])
-        try watching.say("quit")
+        try watching.send("quit")
         _ = await watching.next { _ in false }
         #expect(await watching.status() == 0)
     }

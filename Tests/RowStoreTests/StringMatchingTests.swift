@@ -106,7 +106,7 @@ struct StringMatchingTests {
 
     private func answer(
         _ comparison: StringOperator, _ pattern: String, _ text: String, _ budget: QueryBudget
-    ) throws -> StringMatcher.Answer {
+    ) throws -> StringMatcher.MatchResult {
         var text = text
         let test = try StringMatcher(comparison, pattern, [])
         return text.withUTF8 { test.answer(UnsafeRawBufferPointer($0), budget) }

@@ -93,7 +93,7 @@ struct EarlyWritePromises {
             // It takes a unique value of a row that was written early.
             try store.write([.of(insert: [StoredRow(key: 50, row: TestModel.row(code: "code 3"))], number: 1)])
             #expect(try store.keys() == [50])
-            #expect(earlyWrite.isOver)
+            #expect(earlyWrite.hasEnded)
             #expect(!store.write(items(21...22), for: earlyWrite))
             #expect(code { try store.write([.of(insert: rows(1...30), number: 2, earlyWrite)]) } == .uniquenessViolated)
             #expect(try store.keys() == [50])
@@ -139,7 +139,7 @@ struct EarlyWritePromises {
             let new = StoredRow(key: 10, row: TestModel.row(code: "code 2"))
             let earlyWrite = EarlyWrite()
             let isWritten = store.write(NewRows(entity: TestModel.item, [new]), for: earlyWrite)
-            #expect(earlyWrite.isOver != isWritten)
+            #expect(earlyWrite.hasEnded != isWritten)
             try store.write([.of(insert: [new], delete: [rows(2...2)[0]], number: 2, earlyWrite)])
             #expect(try store.keys() == [1, 3, 10])
         }
@@ -181,7 +181,7 @@ struct EarlyWritePromises {
             let earlyWrite = EarlyWrite()
             #expect(store.write(items(1...20), for: earlyWrite))
             _ = try store.reset {}
-            #expect(earlyWrite.isOver)
+            #expect(earlyWrite.hasEnded)
             #expect(try store.count() == 0)
             try store.write([.of(insert: rows(31...33), number: 1)])
             #expect(store.write(items(41...60), for: EarlyWrite()))

@@ -6,20 +6,20 @@ import Testing
 /// The tables of Contributing.md that lead a newcomer through the code name functions that call each other.
 struct TripTests {
     /// How many files each trip may have.
-    private static let mostFiles = [25, 20, 25]
+    private static let maximumFileCounts = [25, 20, 25]
 
     @Test func everyRowIsCalledByARowAboveIt() throws {
         let article = PackageFiles.root.appending(path: "Sources/CoreDataSource/CoreDataSource.docc/Contributing.md")
         let trips = try Trip.all(in: String(contentsOf: article, encoding: .utf8))
-        try #require(trips.count == Self.mostFiles.count)
+        try #require(trips.count == Self.maximumFileCounts.count)
         var sources: [String: TripSource] = [:]
         for file in Set(trips.flatMap(\.files)) {
             let path = PackageFiles.root.appending(path: "Sources/\(file).swift")
             guard FileManager.default.fileExists(atPath: path.path) else { continue }
             sources[file] = TripSource(try String(contentsOf: path, encoding: .utf8))
         }
-        for (trip, most) in zip(trips, Self.mostFiles) {
-            #expect(trip.files.count > 10 && trip.files.count <= most, "\(trip.title): \(trip.files.count) files")
+        for (trip, maximum) in zip(trips, Self.maximumFileCounts) {
+            #expect(trip.files.count > 10 && trip.files.count <= maximum, "\(trip.title): \(trip.files.count) files")
             for problem in trip.problems(sources) { Issue.record("\(trip.title): \(problem)") }
         }
     }

@@ -40,9 +40,9 @@ struct TCPProxyTests {
         place.proxy.cutAll()
         for session in sessions { expectThrows(PostgreSQLSession.Failure.self) { try session.run("SELECT 1") } }
         #expect(try place.connect().run("SELECT 1") == [["1"]])
-        place.proxy.goAway()
+        place.proxy.goOffline()
         expectThrows(PostgreSQLSession.Failure.self) { try place.connect() }
-        place.proxy.comeBack()
+        place.proxy.goOnline()
         #expect(try place.connect().run("SELECT 1") == [["1"]])
     }
 
@@ -51,9 +51,9 @@ struct TCPProxyTests {
         let session = try place.connect()
         let cut = place.proxy.cutBefore("COMMIT")
         try session.run("BEGIN; INSERT INTO t VALUES (1)")
-        #expect(!cut.isMet)
+        #expect(!cut.isReached)
         expectThrows(PostgreSQLSession.Failure.self) { try session.run("COMMIT") }
-        #expect(cut.isMet && cut.answer == nil)
+        #expect(cut.isReached && cut.answer == nil)
         #expect(try place.numbers() == [])
         // It was for one message.
         try place.connect().run("BEGIN; INSERT INTO t VALUES (2); COMMIT")

@@ -34,16 +34,16 @@ extension PersistentContainer {
     /// **Isolation**: none.
     public var saves: CommittedSaves {
         CommittedSaves(
-            stack.root.subscribeToSaves(), DetachedObjects(layout: stack.layout, types: stack.types))
+            stack.root.subscribeToSaves(), DetachedObjectFactory(layout: stack.layout, types: stack.types))
     }
 }
 
 /// The sequence of the commits of a container, for one loop: ``PersistentContainer/saves``.
 public struct CommittedSaves: AsyncSequence, Sendable {
     private let subscription: SaveSubscription
-    private let objects: DetachedObjects
+    private let objects: DetachedObjectFactory
 
-    init(_ subscription: SaveSubscription, _ objects: DetachedObjects) {
+    init(_ subscription: SaveSubscription, _ objects: DetachedObjectFactory) {
         self.subscription = subscription
         self.objects = objects
     }
@@ -94,9 +94,9 @@ public enum SaveEvent: Sendable {
 /// kept also keeps the memory of its rows.
 public struct CommittedSave: Sendable {
     private let saved: ChangeSet
-    private let objects: DetachedObjects
+    private let objects: DetachedObjectFactory
 
-    init(_ saved: ChangeSet, _ objects: DetachedObjects) {
+    init(_ saved: ChangeSet, _ objects: DetachedObjectFactory) {
         self.saved = saved
         self.objects = objects
     }
@@ -189,7 +189,7 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
     private let columns: ColumnSet?
 
     fileprivate init(
-        entity: Int, from old: StoredRow?, to new: StoredRow?, columns: ColumnSet? = nil, _ objects: DetachedObjects
+        entity: Int, from old: StoredRow?, to new: StoredRow?, columns: ColumnSet? = nil, _ objects: DetachedObjectFactory
     ) {
         func row(_ stored: StoredRow) -> ListRow<Object> {
             ListRow(row: ListedRow(entity: entity, stored: stored), reader: objects)
@@ -219,11 +219,11 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
     }
 }
 
-extension DetachedObjects {
+extension DetachedObjectFactory {
     /// Returns the factory with the given class for each entity whose class is unknown, because no data source lists
     /// the entity yet.
-    fileprivate func readable(as type: ManagedObject.Type) -> DetachedObjects {
-        DetachedObjects(layout: layout, types: types.map { $0 == ManagedObject.self ? type : $0 })
+    fileprivate func readable(as type: ManagedObject.Type) -> DetachedObjectFactory {
+        DetachedObjectFactory(layout: layout, types: types.map { $0 == ManagedObject.self ? type : $0 })
     }
 }
 

@@ -44,7 +44,7 @@ struct ContainerOpening: Sendable {
             !QueueExecutor.isAnyCurrent,
             "openAndWait was called inside a private context or container.read, and could wait for itself. Open the container outside of both."
         )
-        if let host = location.waitingHost {
+        if let host = location.blockingStoreName {
             throw DataSourceError(
                 .openingWouldBlock,
                 "\(host) cannot be opened while this thread waits, because the answer may come late or never. Use try await PersistentContainer(model:store:databaseKey:configuration:)."

@@ -14,7 +14,7 @@ final class DataSourceDirectory {
         if let source = sources[ObjectIdentifier(type)] as? Source { return source }
         let entities = try claim(type, stack)
         let tier = PrivateTier(stack, owner: "\(type)", ownedEntities: entities)
-        stack.join(tier, entities)
+        stack.register(tier, entities)
         let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
         sources[ObjectIdentifier(type)] = source
         return source
@@ -30,8 +30,8 @@ final class DataSourceDirectory {
                     "\(type) lists \(object), but the model \(layout.model.name) has no entity \"\(object.entityName)\". Give the container the model that \(object) was generated from.",
                     entityName: object.entityName)
             }
-            if let fault = DeclaredEntity.fault(of: object, in: layout.model) {
-                throw DataSourceError(.unreadableModel, fault, entityName: object.entityName)
+            if let classProblem = DeclaredEntity.classProblem(of: object, in: layout.model) {
+                throw DataSourceError(.unreadableModel, classProblem, entityName: object.entityName)
             }
             stack.adopt(object, forEntity: entity.index)
             // A data source that owns an entity also owns its sub-entities.

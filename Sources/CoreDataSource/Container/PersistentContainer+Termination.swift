@@ -74,7 +74,7 @@ private final class TerminationSignals: Sendable {
 
     private init() {
         let queue = DispatchQueue(label: "CoreDataSource.termination", qos: .userInitiated)
-        let signals = [SIGTERM, SIGINT, SIGHUP].filter(TerminationSignals.take)
+        let signals = [SIGTERM, SIGINT, SIGHUP].filter(TerminationSignals.ignoreByDefault)
         sources = signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
         for (source, signal) in zip(sources, signals) {
             source.setEventHandler { self.end(by: signal) }
@@ -86,7 +86,7 @@ private final class TerminationSignals: Sendable {
     /// Prevents a signal from ending the process at once, on Apple platforms. On Linux, does nothing.
     ///
     /// - Returns: Whether to handle the signal. On Apple platforms, false for a signal that the process ignores.
-    private static func take(_ signal: Int32) -> Bool {
+    private static func ignoreByDefault(_ signal: Int32) -> Bool {
         #if canImport(Darwin)
         // Kqueue reports even ignored signals. On Linux, signalfd reports no ignored signals.
         return unsafeBitCast(Foundation.signal(signal, SIG_IGN), to: Int.self) != 1

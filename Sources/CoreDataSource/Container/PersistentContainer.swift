@@ -194,15 +194,15 @@ public final class PersistentContainer: Sendable {
         _ layout: ModelLayout, _ store: any PersistentStore, startup: StoreStartup,
         configuration: Configuration = Configuration(), scheduling: WorkScheduling = .system
     ) {
-        let waker = MainWaker()
+        let notifier = MainNotifier()
         let root = RootTier(layout, store: store, limits: configuration.limits, scheduling: scheduling) {
-            waker.wake()
+            notifier.notify()
         }
         stack = PersistentStack(
-            layout, root: root, mainWaker: waker,
+            layout, root: root, mainNotifier: notifier,
             registeredObjectByteLimit: configuration.registeredObjectByteLimit)
         mainTier = MainTier(stack)
-        waker.connect(mainTier.work)
+        notifier.connect(mainTier.mergeFunctions)
         readers = ReadQueue(stack)
         self.startup = startup
         sources = DataSourceDirectory()
@@ -289,7 +289,7 @@ public final class PersistentContainer: Sendable {
     @discardableResult
     public func discardPending() async -> Int {
         let discarded = await stack.root.discardPending()
-        await stack.mainWaker.mergeNow()
+        await stack.mainNotifier.mergeNow()
         return discarded
     }
 
@@ -312,7 +312,7 @@ public final class PersistentContainer: Sendable {
     @discardableResult
     public func reset() async throws -> StoreStartup {
         let startup = try await stack.root.reset()
-        await stack.mainWaker.mergeNow()
+        await stack.mainNotifier.mergeNow()
         return startup
     }
 

@@ -84,7 +84,7 @@ package struct CustomLocation: Sendable, Hashable {
 extension StoreLocation {
     /// The kind of store for which the current thread must not wait, as the subject of an error message: a store on a server
     /// and, on the main thread, a custom store. Nil for other stores.
-    var waitingHost: String? {
+    var blockingStoreName: String? {
         #if PostgreSQL
         if server != nil { return "A store on a server" }
         #endif

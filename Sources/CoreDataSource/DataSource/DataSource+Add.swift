@@ -152,12 +152,12 @@ extension DataSource {
 
     /// Calls ``onAdd(_:in:)`` for all values, and afterwards ``onLink(_:for:in:)`` for their objects.
     ///
-    /// - Parameter meet: Gets the object of each value, before the next value is added.
+    /// - Parameter onObject: Gets the object of each value, before the next value is added.
     /// - Returns: The object of each value; nil for an ignored value.
     @discardableResult
     nonisolated func add(
         _ values: [Value], in context: PrivateContext, _ progress: BatchProgress? = nil,
-        _ meet: (ManagedObject?) throws -> Void
+        _ onObject: (ManagedObject?) throws -> Void
     ) throws -> [ManagedObject?] {
         context.expectInserts(values.count)
         try progress?.check(0, of: values.count)
@@ -170,7 +170,7 @@ extension DataSource {
                 try checkCancellation(index)
                 if index & 0xFF == 0, index > 0 { try progress?.check(index, of: values.count) }
                 let object = try onAdd(checked: values[index], in: context)
-                try meet(object)
+                try onObject(object)
                 objects.append(object)
             }
         }

@@ -73,7 +73,7 @@ extension DataSource {
     ) async throws -> SyncReport {
         let rules = SyncRules(
             deletion: deleting, operations: operations, options: options, isScoped: scope != nil)
-        return try await tier.performRehearsal(values: max(1, values.count)) { context in
+        return try await tier.performDryRun(values: max(1, values.count)) { context in
             try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context)
         }
     }
@@ -84,7 +84,7 @@ extension DataSource {
     ) throws -> SyncReport {
         let stored = try context.scope(entity, scope)
         var sweep = try SyncSweep(entity, rules, in: context)
-        try add(values, in: context, progress) { try sweep.meet($0, in: context) }
+        try add(values, in: context, progress) { try sweep.markObject($0, in: context) }
         return try sweep.end(stored, in: context)
     }
 }
@@ -98,7 +98,7 @@ struct SyncSweep {
     private let mark: Int32
     private let flagColumn: Int?
     private var report = SyncReport()
-    private var met: [ManagedObject] = []
+    private var markedObjects: [ManagedObject] = []
     private let linkEdits: Int
 
     init(_ type: ManagedObject.Type, _ rules: SyncRules, in context: PrivateContext) throws {
@@ -114,7 +114,7 @@ struct SyncSweep {
     }
 
     /// Marks the object that the hook returned for the next value.
-    mutating func meet(_ object: ManagedObject?, in context: PrivateContext) throws {
+    mutating func markObject(_ object: ManagedObject?, in context: PrivateContext) throws {
         report.read += 1
         guard let object else {
             report.ignored += 1
@@ -131,17 +131,17 @@ struct SyncSweep {
             return
         }
         object.syncMark = mark
-        met.append(object)
+        markedObjects.append(object)
         if let flagColumn { object.setValue(.integer(1), flagColumn) }
     }
 
     /// Deletes the objects and children that are not in the list, and completes the report.
     mutating func end(_ stored: [ManagedObject], in context: PrivateContext) throws -> SyncReport {
-        let children = try context.endSweeps(met, rules)
+        let children = try context.endSweeps(markedObjects, rules)
         report.deletedChildren = children.deleted.count
         report.keptChildren = children.kept
         report.ids?.deletedChildren = children.deleted
-        for object in met { count(object, in: context) }
+        for object in markedObjects { count(object, in: context) }
         skipChildren(in: context)
         try deleteMissing(stored, in: context)
         countChildren(in: context)
@@ -155,15 +155,15 @@ struct SyncSweep {
             report.kept = missing.count
             return
         }
-        if met.isEmpty && !rules.options.contains(.allowsEmpty) { throw emptyList(missing.count) }
+        if markedObjects.isEmpty && !rules.options.contains(.allowsEmpty) { throw emptyList(missing.count) }
         if report.ignored > 0 && !rules.options.contains(.allowsIgnoredValues) {
             report.kept = missing.count
             return
         }
         // An empty list was allowed above.
-        let isScoped = rules.isScoped || met.isEmpty
+        let isScoped = rules.isScoped || markedObjects.isEmpty
         if rules.deletion.refuses(missing.count, of: stored.count, isScoped: isScoped) {
-            var error = rules.deletion.tooMuch(
+            var error = rules.deletion.tooManyDeletionsError(
                 missing.count, of: stored.count, "\(entity.name) in scope", entity: entity.name)
             error.message +=
                 " The sync would insert \(report.inserted), update \(report.updated) and leave \(report.unchanged) unchanged."

@@ -29,7 +29,7 @@ public final class Draft<Object: ManagedObject> {
     private let number: Int
     private var isDiscarded = false
     /// Makes the calls of ``save(resolving:waitFor:)`` run one at a time.
-    private let turns = DraftTurns()
+    private let saveQueue = DraftSaveQueue()
 
     init(_ main: MainTier, _ root: (DraftContext) throws -> Object) throws {
         let (number, context) = main.beginDraft()
@@ -70,16 +70,16 @@ public final class Draft<Object: ManagedObject> {
         }
     }
 
-    private var open: DraftContext? { try? context }
+    private var activeContext: DraftContext? { try? context }
 
     /// Whether a save is running. For tests.
-    package var isSaving: Bool { turns.isTaken }
+    package var isSaving: Bool { saveQueue.isBusy }
 
     /// Whether the draft has edits to save. A value that was changed back to the original value is not an edit.
     ///
     /// - Complexity: O(n) in the number of edited objects.
     public var hasChanges: Bool {
-        open?.changed.contains { $0.hasChanges && ($0.state != .edited || $0.hasEdits) } ?? false
+        activeContext?.changed.contains { $0.hasChanges && ($0.state != .edited || $0.hasEdits) } ?? false
     }
 
     /// Discards all edits and ends the draft. Afterwards the draft's objects can be read but not edited.
@@ -97,15 +97,15 @@ public final class Draft<Object: ManagedObject> {
     // MARK: Undo
 
     /// Whether there is a step to undo.
-    public var canUndo: Bool { open?.journal.canUndo ?? false }
+    public var canUndo: Bool { activeContext?.journal.canUndo ?? false }
 
     /// Whether there is a step to redo.
-    public var canRedo: Bool { open?.journal.canRedo ?? false }
+    public var canRedo: Bool { activeContext?.journal.canRedo ?? false }
 
     /// The largest number of steps that can be undone; 100 by default. Beyond the limit, the oldest steps are forgotten.
     public var undoLimit: Int {
-        get { open?.journal.limit ?? 0 }
-        set { open?.journal.limit = newValue }
+        get { activeContext?.journal.limit ?? 0 }
+        set { activeContext?.journal.limit = newValue }
     }
 
     /// Undoes the last step, which is a single edit or an ``undoGroup(_:)``. Does nothing if there is no step to undo.
@@ -115,7 +115,7 @@ public final class Draft<Object: ManagedObject> {
     /// ```
     ///
     /// - Complexity: O(n) in the number of edited objects.
-    public func undo() { open?.undo() }
+    public func undo() { activeContext?.undo() }
 
     /// Redoes the step that was undone last. Does nothing if there is no such step, or if an object was edited after the undo.
     ///
@@ -124,7 +124,7 @@ public final class Draft<Object: ManagedObject> {
     /// ```
     ///
     /// - Complexity: O(n) in the number of edited objects.
-    public func redo() { open?.redo() }
+    public func redo() { activeContext?.redo() }
 
     /// Combines all edits of the body into one step. If the body throws, all its edits are rolled back.
     ///
@@ -135,8 +135,8 @@ public final class Draft<Object: ManagedObject> {
     /// }
     /// ```
     public func undoGroup<R>(_ body: () throws -> R) rethrows -> R {
-        guard let context = open else { return try body() }
-        return try context.editingTogether(body)
+        guard let context = activeContext else { return try body() }
+        return try context.withEditGroup(body)
     }
 
     // MARK: Validation
@@ -154,7 +154,7 @@ public final class Draft<Object: ManagedObject> {
     /// saves, and are found only when the draft is saved.
     ///
     /// - Complexity: One look-up for each edited unique value.
-    public func errors(of object: ManagedObject) -> [DataSourceError] { open?.errors(of: object) ?? [] }
+    public func errors(of object: ManagedObject) -> [DataSourceError] { activeContext?.errors(of: object) ?? [] }
 
     /// Returns an error for each rule that a property of an object breaks. For a composite, the result includes the
     /// errors of its parts.
@@ -235,8 +235,8 @@ public final class Draft<Object: ManagedObject> {
     public func save(
         resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
     ) async throws -> DraftReport {
-        await turns.begin()
-        defer { turns.end() }
+        await saveQueue.begin()
+        defer { saveQueue.end() }
         let difference: DraftDifference
         let tiers: [PrivateTier]
         do {
@@ -246,20 +246,20 @@ public final class Draft<Object: ManagedObject> {
             tiers = try difference.owners(context.stack)
         }
         guard !tiers.isEmpty else {
-            open?.journal.removeAll()
+            activeContext?.journal.removeAll()
             return DraftReport(save: SaveReport(), merged: [], conflicts: [])
         }
-        open?.beginSave(difference)
+        activeContext?.beginSave(difference)
         let saved: SavedWork<DraftMerge.Outcome>
         do {
             saved = try await TierCall(tiers).perform(waitFor: level) { contexts in
                 try DraftMerge.run(difference, resolution, in: contexts)
             }
         } catch {
-            open?.abandonSave()
+            activeContext?.abandonSave()
             throw error
         }
-        open?.rebase(difference, saved.result.newKeys)
+        activeContext?.rebase(difference, saved.result.newKeys)
         return DraftReport(save: saved.report, merged: saved.result.merged, conflicts: saved.result.conflicts)
     }
 }
@@ -287,22 +287,22 @@ extension DraftDifference {
 
 /// Lets one caller run at a time, in the order in which the callers called.
 @MainActor
-private final class DraftTurns {
-    private(set) var isTaken = false
+private final class DraftSaveQueue {
+    private(set) var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
     nonisolated init() {}
 
     func begin() async {
-        if isTaken {
+        if isBusy {
             await withCheckedContinuation { waiting.append($0) }
         } else {
-            isTaken = true
+            isBusy = true
         }
     }
 
     func end() {
-        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
     }
 }
 

@@ -45,10 +45,10 @@ extension ManagedObjectModel {
             composites: reading.composites.values.map(\.description),
             fetchRequests: fetchRequests, configurations: configurations, versionIdentifier: versionIdentifier,
             earlierVersions: earlierVersions, classes: reading.classes)
-        fault = reading.fault
-        guard fault == nil else { return }
+        classError = reading.classError
+        guard classError == nil else { return }
         do { try completeInverses() } catch {
-            fault = ClassFault(entity: error.entityName, property: error.propertyName, error.message)
+            classError = ClassError(entity: error.entityName, property: error.propertyName, error.message)
         }
     }
 
@@ -82,7 +82,7 @@ private struct ClassReading {
     var entities: [EntityDescription] = []
     var classes: [String: any AnyObject.Type] = [:]
     var composites: [String: (type: any StoredCompositeValue.Type, description: CompositeDescription)] = [:]
-    var fault: ClassFault?
+    var classError: ClassError?
 
     mutating func add(_ type: ManagedObject.Type) {
         guard let declared = DeclaredEntity.own(of: type) else {
@@ -125,7 +125,7 @@ private struct ClassReading {
     }
 
     private mutating func record(_ entity: String, _ message: String) {
-        fault = fault ?? ClassFault(entity: entity, message)
+        classError = classError ?? ClassError(entity: entity, message)
     }
 }
 

@@ -265,7 +265,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
     /// exists: the attribute's default value in the model, the case with the raw value 0, the first case in `allCases`.
     /// Traps if none exists.
     public static func read(from object: ManagedObject, at column: Int) -> Self {
-        readIfPresent(from: object, at: column) ?? standIn(object.layout, column)
+        readIfPresent(from: object, at: column) ?? fallbackCase(object.layout, column)
     }
 
     public static func readIfPresent(from object: ManagedObject, at column: Int) -> Self? {
@@ -280,7 +280,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
         RawValue.write(value.rawValue, to: object, at: column)
     }
 
-    private static func standIn(_ layout: EntityLayout, _ column: Int) -> Self {
+    private static func fallbackCase(_ layout: EntityLayout, _ column: Int) -> Self {
         let raw = layout.columns[column].attribute.flatMap(RowValue.init(defaultOf:)).flatMap(rawValue)
         if let value = raw.flatMap(Self.init(rawValue:)) ?? rawValue(.integer(0)).flatMap(Self.init(rawValue:)) {
             return value

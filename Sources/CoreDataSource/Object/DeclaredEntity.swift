@@ -35,7 +35,7 @@ extension DeclaredEntity {
 
     /// Returns a message if the class and its entity in a model differ in the parent, in the properties, or in the
     /// order of the properties.
-    static func fault(of type: ManagedObject.Type, in model: ManagedObjectModel) -> String? {
+    static func classProblem(of type: ManagedObject.Type, in model: ManagedObjectModel) -> String? {
         guard let declared = own(of: type), let entity = model.entity(named: type.entityName) else { return nil }
         let parent = own(of: declared.superclass)?.entity.name
         let isSame =

@@ -28,7 +28,7 @@ struct Derivation {
                 layout.columns[origin].storage == layout.columns[column].storage
             else { return nil }
             source = .copy(origin)
-        case .changed(let path, let change):
+        case .transformed(let path, let change):
             guard let origin = layout.column(named: path.joined(separator: ".")),
                 layout.columns[origin].storage == .text,
                 layout.columns[column].storage == .text

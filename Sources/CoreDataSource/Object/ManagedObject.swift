@@ -27,7 +27,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     // This order of the properties needs the least padding.
     @exclusivity(unchecked) final private(set) var state: ObjectState
     /// Whether a relationship of this object was read or set while the object had no context.
-    final var hasFollowed = false
+    final var hasUsedRelationshipWithoutContext = false
     /// Whether the object is in the changed objects of its context. Only ``ChangedObjects`` sets the flag.
     @exclusivity(unchecked) final var isAmongChanged = false
     /// The last saved row; nil unless the object has edits of a saved row.
@@ -84,7 +84,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     }
 
     /// Replaces the edits of the object. The new state may be a state without edits.
-    final func put(_ state: ObjectState, _ row: RowSnapshot, saved: RowSnapshot?) {
+    final func replaceState(_ state: ObjectState, _ row: RowSnapshot, saved: RowSnapshot?) {
         (self.state, self.row, self.saved) = (state, row, saved)
     }
 
@@ -218,7 +218,7 @@ extension ManagedObject {
     private func deferredReads(_ column: Int) -> Bool {
         // A number in a result may look like a deferred value.
         if home.storesAnyValue { return true }
-        home.context?.bringValues(of: self, column)
+        home.context?.loadDeferredValues(of: self, column)
         return !row.isDeferred(column) && !row.isNull(column)
     }
 
@@ -305,7 +305,7 @@ extension ManagedObject {
         switch editing {
         case .inBatch: break
         case .inDraft: draft.checkInBatch()
-        case .not:
+        case .readOnly:
             preconditionFailure(
                 "\(layout.name).\(layout.columns[column].name) was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or edit a copy of the object in a draft."
             )

@@ -13,7 +13,7 @@ protocol ObjectContext: AnyObject {
     func didChange(_ object: ManagedObject)
     /// Reads the deferred values of an object, because the value of a column is needed. If the read fails, the context
     /// records the error, and the values stay deferred.
-    func bringValues(of object: ManagedObject, _ column: Int)
+    func loadDeferredValues(of object: ManagedObject, _ column: Int)
     /// Traps outside of a batch.
     func checkInBatch()
     /// Called when an object has a new value in a column of a unique key.

@@ -83,7 +83,7 @@ final class ObjectHome {
 /// The way in which an object can be edited.
 enum ObjectEditing: UInt8 {
     /// The object is read-only, like an object of the main context.
-    case not
+    case readOnly
     /// The object can be edited in a batch, which saves or discards all edits.
     case inBatch
     /// The object can be edited in a draft, which can undo each edit.

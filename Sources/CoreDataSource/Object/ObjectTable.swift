@@ -27,9 +27,9 @@ final class ObjectTable {
     /// not consecutive.
     @exclusivity(unchecked) private var isScattered = false
     /// The number of occupied slots that insertions skipped to find a free slot. For tests.
-    @exclusivity(unchecked) private(set) var steps = 0
+    @exclusivity(unchecked) private(set) var probeCount = 0
     /// The largest number of slots that an insertion may skip. Beyond this number, keys are scattered.
-    private static let longestWay = 64
+    private static let maxProbeDistance = 64
 
     init() { slots = ObjectTable.makeSlots(0) }
 
@@ -60,7 +60,7 @@ final class ObjectTable {
 
     subscript(key: Int64) -> ManagedObject? {
         guard count > 0 else { return nil }
-        var slot = home(key)
+        var slot = homeSlot(key)
         while !slots[slot].isFree {
             if slots[slot].key == key, let object = slots[slot].object { return object }
             slot = next(slot)
@@ -75,7 +75,7 @@ final class ObjectTable {
         slots[slot] = Slot(key: object.key, object: object)
         count += 1
         used += 1
-        if !isScattered, (slot - home(object.key)) & (slots.count - 1) > ObjectTable.longestWay {
+        if !isScattered, (slot - homeSlot(object.key)) & (slots.count - 1) > ObjectTable.maxProbeDistance {
             isScattered = true
             rehash(to: slots.count)
         }
@@ -89,7 +89,7 @@ final class ObjectTable {
 
     func remove(_ key: Int64) {
         guard count > 0 else { return }
-        var slot = home(key)
+        var slot = homeSlot(key)
         while !slots[slot].isFree, slots[slot].key != key || slots[slot].object == nil { slot = next(slot) }
         guard !slots[slot].isFree else { return }
         if count == 1 { return removeAll() }
@@ -117,7 +117,7 @@ final class ObjectTable {
     }
 
     @inline(__always)
-    private func home(_ key: Int64) -> Int {
+    private func homeSlot(_ key: Int64) -> Int {
         // Keys of a list are mostly consecutive and are looked up in order, so consecutive keys have consecutive slots. The
         // shifts separate keys whose distance is a power of two.
         let bits = UInt64(bitPattern: key)
@@ -152,10 +152,10 @@ final class ObjectTable {
     /// Returns the slot for a key that is not in the table.
     @inline(__always)
     private func freeSlot(_ key: Int64) -> Int {
-        var slot = home(key)
+        var slot = homeSlot(key)
         while !slots[slot].isFree {
             slot = next(slot)
-            steps += 1
+            probeCount += 1
         }
         return slot
     }
@@ -168,7 +168,7 @@ final class RowObject: ManagedObject {
 
     static func make(_ layout: EntityLayout, _ context: (any ObjectContext)?, storesAnyValue: Bool) -> RowObject {
         make(
-            ObjectHome(layout, in: context, .not, storesAnyValue: storesAnyValue), key: 0,
+            ObjectHome(layout, in: context, .readOnly, storesAnyValue: storesAnyValue), key: 0,
             row: RowSnapshot(columnCount: max(1, layout.columns.count)), .gone, asOf: 0)
     }
 

@@ -92,20 +92,20 @@ struct AttributeRule {
             return "holds a number outside the range of \(type.rawValue). Use a wider type."
         }
         if minimum == nil && maximum == nil { return nil }
-        return outside(
+        return rangeProblem(
             minimum.flatMap(\.asDecimal).map { Decimal(value) < $0 },
             maximum.flatMap(\.asDecimal).map { Decimal(value) > $0 })
     }
 
     private func problem(aboutReal value: Double) -> String? {
-        return outside(minimum.flatMap(\.asDouble).map { value < $0 }, maximum.flatMap(\.asDouble).map { value > $0 })
+        return rangeProblem(minimum.flatMap(\.asDouble).map { value < $0 }, maximum.flatMap(\.asDouble).map { value > $0 })
     }
 
     private func problem(aboutDecimal text: String) -> String? {
         guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN else {
             return "is not a number (NaN), which a store cannot hold. Use nil for no value."
         }
-        return outside(minimum.flatMap(\.asDecimal).map { value < $0 }, maximum.flatMap(\.asDecimal).map { value > $0 })
+        return rangeProblem(minimum.flatMap(\.asDecimal).map { value < $0 }, maximum.flatMap(\.asDecimal).map { value > $0 })
     }
 
     private func problem(aboutText text: String) -> String? {
@@ -123,9 +123,9 @@ struct AttributeRule {
         return "does not match the model's pattern \(pattern.text)."
     }
 
-    private func outside(_ isLow: Bool?, _ isHigh: Bool?) -> String? {
-        if isLow == true, let minimum { return "is less than \(minimum.bound), the minimum in the model." }
-        if isHigh == true, let maximum { return "is greater than \(maximum.bound), the maximum in the model." }
+    private func rangeProblem(_ isLow: Bool?, _ isHigh: Bool?) -> String? {
+        if isLow == true, let minimum { return "is less than \(minimum.displayText), the minimum in the model." }
+        if isHigh == true, let maximum { return "is greater than \(maximum.displayText), the maximum in the model." }
         return nil
     }
 }
@@ -150,7 +150,7 @@ private struct Pattern {
 
 extension AttributeValue {
     /// The value as error messages show it.
-    fileprivate var bound: String {
+    fileprivate var displayText: String {
         switch self {
         case .integer(let value): "\(value)"
         case .double(let value): "\(value)"

@@ -18,7 +18,7 @@ package final class CalendarPeriods: Sendable {
     /// The days of the period that was calculated last.
     private let last = Guarded<Range<Int64>?>(nil)
     /// A time range in which the clocks of the zone are not changed, in seconds since 2001-01-01 00:00 GMT.
-    private let calm = Guarded<Range<Double>?>(nil)
+    private let stableOffsetRange = Guarded<Range<Double>?>(nil)
 
     package init(_ unit: Unit, _ calendar: Calendar) {
         self.unit = unit
@@ -32,9 +32,9 @@ package final class CalendarPeriods: Sendable {
 
     private static let daySeconds = 86_400.0
     /// The largest number of a day, before or after 2001. No calendar calculates later days.
-    private static let mostDays = 1e11
+    private static let maxDays = 1e11
     /// In seconds. No zone has set its clocks back this far: the largest change was in Alaska, which repeated a day in 1867.
-    private static let mostSetBack = 26 * 3600.0
+    private static let maxSetBack = 26 * 3600.0
 
     // MARK: Days
 
@@ -43,10 +43,10 @@ package final class CalendarPeriods: Sendable {
     /// - Parameter moment: Seconds since 2001-01-01 00:00 GMT.
     package func day(of moment: Double) -> Int64 {
         let days = moment / Self.daySeconds
-        guard abs(days) < Self.mostDays else { return Int64(days < 0 ? -Self.mostDays : Self.mostDays) }
+        guard abs(days) < Self.maxDays else { return Int64(days < 0 ? -Self.maxDays : Self.maxDays) }
         let day = clockDay(of: moment)
-        let isCalm = calm.withLock { $0.map { $0.contains(moment - Self.mostSetBack) && $0.contains(moment) } ?? false }
-        return isCalm ? day : max(day, lastDay(beforeChangesUntil: moment) ?? day)
+        let hasStableOffset = stableOffsetRange.withLock { $0.map { $0.contains(moment - Self.maxSetBack) && $0.contains(moment) } ?? false }
+        return hasStableOffset ? day : max(day, lastDay(beforeChangesUntil: moment) ?? day)
     }
 
     /// Returns the latest day that clocks showed just before they were changed; nil if they were not changed shortly before the
@@ -58,10 +58,10 @@ package final class CalendarPeriods: Sendable {
             let change = change.timeIntervalSinceReferenceDate
             end = change
             guard start < change, change <= moment else { break }
-            if moment - change < Self.mostSetBack { latest = max(latest ?? .min, clockDay(of: change - 0.001)) }
+            if moment - change < Self.maxSetBack { latest = max(latest ?? .min, clockDay(of: change - 0.001)) }
             (start, end) = (change, .infinity)
         }
-        calm.withLock { [start, end] in $0 = start < end ? start..<end : nil }
+        stableOffsetRange.withLock { [start, end] in $0 = start < end ? start..<end : nil }
         return latest
     }
 

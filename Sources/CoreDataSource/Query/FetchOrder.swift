@@ -19,7 +19,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     private let target: Target
     /// Whether the least value comes first.
     public var isAscending: Bool
-    var text: StringOrder
+    var stringOrder: StringOrder
 
     /// Sorts by the attribute with a name. For an attribute inside a composite, use a path such as `address.city`.
     ///
@@ -35,41 +35,41 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     ///   - options: How strings are compared; byte by byte by default.
     public init(_ attribute: String, isAscending: Bool = true, _ options: StringSorting = []) {
         self.init(
-            .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.text(options))
+            .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.stringOrder(options))
     }
 
-    private init(_ path: Result<[String], DataSourceError>, _ isAscending: Bool, _ text: StringOrder) {
+    private init(_ path: Result<[String], DataSourceError>, _ isAscending: Bool, _ stringOrder: StringOrder) {
         switch path {
         case .success(let path): target = .attribute(path)
         case .failure(let error): target = .invalid(InvalidPart(error))
         }
         self.isAscending = isAscending
-        self.text = text
+        self.stringOrder = stringOrder
     }
 
-    private init(_ keyPath: AnyKeyPath?, _ isAscending: Bool, _ text: StringOrder) {
+    private init(_ keyPath: AnyKeyPath?, _ isAscending: Bool, _ stringOrder: StringOrder) {
         guard let keyPath else {
             let error = DataSourceError(
                 .unknownAttribute, "A sort descriptor of \(Object.entityName) has no key path. Sort by an attribute.",
                 entityName: Object.entityName)
-            self.init(.failure(error), isAscending, text)
+            self.init(.failure(error), isAscending, stringOrder)
             return
         }
         let path = FetchExpression.attribute(keyPath, of: Object.self).map { expression -> [String] in
             if case .keyPath(let path) = expression { path } else { [] }
         }
-        self.init(path, isAscending, text)
+        self.init(path, isAscending, stringOrder)
     }
 
     /// Adds the location of the call to an error, because the error cannot name a property that is not in the model.
     private init(
-        _ keyPath: AnyKeyPath, _ isAscending: Bool, _ text: StringOrder, _ fileID: StaticString, _ line: UInt
+        _ keyPath: AnyKeyPath, _ isAscending: Bool, _ stringOrder: StringOrder, _ fileID: StaticString, _ line: UInt
     ) {
-        self.init(keyPath, isAscending, text)
+        self.init(keyPath, isAscending, stringOrder)
         guard case .invalid(let part) = target else { return }
         let message = "The order in \(fileID), line \(line), cannot be used. \(part.error.message)"
         self.init(
-            .failure(DataSourceError(part.error.code, message, entityName: Object.entityName)), isAscending, text)
+            .failure(DataSourceError(part.error.code, message, entityName: Object.entityName)), isAscending, stringOrder)
     }
 
     /// Sorts from the least value to the greatest.
@@ -89,7 +89,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = [], fileID: StaticString = #fileID,
         line: UInt = #line
     ) -> FetchOrder {
-        FetchOrder(keyPath, true, text(options), fileID, line)
+        FetchOrder(keyPath, true, stringOrder(options), fileID, line)
     }
 
     /// Sorts from the greatest value to the least.
@@ -107,7 +107,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = [], fileID: StaticString = #fileID,
         line: UInt = #line
     ) -> FetchOrder {
-        FetchOrder(keyPath, false, text(options), fileID, line)
+        FetchOrder(keyPath, false, stringOrder(options), fileID, line)
     }
 
     /// Sorts by a string attribute in an order that the app defines.
@@ -141,10 +141,10 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         var comparator = descriptor.stringComparator ?? .lexical
         comparator.order = .forward
         let options: StringSorting = comparator == .lexical ? [] : [.caseInsensitive, .diacriticInsensitive, .numeric]
-        self.init(descriptor.keyPath, descriptor.order == .forward, FetchOrder.text(options))
+        self.init(descriptor.keyPath, descriptor.order == .forward, FetchOrder.stringOrder(options))
     }
 
-    private static func text(_ options: StringSorting) -> StringOrder {
+    private static func stringOrder(_ options: StringSorting) -> StringOrder {
         options.isEmpty ? .bytes : .folded(options)
     }
 
@@ -163,7 +163,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
                     entityName: resolver.layout.name, attributeName: path.joined(separator: "."))
             }
             return SortKey(
-                column: column, isAscending: isAscending, order: attribute.kind?.isText == true ? text : .bytes)
+                column: column, isAscending: isAscending, order: attribute.kind?.isText == true ? stringOrder : .bytes)
         }
     }
 }

@@ -18,20 +18,20 @@ internal import RowStore
 /// store also sorts the rows for days, weeks and months if the request's order begins with the same attribute in the same
 /// direction. For other sections, the list sorts its rows in memory, and keeps all matching rows even if it has a limit.
 public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
-    enum Form: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
         case property(SectionPath<Object>)
         case periods(CalendarPeriods.Unit, FetchOrder<Object>, Calendar)
         case firstLetters(FetchOrder<Object>, FetchCollation?)
         case titles(FetchOrder<Object>, FetchOrder<Object>)
     }
 
-    let form: Form
+    let kind: Kind
     /// Nil means the direction of the request's order if this order begins with the attribute of the sections, and
     /// otherwise ascending.
     let isAscending: Bool?
 
-    private init(_ form: Form, _ isAscending: Bool?) {
-        (self.form, self.isAscending) = (form, isAscending)
+    private init(_ kind: Kind, _ isAscending: Bool?) {
+        (self.kind, self.isAscending) = (kind, isAscending)
     }
 
     /// Makes a section for each value of a property.

@@ -185,7 +185,7 @@ struct FetchPlan {
     var linkColumns: [Int] = []
 
     /// The largest limit and offset. No store has so many rows, and a sum of several such numbers does not overflow.
-    private static let mostRows = 1 << 48
+    private static let maxRows = 1 << 48
 
     /// - Parameter query: A query of an entity that is not abstract.
     init(_ query: RowQuery) {
@@ -194,17 +194,17 @@ struct FetchPlan {
     }
 
     init<Object: ManagedObject>(
-        _ request: ObjectRequest<Object>, entity: EntityLayout, in model: ModelLayout, withGoneObjects: Set<Int> = []
+        _ request: ObjectRequest<Object>, entity: EntityLayout, in model: ModelLayout, entitiesWithDeletedObjects: Set<Int> = []
     ) throws(DataSourceError) {
         try request.checkWindow()
-        let resolver = PredicateResolver(entity, in: model, withGoneObjects: withGoneObjects)
+        let resolver = PredicateResolver(entity, in: model, entitiesWithDeletedObjects: entitiesWithDeletedObjects)
         let predicate = try request.predicate?.tree.split(resolver) ?? ResolvedPredicate(rows: .constant(true))
         query = RowQuery(entity: entity.index, predicate: predicate.rows)
         objectPredicate = predicate.objects
         for order in request.order { query.sort.append(try order.resolved(resolver)) }
         query.joined = resolver.joins.columns
-        query.limit = request.limit.map { min($0, FetchPlan.mostRows) }
-        query.offset = min(request.offset, FetchPlan.mostRows)
+        query.limit = request.limit.map { min($0, FetchPlan.maxRows) }
+        query.offset = min(request.offset, FetchPlan.maxRows)
         family = entity.concreteFamily
         if !request.includesSubentities { family = family.filter { $0 == entity.index } }
         try request.after?.check(entity, in: model)

@@ -45,16 +45,16 @@ package final class LeaseKeeper: Sendable {
         let end = ContinuousClock.now + sharing.leaseTimes.patience
         var isAnotherTry = false
         while true {
-            let (generation, asked) = (generation, ContinuousClock.now)
+            let (generation, requested) = (generation, ContinuousClock.now)
             // The last try may have failed because the state here was newer than the answer of the store. Accept the next
             // answer, whatever its version.
-            if isAnotherTry { doubt() }
+            if isAnotherTry { acceptAnyVersion() }
             isAnotherTry = true
             let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
             let wait = LeaseWait(entities.entities, for: source, ticket: ticket)
             state.withLock { state in
                 state.add(wait)
-                state.take(table, own: sharing.member.number, asked: generation, at: asked)
+                state.apply(table, own: sharing.member.number, requested: generation, at: requested)
             }
             handOverSoon()
             try waitFor(wait, until: end)
@@ -115,18 +115,18 @@ package final class LeaseKeeper: Sendable {
     }
 
     /// The time between two checks whether the holders of the leases are alive.
-    private static let lookInterval = DispatchTimeInterval.milliseconds(250)
+    private static let pollInterval = DispatchTimeInterval.milliseconds(250)
 
     /// Blocks until the leases are given, or until the leases must be requested again.
     ///
     /// - Throws: `leaseUnavailable` if the wait lasts until `end`; `storeClosed`.
     private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
-        while wait.arrived.wait(timeout: .now() + LeaseKeeper.lookInterval) != .success {
+        while wait.arrived.wait(timeout: .now() + LeaseKeeper.pollInterval) != .success {
             var failure: DataSourceError?
             if ContinuousClock.now >= end { failure = leaseUnavailable(wait.entities) }
             do throws(DataSourceError) {
                 if failure == nil {
-                    try take { () throws(DataSourceError) in
+                    try updateTable { () throws(DataSourceError) in
                         try sharing.settleLeases(answered: [], withdrawn: nil)
                     }
                 }
@@ -136,7 +136,7 @@ package final class LeaseKeeper: Sendable {
             guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
             // If the withdrawal fails, the ticket stays until it is served. Then its leases are handed on.
             if let ticket = wait.ticket {
-                _ = try? take { () throws(DataSourceError) in
+                _ = try? updateTable { () throws(DataSourceError) in
                     try sharing.settleLeases(answered: [], withdrawn: ticket)
                 }
             }
@@ -164,10 +164,10 @@ package final class LeaseKeeper: Sendable {
     ///
     /// - Parameters:
     ///   - version: The version in the store.
-    ///   - asked: The time just before the version was read.
-    func record(_ version: Int64, at asked: ContinuousClock.Instant) {
+    ///   - requested: The time just before the version was read.
+    func record(_ version: Int64, at requested: ContinuousClock.Instant) {
         let isNew = state.withLock { state in
-            state.record(version, at: asked)
+            state.record(version, at: requested)
             return state.isBehind
         }
         guard isNew else { return }
@@ -181,10 +181,10 @@ package final class LeaseKeeper: Sendable {
 
     /// Runs a call that returns the leases of the store, and applies the leases to the state.
     @discardableResult
-    private func take(_ ask: () throws(DataSourceError) -> LeaseTable) throws(DataSourceError) -> LeaseTable {
-        let (generation, asked) = (generation, ContinuousClock.now)
+    private func updateTable(_ ask: () throws(DataSourceError) -> LeaseTable) throws(DataSourceError) -> LeaseTable {
+        let (generation, requested) = (generation, ContinuousClock.now)
         let table = try ask()
-        state.withLock { $0.take(table, own: sharing.member.number, asked: generation, at: asked) }
+        state.withLock { $0.apply(table, own: sharing.member.number, requested: generation, at: requested) }
         handOverSoon()
         return table
     }
@@ -193,12 +193,12 @@ package final class LeaseKeeper: Sendable {
     func forget() { state.withLock { $0.forget() } }
 
     /// Accepts the next answer of the store, whatever its version is, because the store may have lost its newest state.
-    func doubt() { state.withLock { $0.doubt() } }
+    func acceptAnyVersion() { state.withLock { $0.acceptAnyVersion() } }
 
     /// Reads the leases from the store.
     @discardableResult
     func current() throws(DataSourceError) -> LeaseTable {
-        try take { () throws(DataSourceError) in try sharing.leases() }
+        try updateTable { () throws(DataSourceError) in try sharing.leases() }
     }
 
     // MARK: Handing over
@@ -210,7 +210,7 @@ package final class LeaseKeeper: Sendable {
 
     private func handOver() {
         // Query the root outside the lock, because the root has its own lock.
-        let pending = state.withLock { $0.askedHere }.filter { root?.hasPendingSaves(of: [$0]) ?? false }
+        let pending = state.withLock { $0.requestedHeldEntities }.filter { root?.hasPendingSaves(of: [$0]) ?? false }
         let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes, pending: pending) }
         answer(step)
         guard !step.leaving.isEmpty, let root else { return stop(step.delay) }
@@ -245,7 +245,7 @@ package final class LeaseKeeper: Sendable {
         var delay = isPending ? LeaseKeeper.retryDelay : .zero
         if !released.isEmpty {
             do throws(DataSourceError) {
-                try take { () throws(DataSourceError) in try sharing.releaseLeases(released) }
+                try updateTable { () throws(DataSourceError) in try sharing.releaseLeases(released) }
             } catch {
                 state.withLock { $0.keep(released) }
                 delay = LeaseKeeper.retryDelay
@@ -259,16 +259,16 @@ package final class LeaseKeeper: Sendable {
     private static let retryDelay = Duration.milliseconds(100)
 
     private func answer(_ tickets: [Int64]) {
-        _ = try? take { () throws(DataSourceError) in
+        _ = try? updateTable { () throws(DataSourceError) in
             try sharing.settleLeases(answered: tickets, withdrawn: nil)
         }
     }
 
     private func stop(_ delay: Duration?) {
-        let (isMoreToDo, isTimed) = state.withLock { state in
+        let (isHandOverRequested, isTimed) = state.withLock { state in
             (state.endHandOver(), delay.map { $0 > .zero && state.setTimer(.now + $0) } ?? false)
         }
-        if isMoreToDo || delay == .zero { handOverSoon() }
+        if isHandOverRequested || delay == .zero { handOverSoon() }
         guard isTimed, let delay else { return }
         scheduling.after(delay) { [weak self] in
             self?.state.withLock { $0.clearTimer(.now) }

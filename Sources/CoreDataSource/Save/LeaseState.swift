@@ -10,14 +10,14 @@ package struct LeaseState {
     package private(set) var generation = 0
     var leases: [Int: HeldLease] = [:]
     /// The entities whose leases other members wait for.
-    var asked: Set<Int> = []
+    var requestedEntities: Set<Int> = []
     /// The time at which each unanswered ticket of another member was first seen, by the number of the ticket.
     var unanswered: [Int64: ContinuousClock.Instant] = [:]
     private var waits: [LeaseWait] = []
     /// Whether a hand-over is running.
     var isHandingOver = false
     /// Whether another hand-over was requested since the running hand-over began.
-    var isMoreToDo = false
+    var isHandOverRequested = false
     /// The time of the next check.
     var timer: ContinuousClock.Instant?
     /// The newest version of the table that is known to exist.
@@ -50,19 +50,19 @@ package struct LeaseState {
     package mutating func use(
         _ entities: [Int], for source: String = "", _ times: LeaseTimes = LeaseTimes()
     ) -> LeaseUse? {
-        var isAsked = false
+        var isRequested = false
         for entity in entities {
             guard let lease = leases[entity], !lease.isLeaving else { return nil }
-            isAsked = isAsked || asked.contains(entity)
+            isRequested = isRequested || requestedEntities.contains(entity)
         }
-        if isAsked, !isTurn(of: entities, times, at: .now) { return nil }
+        if isRequested, !isTurn(of: entities, times, at: .now) { return nil }
         return begin(entities, for: source)
     }
 
     /// Whether this container may still use leases that other members wait for.
     private func isTurn(of entities: [Int], _ times: LeaseTimes, at now: ContinuousClock.Instant) -> Bool {
         entities.allSatisfy { entity in
-            guard asked.contains(entity), let lease = leases[entity] else { return true }
+            guard requestedEntities.contains(entity), let lease = leases[entity] else { return true }
             return now - lease.since < times.turn && !isPromised(entity)
         }
     }
@@ -82,16 +82,16 @@ package struct LeaseState {
     ///
     /// - Returns: Whether other members wait for one of the leases.
     package mutating func endUse(_ use: LeaseUse) -> Bool {
-        var isAsked = false
+        var isRequested = false
         // After a reset, the epochs of the store start again.
         guard use.generation == generation else { return false }
         // If a lease was lost and taken again, its new epoch belongs to other batches.
         for lease in use.epochs where leases[lease.entity]?.epoch == lease.epoch {
             leases[lease.entity]?.users -= 1
             leases[lease.entity]?.lastUse = .now
-            if asked.contains(lease.entity) { isAsked = true }
+            if requestedEntities.contains(lease.entity) { isRequested = true }
         }
-        return isAsked
+        return isRequested
     }
 
     /// Whether the saves of all earlier holders of the leases were read, and whether this read is still valid.
@@ -118,9 +118,9 @@ package struct LeaseState {
     }
 
     /// Records the version of the table in the store.
-    package mutating func record(_ version: Int64, at asked: ContinuousClock.Instant) {
+    package mutating func record(_ version: Int64, at requested: ContinuousClock.Instant) {
         newest = max(newest, version)
-        if version == table.version { confirmed = max(confirmed ?? asked, asked) }
+        if version == table.version { confirmed = max(confirmed ?? requested, requested) }
     }
 
     /// Whether the store has a newer table, or may have one.
@@ -184,8 +184,8 @@ package struct LeaseState {
     /// - Parameters:
     ///   - generation: The generation just before the read.
     ///   - time: The time just before the read.
-    package mutating func take(
-        _ table: LeaseTable, own: Int64, asked generation: Int, at time: ContinuousClock.Instant
+    package mutating func apply(
+        _ table: LeaseTable, own: Int64, requested generation: Int, at time: ContinuousClock.Instant
     ) {
         guard generation == self.generation, table.version >= self.table.version else { return serve() }
         // A store that has lost its newest state may have an older version.
@@ -200,7 +200,7 @@ package struct LeaseState {
         }
         self.leases = leases
         let others = table.tickets.filter { $0.member.number != own }
-        asked = others.reduce(into: []) { $0.formUnion($1.entities) }
+        requestedEntities = others.reduce(into: []) { $0.formUnion($1.entities) }
         var unanswered: [Int64: ContinuousClock.Instant] = [:]
         for ticket in others where !ticket.isAnswered && ticket.entities.contains(where: { leases[$0] != nil }) {
             unanswered[ticket.number] = self.unanswered[ticket.number] ?? now
@@ -210,7 +210,7 @@ package struct LeaseState {
     }
 
     /// Accepts the next table, whatever its version is. The saves of earlier holders must be read again.
-    package mutating func doubt() {
+    package mutating func acceptAnyVersion() {
         table = LeaseTable(version: -1, leases: table.leases, tickets: table.tickets)
         (newest, confirmed) = (max(newest, 0), nil)
         for entity in leases.keys { leases[entity]?.followed = nil }
@@ -220,7 +220,7 @@ package struct LeaseState {
     package mutating func forget() {
         generation += 1
         table = LeaseTable(version: -1, leases: [], tickets: [])
-        (leases, asked, unanswered, confirmed, newest) = ([:], [], [:], nil, -1)
+        (leases, requestedEntities, unanswered, confirmed, newest) = ([:], [], [:], nil, -1)
         for wait in waits { wait.end(nil) }
         waits = []
     }
@@ -232,8 +232,8 @@ extension LeaseState {
     ///
     /// - Returns: Whether to begin. If false, no member waits for a lease, or the running hand-over will check once more.
     mutating func beginHandOver() -> Bool {
-        guard asked.contains(where: { leases[$0] != nil }) else { return false }
-        isMoreToDo = isHandingOver
+        guard requestedEntities.contains(where: { leases[$0] != nil }) else { return false }
+        isHandOverRequested = isHandingOver
         defer { isHandingOver = true }
         return !isHandingOver
     }
@@ -241,12 +241,12 @@ extension LeaseState {
     /// - Returns: Whether another hand-over was requested during this hand-over.
     mutating func endHandOver() -> Bool {
         isHandingOver = false
-        defer { isMoreToDo = false }
-        return isMoreToDo
+        defer { isHandOverRequested = false }
+        return isHandOverRequested
     }
 
     /// The entities whose leases this container has while other members wait for these leases.
-    var askedHere: Set<Int> { asked.filter { leases[$0] != nil } }
+    var requestedHeldEntities: Set<Int> { requestedEntities.filter { leases[$0] != nil } }
 
     /// The next actions for the members that wait.
     package struct Step {
@@ -265,7 +265,7 @@ extension LeaseState {
         at now: ContinuousClock.Instant, _ times: LeaseTimes, pending: Set<Int>
     ) -> Step {
         var step = Step()
-        for entity in asked.sorted() {
+        for entity in requestedEntities.sorted() {
             guard let lease = leases[entity], lease.users == 0, !lease.isLeaving, !isPromised(entity) else { continue }
             var rest = times.turn - (now - lease.since)
             let lastUse = pending.contains(entity) ? now : lease.lastUse
@@ -318,7 +318,7 @@ extension LeaseState {
     ///
     /// - Parameter isPending: Whether any saves under the leases are still pending. If true, all leases are kept.
     mutating func confirm(_ leaving: [Int], isPending: Bool) -> [Int] {
-        let given = isPending ? [] : leaving.filter { asked.contains($0) && leases[$0] != nil && !isPromised($0) }
+        let given = isPending ? [] : leaving.filter { requestedEntities.contains($0) && leases[$0] != nil && !isPromised($0) }
         keep(leaving.filter { !given.contains($0) })
         return given
     }

@@ -15,11 +15,11 @@ package struct LoggedSave: Sendable {
     /// Whether the store could not write the save because another program had locked its rows.
     package internal(set) var isLocked = false
     /// The time since which commits leave out the save; nil if commits include the save.
-    package internal(set) var waitsSince: ContinuousClock.Instant?
+    package internal(set) var postponedSince: ContinuousClock.Instant?
     /// Whether the save was rolled back, so that its rows are no longer visible.
     package internal(set) var isRolledBack = false
     /// Whether the store has newer rows than the save, so that reads ignore the rows of the save.
-    package internal(set) var isForgotten = false
+    package internal(set) var isSuperseded = false
     /// Whether the data source was notified that the save is delayed.
     package internal(set) var isDelayed = false
     /// The memory of the save, in bytes.
@@ -28,7 +28,7 @@ package struct LoggedSave: Sendable {
     /// Whether another member made the save.
     var isOfOtherMember: Bool { changes.member != nil }
     /// Whether reads may need the rows of the save.
-    var hasRowsToRead: Bool { !isRolledBack && !changes.isRollback && !isForgotten }
+    var hasRowsToRead: Bool { !isRolledBack && !changes.isRollback && !isSuperseded }
     /// Whether the save is in the store.
     var isStored: Bool { !isPending && !isRolledBack && !changes.isRollback }
 
@@ -155,17 +155,17 @@ struct LoggedSaves {
 struct PendingNumbers {
     private(set) var all: [Int64] = []
     /// The highest number that is passed over.
-    private var passed: Int64 = 0
+    private var skippedThrough: Int64 = 0
 
     /// The numbers that are not passed over.
     var forCommit: ArraySlice<Int64> { all[firstForCommit...] }
 
     private var firstForCommit: Int {
-        if passed == 0 { return 0 }
+        if skippedThrough == 0 { return 0 }
         var (low, high) = (0, all.count)
         while low < high {
             let middle = (low + high) / 2
-            if all[middle] <= passed { low = middle + 1 } else { high = middle }
+            if all[middle] <= skippedThrough { low = middle + 1 } else { high = middle }
         }
         return low
     }
@@ -174,9 +174,9 @@ struct PendingNumbers {
     mutating func append(_ number: Int64) { all.append(number) }
 
     /// Passes over all numbers up to the given number.
-    mutating func pass(through number: Int64) { passed = max(passed, number) }
+    mutating func skip(through number: Int64) { skippedThrough = max(skippedThrough, number) }
 
-    mutating func passOverNone() { passed = 0 }
+    mutating func includeAll() { skippedThrough = 0 }
 
     /// Removes saves that are no longer pending. Numbers that are passed over are not checked, and stay.
     mutating func keepForCommit(_ isPending: (Int64) -> Bool) {

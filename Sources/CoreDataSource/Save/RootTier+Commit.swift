@@ -72,7 +72,7 @@ extension RootTier {
     /// other programs wrote.
     func didRollBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
-        wakeMainIfListening()
+        notifyMainIfListening()
         recordPending()
     }
 
@@ -101,7 +101,7 @@ extension RootTier {
         let delay = state.withLock { state -> Duration? in
             if state.isResumeScheduled { return nil }
             state.isResumeScheduled = true
-            return min(RootTier.pause(beforeTry: state.postponeCount), RootTier.longestPauseForLocks)
+            return min(RootTier.pause(beforeTry: state.postponeCount), RootTier.maxLockRetryDelay)
         }
         guard let delay else { return }
         scheduling.after(delay) { [weak self] in
@@ -114,7 +114,7 @@ extension RootTier {
         }
     }
 
-    private static let longestPauseForLocks = Duration.seconds(2)
+    private static let maxLockRetryDelay = Duration.seconds(2)
 
     /// Returns the delay after a number of failed commits in a row: from a tenth of a second to 30 seconds.
     private static func pause(beforeTry failureCount: Int) -> Duration {

@@ -115,9 +115,9 @@ private final class Outcome: Sendable {
 extension RootTier {
     /// The longest time without progress before an open transaction is rolled back. Other programs cannot write to the file
     /// while the transaction is open.
-    private static let longestPause = Duration.milliseconds(250)
-    /// The longest duration of an open transaction, as a multiple of `longestPause`.
-    private static let longestTime = 20
+    private static let maxIdleTime = Duration.milliseconds(250)
+    /// The longest duration of an open transaction, as a multiple of `maxIdleTime`.
+    private static let maxTurns = 20
 
     /// Writes rows early, on the queue, until another save must be written.
     func write(_ rows: NewRows, for earlyWrite: EarlyWrite) {
@@ -132,14 +132,14 @@ extension RootTier {
             }
             // Stop as soon as this save or another save is pending, because the commit of this save writes the remaining rows.
             guard self.pendingSaveCount == 0, store.write(rows, for: earlyWrite) else { return earlyWrite.end() }
-            if earlyWrite.watch() { self.watch(earlyWrite, seen: earlyWrite.progress, turnsLeft: Self.longestTime) }
+            if earlyWrite.watch() { self.watch(earlyWrite, seen: earlyWrite.progress, turnsLeft: Self.maxTurns) }
             self.writeNext(earlyWrite)
         }
     }
 
     /// Rolls back an early write that makes no progress or takes too long.
     private func watch(_ earlyWrite: EarlyWrite, seen: Int, turnsLeft: Int) {
-        scheduling.after(RootTier.longestPause) { [weak self, weak earlyWrite] in
+        scheduling.after(RootTier.maxIdleTime) { [weak self, weak earlyWrite] in
             guard let self, let earlyWrite, earlyWrite.isOpen else { return }
             let progress = earlyWrite.progress
             if progress == seen || turnsLeft == 0 { return self.abandon(earlyWrite) }
@@ -187,11 +187,11 @@ extension RootTier {
         let isReset = state.withLock { state in
             if count > 0 {
                 state.feed.append(.unknown(entities))
-                state.log.forgetForMain(.bulkChange)
+                state.log.makeMainReload(.bulkChange)
             }
             return basis.generation < state.log.generation
         }
-        wakeMainIfListening()
+        notifyMainIfListening()
         if count > 0 { saves.publish(unknown: .bulkChange, entities) }
         if isReset { throw RootTier.storeReset }
         return count

@@ -8,40 +8,40 @@ extension RootTier {
     /// - Throws: Errors of the store.
     package func follow(to wanted: Int64? = nil) throws(DataSourceError) {
         guard let sharing = store.sharing, isBehind(wanted) else { return }
-        let asked = ContinuousClock.now
-        let known = try following.withLockInTime { leaseVersion throws(DataSourceError) -> Int64? in
+        let requested = ContinuousClock.now
+        let known = try newestLeaseVersion.withLockBeforeLimit { leaseVersion throws(DataSourceError) -> Int64? in
             // Another thread may have read the saves already.
             while isBehind(wanted) {
-                let (position, generation) = state.withLock { ($0.followed, $0.log.generation) }
+                let (position, generation) = state.withLock { ($0.followedPosition, $0.log.generation) }
                 let page = try sharing.readFeed(after: position)
                 leaseVersion = page.leaseVersion
-                take(page, generation)
-                if page.isOtherHistory { leases?.doubt() }
+                apply(page, generation)
+                if page.isOtherHistory { leases?.acceptAnyVersion() }
                 if !page.isMore { break }
             }
             return leaseVersion
         }
-        if let known, !store.isReadOnly { leases?.record(known, at: asked) }
+        if let known, !store.isReadOnly { leases?.record(known, at: requested) }
     }
 
     private func isBehind(_ wanted: Int64?) -> Bool {
         guard let wanted else { return true }
-        return state.withLock { $0.followed < wanted }
+        return state.withLock { $0.followedPosition < wanted }
     }
 
     /// - Parameter generation: The generation of the store when the page was read. A page of an earlier generation is ignored.
-    private func take(_ page: FeedPage, _ generation: Int) {
+    private func apply(_ page: FeedPage, _ generation: Int) {
         let events = page.events.map { event -> (FeedEvent, PendingBlock?) in
             if case .changes(let changes) = event { return (event, PendingRows.block(changes, layout)) }
             return (event, nil)
         }
         state.withLock { state in
             guard state.log.generation == generation else { return }
-            for (event, block) in events { state.take(event, block) }
-            state.followed = page.position
+            for (event, block) in events { state.apply(event, block) }
+            state.followedPosition = page.position
         }
         if page.foundOutsideRows { raiseKeys.withLock { $0 }?(store.firstFreeKey) }
-        if page.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
+        if page.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { notifyMainIfListening() }
     }
 
     /// Begins to apply the saves of other members at each notification from a member.
@@ -58,11 +58,11 @@ extension RootTier {
     /// differ from the rows before these saves.
     func didLoseLease() {
         // Read the leases before callers are notified, so that the next try of a caller requests the lease.
-        leases?.doubt()
+        leases?.acceptAnyVersion()
         _ = try? leases?.current()
         try? follow()
         state.withLock { $0.recordOutsideWrites() }
-        wakeMainIfListening()
+        notifyMainIfListening()
     }
 
     /// Whether any pending save was made under the lease of one of the entities.
@@ -74,7 +74,7 @@ extension RootTier {
 }
 
 extension RootTier.State {
-    fileprivate mutating func take(_ event: FeedEvent, _ block: PendingBlock?) {
+    fileprivate mutating func apply(_ event: FeedEvent, _ block: PendingBlock?) {
         switch event {
         case .changes(var changes):
             guard let number = log.append(ofOtherMember: changes, block) else { return forget(nil) }
@@ -87,8 +87,8 @@ extension RootTier.State {
     private mutating func forget(_ entities: Set<Int>?) {
         log.forgetStoredRows()
         feed.append(.unknown(entities))
-        log.forgetForMain(.outsideWrites)
-        outsideWrites.wait(for: log.pending.last?.changes.number)
+        log.makeMainReload(.outsideWrites)
+        outsideWrites.recordStaleSaves(for: log.pending.last?.changes.number)
     }
 }
 
@@ -128,13 +128,13 @@ extension RootTier {
     func didFindOutsideWrites() {
         raiseKeys.withLock { $0 }?(store.firstFreeKey)
         state.withLock { $0.recordOutsideWrites() }
-        wakeMainIfListening()
+        notifyMainIfListening()
         saves.publish(unknown: .outsideWrites, nil)
     }
 
     /// Adds a loop over saves.
     func subscribeToSaves() -> SaveSubscription {
-        let subscription = state.withLock { saves.subscribe(after: max($0.followed, $0.newestOwnPosition)) }
+        let subscription = state.withLock { saves.subscribe(after: max($0.followedPosition, $0.newestOwnPosition)) }
         followOutsideWrites()
         return subscription
     }
@@ -147,10 +147,10 @@ extension RootTier {
             defer { state.isFollowingOutsideWrites = true }
             return !state.isFollowingOutsideWrites
         }
-        if isFirst { lookAgainLater() }
+        if isFirst { scheduleNextCheck() }
     }
 
-    private func lookAgainLater() {
+    private func scheduleNextCheck() {
         scheduling.after(.milliseconds(500)) { [weak self] in
             guard let self else { return }
             let isListening = self.saves.isListening
@@ -160,7 +160,7 @@ extension RootTier {
             }
             guard goesOn else { return }
             self.noticeOutsideWrites()
-            self.lookAgainLater()
+            self.scheduleNextCheck()
         }
     }
 }
@@ -170,11 +170,11 @@ struct OutsideWriteState {
     /// The position of the feed after the last event about writes of other programs.
     fileprivate(set) var position: Int64 = 0
     /// The newest pending save whose rows may not include the writes of other programs; nil if there is none.
-    fileprivate(set) var lacking: Int64?
+    fileprivate(set) var newestStaleSave: Int64?
 
     /// Records that unknown rows have changed, and that pending saves up to a number may not include the changes.
-    mutating func wait(for number: Int64?) {
-        if let number { lacking = number }
+    mutating func recordStaleSaves(for number: Int64?) {
+        if let number { newestStaleSave = number }
     }
 }
 
@@ -186,21 +186,21 @@ extension RootTier.State {
     /// save was committed or rolled back.
     mutating func recordOutsideWrites() {
         feed.append(.unknown(nil))
-        log.forgetForMain(.outsideWrites)
+        log.makeMainReload(.outsideWrites)
         outsideWrites.position = feed.position
-        let lacking = log.pending.last { $0.changes.entities.contains { !$0.updated.isEmpty || !$0.deleted.isEmpty } }
-        outsideWrites.lacking = lacking?.changes.number
+        let newestStaleSave = log.pending.last { $0.changes.entities.contains { !$0.updated.isEmpty || !$0.deleted.isEmpty } }
+        outsideWrites.newestStaleSave = newestStaleSave?.changes.number
     }
 
     /// Records the save, if it is based on rows from before the last event about writes of other programs.
     mutating func recordBasis(of number: Int64, _ basis: FeedPosition) {
-        if basis.number < outsideWrites.position { outsideWrites.lacking = number }
+        if basis.number < outsideWrites.position { outsideWrites.newestStaleSave = number }
     }
 
     /// Makes all followers reload rows, after the last save that may lack the writes of another program was committed
     /// or rolled back.
     mutating func readAgainAfterOutsideWrites() {
-        guard let lacking = outsideWrites.lacking, log.committed >= lacking else { return }
+        guard let newestStaleSave = outsideWrites.newestStaleSave, log.committed >= newestStaleSave else { return }
         recordOutsideWrites()
     }
 }
@@ -251,7 +251,7 @@ package struct Feed: Sendable {
     /// Replaces origins with new origins.
     ///
     /// - Parameter moved: A map from each old origin to its new origin.
-    mutating func move(_ moved: [Int: Int]) {
+    mutating func replaceOrigins(_ moved: [Int: Int]) {
         for (old, new) in moved {
             guard let position = rollbacks.removeValue(forKey: old) else { continue }
             rollbacks[new] = max(position, rollbacks[new] ?? 0)

@@ -30,13 +30,13 @@ extension RootTier {
         /// If this value changes during a read, the read is repeated.
         var readBasis: ReadBasis { ReadBasis(generation: log.generation, bulkChangeCount: bulkChangeCount) }
         /// The position up to which the saves of other members are in the log.
-        var followed: Int64
+        var followedPosition: Int64
         /// In a shared store, the position of the newest save of this container, if the store reports this position.
         private(set) var newestOwnPosition: Int64 = 0
 
-        init(_ log: SaveLog, followed: Int64 = 0) {
+        init(_ log: SaveLog, followedPosition: Int64 = 0) {
             self.log = log
-            self.followed = followed
+            self.followedPosition = followedPosition
         }
 
         // MARK: Outcomes
@@ -95,8 +95,8 @@ extension RootTier {
                 return []
             }
             postponeCount += 1
-            let late = log.postpone(outcome.postponed, at: outcome.end, since: outcome.lockLimit).map(\.changes.number)
-            return late.isEmpty ? [] : fail(late, error)
+            let expired = log.postpone(outcome.postponed, at: outcome.end, since: outcome.lockLimit).map(\.changes.number)
+            return expired.isEmpty ? [] : fail(expired, error)
         }
 
         /// Ends the wait for saves of the ending commit that cannot be written now. Awaited saves are rolled back, and all
@@ -182,7 +182,7 @@ extension RootTier {
         /// Drops all pending saves, after the store was emptied.
         mutating func empty() -> (notifications: [Notification], reports: [StoreFailure.Report]) {
             let lost = log.empty()
-            (followed, newestOwnPosition) = (0, 0)
+            (followedPosition, newestOwnPosition) = (0, 0)
             forgetFailure()
             feed.append(.unknown(nil))
             for save in lost where save.isAwaited { refused[save.changes.number] = RootTier.storeReset }

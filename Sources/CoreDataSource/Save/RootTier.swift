@@ -30,18 +30,18 @@ package final class RootTier: Sendable {
     /// Tells loops over `container.saves` of the commits.
     package let saves: SaveBroadcaster
     /// Called after a save was logged, to schedule the merge into the main context.
-    private let wakeMain: @Sendable () -> Void
+    private let notifyMain: @Sendable () -> Void
     /// Called with the first free key of the store after another program inserted rows.
     let raiseKeys = Guarded<(@Sendable (_ firstFree: Int64) -> Void)?>(nil)
     /// The leases; nil if the store is not shared.
     package let leases: LeaseKeeper?
     /// The version of the leases in the newest page. Lock this value while events of other members are read and added to the
     /// log, so that the events keep their order.
-    let following = Guarded<Int64?>(nil)
+    let newestLeaseVersion = Guarded<Int64?>(nil)
 
     package init(
         _ layout: ModelLayout, store: any PersistentStore, limits: RootLimits = RootLimits(),
-        scheduling: WorkScheduling = .system, wakeMain: @escaping @Sendable () -> Void
+        scheduling: WorkScheduling = .system, notifyMain: @escaping @Sendable () -> Void
     ) {
         self.layout = layout
         self.store = store
@@ -49,13 +49,13 @@ package final class RootTier: Sendable {
         earlyWriteStore = store.isReadOnly ? nil : store as? any EarlyWriteStore
         bulkStore = isExclusive ? store as? any BulkStore : nil
         self.scheduling = scheduling
-        self.wakeMain = wakeMain
+        self.notifyMain = notifyMain
         unmergedByteLimit = limits.unmergedBytes
         mainPatience = limits.mainPatience
         lockPatience = limits.lockPatience
         state = Guarded(
             State(
-                SaveLog(layout, unmergedByteLimit: limits.unmergedBytes), followed: store.sharing?.firstPosition ?? 0))
+                SaveLog(layout, unmergedByteLimit: limits.unmergedBytes), followedPosition: store.sharing?.firstPosition ?? 0))
         queue = scheduling.makeQueue("CoreDataSource.root", false)
         admission = Admission(limits, scheduling)
         failures = FailureReporter(scheduling.makeQueue("CoreDataSource.failures", false))
@@ -108,26 +108,26 @@ package final class RootTier: Sendable {
             return (number: number, isMainListening: state.log.merged != nil)
         }
         recordPending()
-        if accepted.isMainListening { wakeMain() }
+        if accepted.isMainListening { notifyMain() }
         return accepted.number
     }
 
     /// Replaces origins, so that saves of several origins get a common origin. Also replaces the origins of pending saves.
     ///
-    /// - Parameter unite: Gives data sources their new origins, and returns a map from each old origin to its new origin.
-    func unite(_ unite: () -> [Int: Int]) {
+    /// - Parameter mergeOrigins: Gives data sources their new origins, and returns a map from each old origin to its new origin.
+    func mergeOrigins(_ mergeOrigins: () -> [Int: Int]) {
         state.withLock { state in
-            let moved = unite()
+            let moved = mergeOrigins()
             if moved.isEmpty { return }
-            state.log.move(moved)
-            state.feed.move(moved)
+            state.log.replaceOrigins(moved)
+            state.feed.replaceOrigins(moved)
         }
     }
 
     func recordPending() { admission.recordPending { state.withLock { $0.log.pendingByteCount } } }
 
-    func wakeMainIfListening() {
-        if state.withLock({ $0.log.merged != nil }) { wakeMain() }
+    func notifyMainIfListening() {
+        if state.withLock({ $0.log.merged != nil }) { notifyMain() }
     }
 
     /// Calls the waiter with the outcome of a save. Call this function at most once for each save.

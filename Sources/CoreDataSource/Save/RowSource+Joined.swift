@@ -40,11 +40,11 @@ extension RowSource {
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64)? {
         let entities = query.entities(family)
         if entities.contains(where: hasPendingRows) { return nil }
-        let asked = family.count == 1 ? query : query.widened(by: 0)
+        let widenedQuery = family.count == 1 ? query : query.widened(by: 0)
         let (found, isCommitted, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
             var found: [(entity: Int, stored: StoredRow)] = []
             for entity in family {
-                try reader.forEachRow(asked.of(entity: entity)) { found.append((entity, $0)) }
+                try reader.forEachRow(widenedQuery.of(entity: entity)) { found.append((entity, $0)) }
             }
             return found
         } pending: { rows, start in

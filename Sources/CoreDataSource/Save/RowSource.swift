@@ -190,12 +190,12 @@ extension RowSource {
         // Pending rows can replace stored rows, so read some more stored rows.
         let hasPending = family.contains(where: hasPendingRows)
         let lookup = hasPending ? LinkLookup(query, layout(query.entity)) : nil
-        return try query.firstRows(spare: hasPending ? 16 : 0, layout) { asked throws(DataSourceError) in
+        return try query.firstRows(spare: hasPending ? 16 : 0, layout) { widenedQuery throws(DataSourceError) in
             var found: [(entity: Int, rows: [StoredRow])] = []
             let (_, layers, asOf) = try read(family.count == 1 ? .statement : .snapshot) {
                 reader throws(DataSourceError) in
                 found = []
-                for entity in family { found.append((entity, try reader.rows(asked.of(entity: entity)))) }
+                for entity in family { found.append((entity, try reader.rows(widenedQuery.of(entity: entity)))) }
             } pending: { rows, start in
                 found.map { entity, older in
                     LayeredRows(

@@ -35,11 +35,11 @@ package struct SaveLog {
     /// The origins whose saves are left out of commits until ``resume()``.
     var postponedOrigins: Set<Int> = []
     /// Whether the last group left out only saves of postponed origins, and whether these origins are still postponed.
-    var takesAll = true
+    var canSkipPostponed = true
     /// Whether ``resume()`` was called during the running commit, so that another commit must follow.
     var hasResumed = false
     /// The number of saves that commits have visited so far. For tests.
-    package private(set) var lookedAt = 0
+    package private(set) var visitedSaveCount = 0
     /// The memory, in bytes, of the saves that are already in the store while earlier saves are pending.
     private var storedByteCount = 0
 
@@ -79,7 +79,7 @@ package struct SaveLog {
             storedByteCount += save.byteCount
         }
         if merged != nil { unmergedByteCount += save.byteCount }
-        if unmergedByteCount > unmergedByteLimit { forgetForMain(.backlog) }
+        if unmergedByteCount > unmergedByteLimit { makeMainReload(.backlog) }
         return newest
     }
 
@@ -93,9 +93,9 @@ package struct SaveLog {
 
     /// Removes from ``rows`` the rows of all saves that are in the store, because the store has newer rows.
     mutating func forgetStoredRows() {
-        for number in saves.numbers(after: trimmedRows) where saves[number].isStored && !saves[number].isForgotten {
+        for number in saves.numbers(after: trimmedRows) where saves[number].isStored && !saves[number].isSuperseded {
             rows.remove(saves[number].changes)
-            saves[number].isForgotten = true
+            saves[number].isSuperseded = true
         }
     }
 
@@ -112,13 +112,13 @@ package struct SaveLog {
         if isFull, isPostponing { return nil }
         var group: [ChangeSet] = []
         for number in pendingNumbers.forCommit {
-            lookedAt += 1
+            visitedSaveCount += 1
             let isLeftOut = isFull && !saves[number].isLocked || postponedOrigins.contains(saves[number].changes.origin)
             saves[number].isCommitting = !isLeftOut
-            if isLeftOut { wait(number, since: now) } else { group.append(saves[number].changes) }
+            if isLeftOut { recordPostponement(number, since: now) } else { group.append(saves[number].changes) }
         }
-        (takesAll, hasResumed) = (!isFull, false)
-        if group.isEmpty, takesAll { pendingNumbers.pass(through: newest) }
+        (canSkipPostponed, hasResumed) = (!isFull, false)
+        if group.isEmpty, canSkipPostponed { pendingNumbers.skip(through: newest) }
         guard !group.isEmpty else { return nil }
         committing = committed + 1...newest
         commitCount += 1
@@ -128,14 +128,14 @@ package struct SaveLog {
     /// Records that the group is in the store, except for refused and postponed saves.
     package mutating func recordCommitted(except others: Set<Int64>) {
         for number in pendingNumbers.forCommit where saves[number].isCommitting {
-            lookedAt += 1
+            visitedSaveCount += 1
             saves[number].isCommitting = false
             guard !others.contains(number) else { continue }
-            settle(number)
+            markNotPending(number)
             storedByteCount += saves[number].byteCount
         }
         pendingNumbers.keepForCommit { saves[$0].isPending }
-        if takesAll, let committing { pendingNumbers.pass(through: committing.upperBound) }
+        if canSkipPostponed, let committing { pendingNumbers.skip(through: committing.upperBound) }
         advance()
     }
 
@@ -160,7 +160,7 @@ package struct SaveLog {
             guard numbers.contains(number) || origins.contains(save.changes.origin) else { continue }
             origins.insert(save.changes.origin)
             taken.append(save)
-            settle(number)
+            markNotPending(number)
             saves[number].isRolledBack = true
             rows.remove(save.changes)
         }
@@ -179,14 +179,14 @@ package struct SaveLog {
     /// Replaces the origins of saves with new origins.
     ///
     /// - Parameter moved: A map from each old origin to its new origin.
-    mutating func move(_ moved: [Int: Int]) {
+    mutating func replaceOrigins(_ moved: [Int: Int]) {
         for number in saves.numbers {
             if let origin = moved[saves[number].changes.origin] { saves[number].changes.origin = origin }
         }
         postponedOrigins = Set(postponedOrigins.map { moved[$0] ?? $0 })
     }
 
-    private mutating func settle(_ number: Int64) {
+    private mutating func markNotPending(_ number: Int64) {
         saves[number].isPending = false
         pendingByteCount -= saves[number].byteCount
     }
@@ -261,7 +261,7 @@ package struct SaveLog {
     }
 
     /// Makes the main context reload from the store instead of merging saves.
-    package mutating func forgetForMain(_ reason: Staleness) {
+    package mutating func makeMainReload(_ reason: Staleness) {
         guard merged != nil else { return }
         merged = newest
         unmergedByteCount = 0
@@ -322,13 +322,13 @@ extension SaveLog {
         for number in numbers where isPending(number) {
             postponedOrigins.insert(saves[number].changes.origin)
             saves[number].isLocked = true
-            wait(number, since: now)
+            recordPostponement(number, since: now)
         }
-        return pending.filter { save in save.waitsSince.map { $0 <= limit } ?? false }
+        return pending.filter { save in save.postponedSince.map { $0 <= limit } ?? false }
     }
 
-    mutating func wait(_ number: Int64, since now: ContinuousClock.Instant) {
-        if saves[number].waitsSince == nil { saves[number].waitsSince = now }
+    mutating func recordPostponement(_ number: Int64, since now: ContinuousClock.Instant) {
+        if saves[number].postponedSince == nil { saves[number].postponedSince = now }
     }
 
     /// Whether any origin is postponed.
@@ -341,9 +341,9 @@ extension SaveLog {
     package mutating func resume() -> Bool {
         let wasPostponing = isPostponing
         postponedOrigins = []
-        pendingNumbers.passOverNone()
+        pendingNumbers.includeAll()
         // The running commit must not pass over saves that it left out before this call.
-        if wasPostponing { (takesAll, hasResumed) = (false, true) }
+        if wasPostponing { (canSkipPostponed, hasResumed) = (false, true) }
         return wasPostponing
     }
 

@@ -138,7 +138,7 @@ enum AttributeCoding {
     /// Returns the end of an error message about a value of the wrong type: the value, and the form that the type
     /// requires.
     static func problem(_ json: JSONValue, _ type: AttributeType) -> String {
-        "is \(json.text.shortened), but has to be \(type.codedForm)"
+        "is \(json.text.shortened), but has to be \(type.jsonKind)"
     }
 
     // MARK: Parts

@@ -9,7 +9,7 @@ struct GraphExport {
     private var layout: ModelLayout { context.stack.layout }
     /// The exported objects by entity, in the order in which they were found.
     private var objects: [Int: [ManagedObject]] = [:]
-    private var met: Set<Int64> = []
+    private var exportedKeys: Set<Int64> = []
     /// For each entity that a relationship leads to, the keys that more than one exported object has.
     private var sharedKeys: [Int: Set<JSONValue>] = [:]
 
@@ -39,7 +39,7 @@ struct GraphExport {
 
     /// Adds objects, and returns the objects that were not added before.
     private mutating func insert(_ found: [ManagedObject]) -> [ManagedObject] {
-        let new = found.filter { met.insert($0.key).inserted }
+        let new = found.filter { exportedKeys.insert($0.key).inserted }
         for object in new { objects[object.layout.index, default: []].append(object) }
         return new
     }
@@ -118,7 +118,7 @@ struct GraphExport {
         let relationship = object.layout.relationships[index]
         guard relationship.isExported else { return nil }
         let related = try context.relatedObjects(of: object, at: index)
-        let shown = links == .all ? related : related.filter { met.contains($0.key) }
+        let shown = links == .all ? related : related.filter { exportedKeys.contains($0.key) }
         if shown.isEmpty {
             if !related.isEmpty { return nil }
             return relationship.isToMany ? .array([]) : .null
@@ -214,7 +214,7 @@ extension ManagedObjectContext {
         _ request: ObjectRequest<Object>, following: [AnyKeyPath] = [], keys: [String: String] = [:],
         links: GraphLinks = .exported
     ) throws -> ObjectGraph {
-        try inOneState { context in
+        try inSnapshot { context in
             var export = try GraphExport(context, keys, links)
             let paths = try following.map { keyPath throws(DataSourceError) in try TransferPath(keyPath, stack.layout) }
             try export.add(context.fetch(request), following: paths)
@@ -242,7 +242,7 @@ extension ManagedObjectContext {
     public func exportGraph(
         of types: [ManagedObject.Type], keys: [String: String] = [:], links: GraphLinks = .exported
     ) throws -> ObjectGraph {
-        try inOneState { context in
+        try inSnapshot { context in
             var export = try GraphExport(context, keys, links)
             var entities: Set<Int> = []
             for type in types {
@@ -256,7 +256,7 @@ extension ManagedObjectContext {
     }
 
     /// In the main context, exports from a snapshot, so that the graph contains no part of a later save.
-    private func inOneState(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
+    private func inSnapshot(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
         guard self is MainContext else {
             let deferredBefore = defersValues
             defersValues = false

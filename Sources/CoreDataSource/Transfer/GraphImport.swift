@@ -15,9 +15,9 @@ struct GraphImport {
     private var waiting: [(index: Int, record: [JSONName: JSONValue])] = []
     private var waitingEntity = ""
     /// The keys of the objects that were imported so far.
-    private var met: Set<Int64> = []
+    private var importedKeys: Set<Int64> = []
 
-    private static let lookedUpAtOnce = 500
+    private static let lookupBatchSize = 500
 
     init(_ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys) {
         self.contexts = contexts
@@ -27,7 +27,7 @@ struct GraphImport {
 
     /// Adds the next object.
     mutating func add(_ entity: String, _ index: Int, _ record: [JSONName: JSONValue]) throws {
-        if entity != waitingEntity || waiting.count == GraphImport.lookedUpAtOnce { try makeWaiting() }
+        if entity != waitingEntity || waiting.count == GraphImport.lookupBatchSize { try makeWaiting() }
         waitingEntity = entity
         waiting.append((index, record))
     }
@@ -151,7 +151,7 @@ struct GraphImport {
         guard let key, let column = keys[entity] else { return try context.insert(entity: entity.index) }
         var found: ManagedObject?
         for concrete in family(entity, column) where found == nil {
-            found = try context.look(for: key, column, in: concrete)
+            found = try context.findObject(for: key, column, in: concrete)
         }
         if let found, found.layout !== entity {
             throw DataSourceError(
@@ -160,7 +160,7 @@ struct GraphImport {
                 entityName: entity.name)
         }
         let object = try found ?? context.insert(entity: entity.index, column: column, value: key)
-        guard met.insert(object.key).inserted else {
+        guard importedKeys.insert(object.key).inserted else {
             throw DataSourceError(
                 .invalidGraph,
                 "\(location) has the same key as an earlier object of the graph. Remove one of the objects.",
@@ -222,7 +222,7 @@ struct GraphImport {
 
 extension PrivateContext {
     /// Finds the object with a value, in the context that may edit the object.
-    func look(for value: RowValue, _ column: Int, in entity: Int) throws -> ManagedObject? {
+    func findObject(for value: RowValue, _ column: Int, in entity: Int) throws -> ManagedObject? {
         let editor = editor(ofEntity: entity)
         return try editor.reading { () throws(DataSourceError) in
             try editor.find(entity: entity, column: column, value: value)

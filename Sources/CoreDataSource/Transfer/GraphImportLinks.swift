@@ -23,9 +23,9 @@ struct GraphImportLinks {
         switch json {
         case .null: keys = []
         case .array(let elements) where isToMany: keys = elements
-        case .array, .object: throw GraphImportLinks.fault(location, "must be the key of one object, or null")
+        case .array, .object: throw GraphImportLinks.invalidLinkError(location, "must be the key of one object, or null")
         default:
-            if isToMany { throw GraphImportLinks.fault(location, "must be a list of keys") }
+            if isToMany { throw GraphImportLinks.invalidLinkError(location, "must be a list of keys") }
             keys = [json]
         }
         let group = Group(entity: object.layout.index, relationship: index)
@@ -79,22 +79,22 @@ struct GraphImportLinks {
     private func destinations(
         of link: Link, by relationship: RelationshipLayout, column: Int, in context: PrivateContext
     ) throws -> [ManagedObject] {
-        var met: Set<Int64> = []
+        var destinationKeys: Set<Int64> = []
         return try link.keys.enumerated().map { index, key in
             let location = relationship.isToMany ? "\(link.location)[\(index)]" : link.location
             guard let value = value(key, of: relationship, column: column, in: context) else {
                 let attribute = context.bindings[relationship.destination].layout.columns[column].attribute
-                throw GraphImportLinks.fault(location, AttributeCoding.problem(key, attribute?.type ?? .string))
+                throw GraphImportLinks.invalidLinkError(location, AttributeCoding.problem(key, attribute?.type ?? .string))
             }
             for entity in relationship.destinationFamily {
-                guard let other = try context.look(for: value, column, in: entity) else { continue }
-                guard met.insert(other.key).inserted else {
-                    throw GraphImportLinks.fault(location, "is listed twice. List each object once")
+                guard let other = try context.findObject(for: value, column, in: entity) else { continue }
+                guard destinationKeys.insert(other.key).inserted else {
+                    throw GraphImportLinks.invalidLinkError(location, "is listed twice. List each object once")
                 }
                 return other
             }
             let name = relationship.description.destinationName
-            throw GraphImportLinks.fault(
+            throw GraphImportLinks.invalidLinkError(
                 location,
                 "leads to a \(name) that is neither in the graph nor in the store. Add the object, or remove the link",
                 entity: name)
@@ -152,13 +152,13 @@ struct GraphImportLinks {
             let ends = try context.relatedObjects(of: link.object, at: relationship).map(\.key)
             let isOrdered = link.object.layout.relationships[relationship].description.isOrdered
             guard isOrdered ? ends == wanted : Set(ends) == Set(wanted) else {
-                throw GraphImportLinks.fault(
+                throw GraphImportLinks.invalidLinkError(
                     link.location, "contradicts the same link elsewhere in the graph. List each link once")
             }
         }
     }
 
-    private static func fault(_ location: String, _ problem: String, entity: String? = nil) -> DataSourceError {
+    private static func invalidLinkError(_ location: String, _ problem: String, entity: String? = nil) -> DataSourceError {
         DataSourceError(.invalidGraph, "\(location) \(problem).", entityName: entity)
     }
 }

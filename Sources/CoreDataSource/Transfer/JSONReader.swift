@@ -26,13 +26,13 @@ struct JSONReader {
 
     /// Reads a value and the white space before it.
     mutating func value(_ depth: Int = 0) throws -> JSONValue {
-        guard depth < JSONReader.depthLimit else { throw fault("arrays and objects are nested too deeply") }
+        guard depth < JSONReader.depthLimit else { throw syntaxError("arrays and objects are nested too deeply") }
         switch try peekToken() {
         case UInt8(ascii: "{"):
             var members: [JSONName: JSONValue] = [:]
             try forEachMember { name, reader in
                 let name = JSONName(name)
-                guard members[name] == nil else { throw reader.fault("a name occurs twice in one object") }
+                guard members[name] == nil else { throw reader.syntaxError("a name occurs twice in one object") }
                 members[name] = try reader.value(depth + 1)
             }
             return .object(members)
@@ -53,7 +53,7 @@ struct JSONReader {
         try expect("{")
         if try take("}") { return }
         repeat {
-            guard try peekToken() == UInt8(ascii: "\"") else { throw fault("a name in quotes is missing") }
+            guard try peekToken() == UInt8(ascii: "\"") else { throw syntaxError("a name in quotes is missing") }
             let name = try string()
             try expect(":")
             try body(name, &self)
@@ -71,13 +71,13 @@ struct JSONReader {
 
     /// Throws if anything but white space follows.
     mutating func expectEnd() throws {
-        if try peekToken() != nil { throw fault("there is text after the end") }
+        if try peekToken() != nil { throw syntaxError("there is text after the end") }
     }
 
     // MARK: Parts
 
     private mutating func word(_ word: StaticString, _ value: JSONValue) throws -> JSONValue {
-        for byte in "\(word)".utf8 where try take() != byte { throw fault("a value is missing") }
+        for byte in "\(word)".utf8 where try take() != byte { throw syntaxError("a value is missing") }
         return value
     }
 
@@ -87,7 +87,7 @@ struct JSONReader {
             text.unicodeScalars.append(Unicode.Scalar(byte))
             position += 1
         }
-        guard JSONValue.isNumber(text) else { throw fault(text.isEmpty ? "a value is missing" : "a number is invalid") }
+        guard JSONValue.isNumber(text) else { throw syntaxError(text.isEmpty ? "a value is missing" : "a number is invalid") }
         return JSONValue(number: text)
     }
 
@@ -99,15 +99,15 @@ struct JSONReader {
         var text: [UInt8] = []
         position += 1
         while true {
-            guard let byte = try take() else { throw fault("a string has no end") }
+            guard let byte = try take() else { throw syntaxError("a string has no end") }
             switch byte {
             case UInt8(ascii: "\""):
                 guard let string = String(validating: text, as: UTF8.self) else {
-                    throw fault("a string is not UTF-8")
+                    throw syntaxError("a string is not UTF-8")
                 }
                 return string
             case UInt8(ascii: "\\"): text.append(contentsOf: try escape())
-            case 0..<0x20: throw fault("a string contains a control character that is not escaped")
+            case 0..<0x20: throw syntaxError("a string contains a control character that is not escaped")
             default: text.append(byte)
             }
         }
@@ -131,7 +131,7 @@ struct JSONReader {
             guard let scalar = Unicode.Scalar(value) else { throw unpaired() }
             return Array(String(scalar).utf8)
         case let byte? where [UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/")].contains(byte): return [byte]
-        default: throw fault("a string has an escape that JSON does not know")
+        default: throw syntaxError("a string has an escape that JSON does not know")
         }
     }
 
@@ -139,7 +139,7 @@ struct JSONReader {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = try take(), let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
-                throw fault("a string has an escape that JSON does not know")
+                throw syntaxError("a string has an escape that JSON does not know")
             }
             value = value << 4 | UInt32(digit)
         }
@@ -180,12 +180,12 @@ struct JSONReader {
     }
 
     private mutating func expect(_ byte: Unicode.Scalar) throws {
-        if try !take(byte) { throw fault("\"\(byte)\" is missing") }
+        if try !take(byte) { throw syntaxError("\"\(byte)\" is missing") }
     }
 
-    private func unpaired() -> DataSourceError { fault("a string has half of a surrogate pair") }
+    private func unpaired() -> DataSourceError { syntaxError("a string has half of a surrogate pair") }
 
-    private func fault(_ problem: String) -> DataSourceError {
+    private func syntaxError(_ problem: String) -> DataSourceError {
         DataSourceError(.invalidGraph, "The JSON of a graph cannot be read: in line \(line), \(problem).")
     }
 }

@@ -109,7 +109,7 @@ extension PrivateContext {
     func duplicate(of values: [RowValue], _ column: Int, in family: [Int]) throws -> ManagedObject? {
         for start in stride(from: 0, to: values.count, by: 1000) {
             let part = Array(values[start..<min(start + 1000, values.count)])
-            var met: Set<RowValue> = []
+            var seenValues: Set<RowValue> = []
             for entity in family {
                 let editor = editor(ofEntity: entity)
                 // If a statement returns more rows than values, two rows have the same value.
@@ -121,7 +121,7 @@ extension PrivateContext {
                 }
                 for object in objects {
                     let value = object.row.value(column, object.layout.columns[column].storage)
-                    if !met.insert(value).inserted { return object }
+                    if !seenValues.insert(value).inserted { return object }
                 }
             }
         }

@@ -65,8 +65,8 @@ struct PackageCatalog {
     /// Opens an existing store. If the store was made for another model or database key, it is not reset, because a reset store
     /// would be empty.
     private static func stored(_ arguments: Arguments) async throws -> Catalog {
-        if arguments.place == .memory { return try await update(arguments) }
-        if case .file(let file, _) = arguments.place, !FileManager.default.fileExists(atPath: file.path) {
+        if arguments.catalogLocation == .memory { return try await update(arguments) }
+        if case .file(let file, _) = arguments.catalogLocation, !FileManager.default.fileExists(atPath: file.path) {
             throw CatalogError("There is no store \(file.path) yet. Run package-catalog to make the store.")
         }
         do {

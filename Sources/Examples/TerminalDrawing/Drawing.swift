@@ -137,8 +137,8 @@ struct Drawing {
         }
         end(at: run.column + run.text.count)
         if !fills.isEmpty {
-            let colour = run.text.contains("█") ? "#5fd0c8" : "#2a3340"
-            parts += "<path d=\"\(Self.joined(fills))\" style=\"stroke:\(colour);stroke-width:9\"/>"
+            let color = run.text.contains("█") ? "#5fd0c8" : "#2a3340"
+            parts += "<path d=\"\(Self.joined(fills))\" style=\"stroke:\(color);stroke-width:9\"/>"
         }
         return parts
     }

@@ -129,8 +129,8 @@ extension EntityShape {
         }
         if isAbstract { lines.append("  abstract") }
         if let versionHashModifier { lines.append("  modifier \(versionHashModifier.quotedWord)") }
-        lines += attributes.map { "  attribute \($0.form())" }
-        lines += relationships.map { "  relationship \($0.form())" }
+        lines += attributes.map { "  attribute \($0.canonicalLine())" }
+        lines += relationships.map { "  relationship \($0.canonicalLine())" }
         lines += uniquenessConstraints.map { "  unique \($0.map(\.quotedWord).joined(separator: " "))" }
         return lines.map { $0 + "\n" }.joined()
     }
@@ -138,7 +138,7 @@ extension EntityShape {
 
 extension AttributeShape {
     /// - Parameter extras: Words to add, which the canonical form does not have.
-    package func form(with extras: [String] = []) -> String {
+    package func canonicalLine(with extras: [String] = []) -> String {
         var words = [
             path.map(\.quotedWord).joined(separator: "."), type.rawValue, isOptional ? "optional" : "required",
         ]
@@ -153,7 +153,7 @@ extension AttributeShape {
 
 extension RelationshipShape {
     /// - Parameter extras: Words to add, which the canonical form does not have.
-    package func form(with extras: [String] = []) -> String {
+    package func canonicalLine(with extras: [String] = []) -> String {
         var words = [name.quotedWord, isToMany ? "to many" : "to one", destinationName.quotedWord]
         if let inverseName { words.append("inverse \(inverseName.quotedWord)") }
         if isOrdered { words.append("ordered") }

@@ -72,7 +72,7 @@ extension ManagedObjectModel {
     public var canonicalForm: String {
         var forms = CanonicalForms(self)
         return entities.sorted { [$0.name].precedes([$1.name]) }
-            .reduce(into: "model schema \(Self.schemaFormat)\n") { $0 += forms.form(of: $1) }
+            .reduce(into: "model schema \(Self.schemaFormat)\n") { $0 += forms.canonicalForm(of: $1) }
     }
 
     /// Returns a string that describes the persisted shape of one entity. The string contains the parent's hash, so a change of
@@ -85,7 +85,7 @@ extension ManagedObjectModel {
     /// - Complexity: linear in the properties of the model, times the depth of inheritance.
     public func canonicalForm(of entity: EntityDescription) -> String {
         var forms = CanonicalForms(self)
-        return forms.form(of: entity)
+        return forms.canonicalForm(of: entity)
     }
 
     /// The hash of ``canonicalForm``. Models with equal hashes have equal persisted shapes. A model has the same hash on every
@@ -97,7 +97,7 @@ extension ManagedObjectModel {
     /// The hash of each entity's canonical form, by entity name.
     public var entityHashes: [String: ModelHash] {
         var forms = CanonicalForms(self)
-        return forms.lookup.entities.mapValues { ModelHash(hashing: forms.form(of: $0)) }
+        return forms.lookup.entities.mapValues { ModelHash(hashing: forms.canonicalForm(of: $0)) }
     }
 }
 
@@ -110,7 +110,7 @@ private struct CanonicalForms {
         lookup = ModelLookup(model)
     }
 
-    mutating func form(of entity: EntityDescription) -> String {
+    mutating func canonicalForm(of entity: EntityDescription) -> String {
         var parentHash: ModelHash?
         let lineage = lookup.lineage(of: entity)
         // Only an invalid model has a lineage without a root. The hashes along such a lineage depend on the first entity, so

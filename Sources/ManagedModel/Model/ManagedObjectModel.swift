@@ -30,7 +30,7 @@ public struct ManagedObjectModel: Sendable {
     public var classes: [String: any AnyObject.Type]
     /// A fault in the classes that the model was made from. The descriptions do not show the fault, so this property
     /// keeps it for ``validate()``, which throws it.
-    package var fault: ClassFault?
+    package var classError: ClassError?
 
     /// Makes a model.
     ///
@@ -100,7 +100,7 @@ extension ManagedObjectModel: Equatable {
 }
 
 /// A fault in the Swift classes of a model, which makes the model invalid.
-package struct ClassFault: Sendable {
+package struct ClassError: Sendable {
     package var entityName: String?
     package var propertyName: String?
     /// Describes the fault and how to correct it.

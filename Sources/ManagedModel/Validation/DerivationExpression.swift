@@ -8,7 +8,7 @@ package enum DerivationExpression: Sendable, Hashable {
     /// objects, as in `category.name`, `articles.@count` and `articles.@sum.words`.
     case path([String])
     /// The string of another attribute, transformed.
-    case changed([String], StringTransformation)
+    case transformed([String], StringTransformation)
 
     /// Nil if the expression is not supported.
     package init?(_ text: String) {
@@ -27,7 +27,7 @@ package enum DerivationExpression: Sendable, Hashable {
             let path = DerivationExpression.keys(String(String.UnicodeScalarView(parts[1].unicodeScalars.dropLast())))
         else { return nil }
         if let change = StringTransformation(rawValue: parts[0]) {
-            self = .changed(path, change)
+            self = .transformed(path, change)
         } else if let aggregate = DerivationExpression.aggregates[parts[0]],
             (aggregate == "@count") == (path.count == 1)
         {

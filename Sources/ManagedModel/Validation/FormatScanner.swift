@@ -54,7 +54,7 @@ enum FormatToken: Equatable {
 struct FormatScanner {
     private(set) var syntaxError: String?
     private var rest: Substring.UnicodeScalarView
-    private var open: [Unicode.Scalar] = []
+    private var openBrackets: [Unicode.Scalar] = []
 
     init(_ format: String) {
         rest = format.unicodeScalars[...]
@@ -64,7 +64,7 @@ struct FormatScanner {
         while let scalar = rest.popFirst() {
             if let token = token(scalar) { return token }
         }
-        if let last = open.last { syntaxError = syntaxError ?? "\(last) in its predicate is not closed" }
+        if let last = openBrackets.last { syntaxError = syntaxError ?? "\(last) in its predicate is not closed" }
         return nil
     }
 
@@ -73,17 +73,17 @@ struct FormatScanner {
     private mutating func token(_ scalar: Unicode.Scalar) -> FormatToken? {
         switch scalar {
         case "'", "\"":
-            if !skipText(quote: scalar) { syntaxError = syntaxError ?? "a quote in its predicate is not closed" }
+            if !skipString(quote: scalar) { syntaxError = syntaxError ?? "a quote in its predicate is not closed" }
             return .value
         case "(", "{":
-            open.append(scalar)
+            openBrackets.append(scalar)
             return .open
         case ")", "}":
             close(scalar)
             skipKeyPath()
             return .close
         case "[":
-            open.append(scalar)
+            openBrackets.append(scalar)
             while let inner = rest.first, inner != "]" { skip(inner) }
             if rest.popFirst() != nil { close("]") }
             skipKeyPath()
@@ -92,7 +92,7 @@ struct FormatScanner {
             close(scalar)
             return nil
         case "$":
-            let name = takeName()
+            let name = scanName()
             if name.isEmpty { syntaxError = syntaxError ?? "a $ in its predicate has no name after it" }
             return .variable(name, hasKeys: skipKeyPath())
         case "%":
@@ -101,21 +101,21 @@ struct FormatScanner {
             }
             return nil
         case "#":
-            let name = takeName()
+            let name = scanName()
             skipKeyPath()
             return .name(name)
         case ",": return .comma
         case "@":
-            _ = takeName()
+            _ = scanName()
             skipKeyPath()
             return .value
-        default: return other(scalar)
+        default: return scanWordNumberOrOperator(scalar)
         }
     }
 
-    private mutating func other(_ scalar: Unicode.Scalar) -> FormatToken? {
+    private mutating func scanWordNumberOrOperator(_ scalar: Unicode.Scalar) -> FormatToken? {
         if scalar.properties.isXIDStart || scalar == "_" {
-            let word = String(scalar) + takeName()
+            let word = String(scalar) + scanName()
             skipKeyPath()
             return .word(word)
         }
@@ -132,12 +132,12 @@ struct FormatScanner {
 
     private mutating func skip(_ scalar: Unicode.Scalar) {
         rest.removeFirst()
-        if scalar == "'" || scalar == "\"", !skipText(quote: scalar) {
+        if scalar == "'" || scalar == "\"", !skipString(quote: scalar) {
             syntaxError = syntaxError ?? "a quote in its predicate is not closed"
         }
     }
 
-    private mutating func takeName() -> String {
+    private mutating func scanName() -> String {
         let name = rest.prefix { $0.properties.isXIDContinue }
         rest = rest.dropFirst(name.count)
         return String(name)
@@ -152,7 +152,7 @@ struct FormatScanner {
         while let dot = rest.drop(while: \.properties.isWhitespace).first, dot == "." {
             rest = rest.drop(while: \.properties.isWhitespace).dropFirst().drop(while: \.properties.isWhitespace)
             if rest.first == "@" || rest.first == "#" { rest.removeFirst() }
-            _ = takeName()
+            _ = scanName()
             hasKeys = true
         }
         return hasKeys
@@ -160,13 +160,13 @@ struct FormatScanner {
 
     private mutating func close(_ scalar: Unicode.Scalar) {
         let opening: [Unicode.Scalar: Unicode.Scalar] = [")": "(", "}": "{", "]": "["]
-        if open.popLast() != opening[scalar] {
+        if openBrackets.popLast() != opening[scalar] {
             syntaxError = syntaxError ?? "its predicate has a \(scalar) without an opening bracket"
         }
     }
 
     /// Skips a quoted string. Returns false if the closing quote is missing.
-    private mutating func skipText(quote: Unicode.Scalar) -> Bool {
+    private mutating func skipString(quote: Unicode.Scalar) -> Bool {
         while let scalar = rest.popFirst() {
             if scalar == quote { return true }
             if scalar == "\\" { _ = rest.popFirst() }

@@ -40,7 +40,7 @@ package struct ModelLookup {
     /// not exist.
     ///
     /// An inverse is valid if it is an own or inherited relationship of the destination and points back.
-    package func inverseFault(
+    package func inverseError(
         of relationship: RelationshipDescription, in entity: EntityDescription
     ) -> (code: ModelError.Code, sentence: String)? {
         guard let inverseName = relationship.inverseName, let destination = entities[relationship.destinationName]

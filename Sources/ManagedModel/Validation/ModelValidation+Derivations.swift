@@ -48,7 +48,7 @@ extension ModelValidation {
             if attribute.type == .date { return nil }
             throw invalid(attribute, entity, "the moment of the save, but is not a date. Use the type Date")
         case .path(let keys): path = keys
-        case .changed(let keys, let change):
+        case .transformed(let keys, let change):
             path = keys
             type = .string
             let expression = "\(change.rawValue):(\(keys.joined(separator: ".")))"
@@ -99,7 +99,7 @@ extension ModelValidation {
                 "\(text), but an attribute in a composite cannot be derived from other objects. Derive an attribute outside of composites"
             )
         }
-        let (owner, aggregate, keys) = try end(of: path, of: attribute, entity)
+        let (owner, aggregate, keys) = try resolveRelationships(of: path, of: attribute, entity)
         let name = keys.joined(separator: ".")
         if aggregate == "@count" {
             guard keys.isEmpty else {
@@ -127,7 +127,7 @@ extension ModelValidation {
 
     /// Follows the relationships of a key path. Returns the last destination, the aggregate (if a relationship is to-many) and
     /// the remaining keys.
-    private func end(
+    private func resolveRelationships(
         of path: [String], of attribute: AttributeDescription, _ entity: EntityDescription
     ) throws(ModelError) -> (owner: EntityDescription, aggregate: String?, keys: ArraySlice<String>) {
         let text = path.joined(separator: ".")

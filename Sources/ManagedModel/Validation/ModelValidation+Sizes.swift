@@ -60,10 +60,10 @@ extension ModelValidation {
                 .inheritanceCycle, entity: composite.name,
                 "The composite \(composite.name) contains itself. Remove the attribute that closes the cycle.")
         }
-        guard outer.count < ModelLimits.nesting else {
+        guard outer.count < ModelLimits.nestingLimit else {
             throw ModelError(
                 .tooDeep, entity: composite.name,
-                "Composites are nested more than \(ModelLimits.nesting) deep. Flatten the composites.")
+                "Composites are nested more than \(ModelLimits.nestingLimit) deep. Flatten the composites.")
         }
         var size = 0
         for attribute in composite.attributes {
@@ -86,7 +86,7 @@ extension ModelValidation {
 /// Limits on the cost of a hostile model. Real models are far below the limits.
 package enum ModelLimits {
     /// The maximum number of ancestors of an entity, and the maximum depth of nested composites.
-    package static let nesting = 64
+    package static let nestingLimit = 64
     /// The maximum number of properties of an entity, including inherited properties and attributes of composites. SQLite has
     /// the same limit for the columns of a table.
     package static let properties = 2_000

@@ -35,8 +35,8 @@ extension ManagedObjectModel {
     /// Checks names, inheritance and sizes. These checks limit the cost of walking the model. The model reader calls
     /// this method, repairs relationships, and then calls ``validate()``.
     package func validateStructure() throws(ModelError) {
-        if let fault {
-            throw ModelError(.unknownReference, entity: fault.entityName, property: fault.propertyName, fault.message)
+        if let classError {
+            throw ModelError(.unknownReference, entity: classError.entityName, property: classError.propertyName, classError.message)
         }
         let validation = ModelValidation(model: self)
         try validation.checkNames()
@@ -60,7 +60,7 @@ struct ModelValidation {
         for entity in model.entities {
             let lineage = lookup.lineage(of: entity)
             guard let parentName = lineage.last?.parentName, let last = lineage.last else {
-                if lineage.count > ModelLimits.nesting { throw tooDeep(entity) }
+                if lineage.count > ModelLimits.nestingLimit { throw tooDeep(entity) }
                 continue
             }
             if lookup.entities[parentName] != nil {
@@ -79,7 +79,7 @@ struct ModelValidation {
     private func tooDeep(_ entity: EntityDescription) -> ModelError {
         ModelError(
             .tooDeep, entity: entity.name,
-            "Entity \(entity.name) has more than \(ModelLimits.nesting) ancestors. Flatten the inheritance.")
+            "Entity \(entity.name) has more than \(ModelLimits.nestingLimit) ancestors. Flatten the inheritance.")
     }
 
     func checkRelationships() throws(ModelError) {
@@ -92,7 +92,7 @@ struct ModelValidation {
                         "The destination of \(path) is \(relationship.destinationName), which does not exist. "
                             + "Add that entity, or name another destination.")
                 }
-                if let fault = lookup.inverseFault(of: relationship, in: entity) {
+                if let fault = lookup.inverseError(of: relationship, in: entity) {
                     throw ModelError(
                         fault.code, entity: entity.name, property: relationship.name,
                         "\(fault.sentence) Let both relationships name each other, or let neither name an inverse.")

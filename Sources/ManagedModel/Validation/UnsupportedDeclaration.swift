@@ -20,7 +20,7 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
     case spotlightName
 
     /// The declaration in a model file, in Markdown.
-    package var form: String {
+    package var modelFileDeclaration: String {
         switch self {
         case .fetchedProperty: "`<fetchedProperty>`"
         case .predicate: "A `predicateString` that is not a valid predicate for the entity"

@@ -16,7 +16,7 @@ package struct WordParser {
                 rest.removeFirst()
             } else if first == "\"" {
                 rest.removeFirst()
-                guard let name = WordParser.takeName(&rest) else { return nil }
+                guard let name = WordParser.consumeName(&rest) else { return nil }
                 words.append(.name(name))
             } else {
                 let word = rest.prefix { $0 != " " }
@@ -26,7 +26,7 @@ package struct WordParser {
         }
     }
 
-    private static func takeName(_ rest: inout Substring.UnicodeScalarView) -> String? {
+    private static func consumeName(_ rest: inout Substring.UnicodeScalarView) -> String? {
         var name = String.UnicodeScalarView()
         while let scalar = rest.popFirst() {
             if scalar == "\"" { return String(name) }
@@ -40,34 +40,34 @@ package struct WordParser {
         return nil
     }
 
-    package mutating func takeName() -> String? {
+    package mutating func consumeName() -> String? {
         guard next < words.count, case .name(let name) = words[next] else { return nil }
         next += 1
         return name
     }
 
-    package mutating func takeNames() -> [String] {
+    package mutating func consumeNames() -> [String] {
         var names: [String] = []
-        while let name = takeName() { names.append(name) }
+        while let name = consumeName() { names.append(name) }
         return names
     }
 
-    package mutating func takeWord() -> String? {
+    package mutating func consumeWord() -> String? {
         guard next < words.count, case .word(let word) = words[next] else { return nil }
         next += 1
         return word
     }
 
     /// Takes the next word if it equals the argument. Returns whether the two are equal.
-    package mutating func take(_ word: String) -> Bool {
+    package mutating func consume(_ word: String) -> Bool {
         guard next < words.count, words[next] == .word(word) else { return false }
         next += 1
         return true
     }
 
     /// Takes the given word and the name after it. Returns nil if the next word differs, or if no name follows.
-    package mutating func takeName(after word: String) -> String? {
-        take(word) ? takeName() : nil
+    package mutating func consumeName(after word: String) -> String? {
+        consume(word) ? consumeName() : nil
     }
 
     package var isAtEnd: Bool { next == words.count }

@@ -29,24 +29,24 @@ extension ModelPlan {
             entity: entity, className: names.classes[entity.name], superclassName: "ManagedObject",
             list: PropertyList(), inherited: [], manualAncestors: [])
         // Ancestors without a class. The next class below them declares their properties.
-        var orphans: [EntityDescription] = []
+        var ancestorsWithoutClass: [EntityDescription] = []
         for ancestor in model.lineage(of: entity).dropFirst().reversed() {
             guard let className = names.classes[ancestor.name] else {
-                orphans.append(ancestor)
+                ancestorsWithoutClass.append(ancestor)
                 continue
             }
             plan.superclassName = className
             if ancestor.codeGeneration == .manual {
                 plan.manualAncestors.append(ancestor.name)
             } else {
-                let (list, relationships) = properties(of: orphans + [ancestor], after: plan)
+                let (list, relationships) = properties(of: ancestorsWithoutClass + [ancestor], after: plan)
                 plan.inherited += list.properties
                 plan.inheritedRelationships += relationships.relationships
             }
-            orphans = []
+            ancestorsWithoutClass = []
         }
         if entity.codeGeneration != .manual {
-            (plan.list, plan.relationships) = properties(of: orphans + [entity], after: plan)
+            (plan.list, plan.relationships) = properties(of: ancestorsWithoutClass + [entity], after: plan)
         }
         plan.isDestination = model.entities.contains { source in
             source.relationships.contains { !$0.isToMany && $0.destinationName == entity.name }
@@ -175,7 +175,7 @@ extension ModelPlan {
                 }
             }
             let claims = typed.map { entry in
-                let name = ReservedNames.member(Identifier.sanitised(entry.relationship.name))
+                let name = ReservedNames.member(Identifier.sanitized(entry.relationship.name))
                 return (name, name == entry.relationship.name)
             }
             for (entry, name) in zip(typed, scope.claim(each: claims)) {

@@ -43,7 +43,7 @@ extension ModelPlan {
         } else {
             var scope = NameScope()
             plan.parameters = format.variables.map {
-                .init(variable: $0, name: scope.claim(ReservedNames.type(Identifier.sanitised($0))))
+                .init(variable: $0, name: scope.claim(ReservedNames.type(Identifier.sanitized($0))))
             }
         }
         return plan

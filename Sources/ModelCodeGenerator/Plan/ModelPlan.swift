@@ -47,7 +47,7 @@ struct ModelPlan {
                         isOfChosenType: attribute.userInfo[PropertyTypes.key] != nil))
             }
         }
-        let wanted = typed.map { ReservedNames.member(Identifier.sanitised(attributes[$0.index].name)) }
+        let wanted = typed.map { ReservedNames.member(Identifier.sanitized(attributes[$0.index].name)) }
         let claims = zip(typed, wanted).map { ($1, $1 == attributes[$0.index].name) }
         for ((index, type), name) in zip(typed, scope.claim(each: claims)) {
             let attribute = attributes[index]

@@ -3,7 +3,7 @@ enum Identifier {
     /// Replaces each invalid character with an underscore.
     ///
     /// The result is never empty and never starts with a digit. A keyword is not escaped: see ``escaped(_:)``.
-    static func sanitised(_ name: String) -> String {
+    static func sanitized(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
             scalars.append(scalar.properties.isXIDContinue ? scalar : "_")
@@ -22,15 +22,15 @@ enum Identifier {
     /// Returns the name as a member name: `MyApp Model` becomes `myAppModel`, and `URLCache` becomes `urlCache`.
     static func lowerCamelCase(_ name: String) -> String {
         let words = name.split { !($0.isLetter || $0.isNumber) }
-        guard let first = words.first else { return sanitised(name) }
+        guard let first = words.first else { return sanitized(name) }
         let rest = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
-        return sanitised(lowercasedStart(of: String(first)) + rest.joined())
+        return sanitized(lowercasedStart(of: String(first)) + rest.joined())
     }
 
     /// Returns the name as a type name: `my model` becomes `MyModel`.
     static func upperCamelCase(_ name: String) -> String {
         let words = name.split { !($0.isLetter || $0.isNumber) }
-        return sanitised(words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined())
+        return sanitized(words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined())
     }
 
     /// Lowercases the capitals at the start of a word, but not a capital that starts the next word.
@@ -120,5 +120,5 @@ enum ReservedNames {
     }
 
     /// Whether Swift forbids the name for any class, even for a class that an author writes.
-    static func isImpossible(_ identifier: String) -> Bool { words.contains(identifier) }
+    static func cannotBeEscaped(_ identifier: String) -> Bool { words.contains(identifier) }
 }

@@ -16,7 +16,7 @@ struct SourceWriter {
     }
 
     /// Adds the parts, with as many on each line as fit.
-    mutating func packed(_ parts: [String]) {
+    mutating func wrappedList(_ parts: [String]) {
         var present = ""
         for part in parts {
             if !present.isEmpty, present.count + part.count + 1 > SourceWriter.width {

@@ -63,7 +63,7 @@ struct NameClaims {
             rest += group.filter { $0 != holder }
         }
         for claim in rest {
-            names[claim.owner] = scope.claim("\(claim.wanted)_\(Identifier.sanitised(claim.owner))")
+            names[claim.owner] = scope.claim("\(claim.wanted)_\(Identifier.sanitized(claim.owner))")
         }
     }
 
@@ -91,7 +91,7 @@ struct TypeNames: Sendable, Hashable {
         // These classes claim their names first, because the author chose the names and writes the classes.
         for entity in model.entities where entity.codeGeneration != .class {
             guard let name = authoredName(of: entity) else { continue }
-            if ReservedNames.isImpossible(name) {
+            if ReservedNames.cannotBeEscaped(name) {
                 warnings.append(
                     "The entity \(entity.name) has the class \(name), but Swift does not allow a class with that name. No code is "
                         + "generated for the entity. Give the entity another class.")
@@ -107,7 +107,7 @@ struct TypeNames: Sendable, Hashable {
         structs =
             NameClaims(
                 model.composites.map { composite in
-                    let wanted = ReservedNames.type(Identifier.sanitised(composite.name))
+                    let wanted = ReservedNames.type(Identifier.sanitized(composite.name))
                     return .init(owner: composite.name, wanted: wanted, isExact: wanted == composite.name)
                 }, in: &scope
             ).names
@@ -118,7 +118,7 @@ struct TypeNames: Sendable, Hashable {
 
     private func claim(_ entity: EntityDescription) -> NameClaims.Claim {
         let declared = declaredName(of: entity) ?? entity.name
-        let wanted = ReservedNames.type(Identifier.sanitised(declared))
+        let wanted = ReservedNames.type(Identifier.sanitized(declared))
         return .init(owner: entity.name, wanted: wanted, isExact: wanted == declared)
     }
 
@@ -136,8 +136,8 @@ struct TypeNames: Sendable, Hashable {
     }
 
     private func authoredName(of entity: EntityDescription) -> String? {
-        let declared = declaredName(of: entity).map(Identifier.sanitised)
-        return entity.codeGeneration == .category ? declared ?? Identifier.sanitised(entity.name) : declared
+        let declared = declaredName(of: entity).map(Identifier.sanitized)
+        return entity.codeGeneration == .category ? declared ?? Identifier.sanitized(entity.name) : declared
     }
 
     /// The class name in the model, without the module; nil if there is none, or for `NSManagedObject`.

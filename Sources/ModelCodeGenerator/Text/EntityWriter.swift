@@ -113,7 +113,7 @@ struct EntityWriter {
         if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
         // The generator does not know the key paths of an ancestor whose class is written by hand.
         text.block(isPartial ? "let own: [AnyKeyPath: String] = [" : "[", closing: "]") { text in
-            text.packed(
+            text.wrappedList(
                 properties.map { "\\\(name).\(Identifier.escaped($0.property)): \(StringLiteral.of($0.name))," })
         }
         if isPartial { text.line("return \(inherits).merging(own) { $1 }") }
@@ -124,7 +124,7 @@ struct EntityWriter {
         let properties = attributes + relationships
         if properties.isEmpty { return text.line("[:]") }
         text.block("[", closing: "]") { text in
-            text.packed(
+            text.wrappedList(
                 properties.map { "\\\(name)?.?.\(Identifier.escaped($0.property)): \(StringLiteral.of($0.name))," })
         }
     }

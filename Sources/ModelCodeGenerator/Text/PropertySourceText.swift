@@ -158,8 +158,8 @@ struct RelationshipSourceText {
 
     private var count: String? {
         guard relationship.isToMany else { return nil }
-        let (least, most) = (relationship.minimumCount, relationship.maximumCount)
-        if least <= 0, most <= 0 { return nil }
-        return "\(max(0, least))...\(most > 0 ? "\(most)" : "")"
+        let (minimum, maximum) = (relationship.minimumCount, relationship.maximumCount)
+        if minimum <= 0, maximum <= 0 { return nil }
+        return "\(max(0, minimum))...\(maximum > 0 ? "\(maximum)" : "")"
     }
 }

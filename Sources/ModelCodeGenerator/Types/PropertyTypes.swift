@@ -12,13 +12,13 @@ struct PropertyTypes {
     }
 
     func type(of attribute: AttributeDescription) -> Decision {
-        let decision = modelled(attribute)
+        let decision = typeDecision(attribute)
         guard case .property(let type) = decision else { return decision }
         return chosen(for: attribute, insteadOf: type) ?? decision
     }
 
     /// The Swift type for the attribute's type in the model.
-    private func modelled(_ attribute: AttributeDescription) -> Decision {
+    private func typeDecision(_ attribute: AttributeDescription) -> Decision {
         switch attribute.type {
         case .transformable: .property(transformable(attribute))
         case .composite: composite(attribute)

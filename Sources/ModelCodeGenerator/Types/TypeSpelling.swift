@@ -81,7 +81,7 @@ private struct TypeParser {
     private mutating func name() -> String? {
         skipSpace()
         let name = String(rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" })
-        guard !name.isEmpty, Identifier.sanitised(name) == name, Identifier.escaped(name) == name || name == "Any"
+        guard !name.isEmpty, Identifier.sanitized(name) == name, Identifier.escaped(name) == name || name == "Any"
         else { return nil }
         rest = rest.dropFirst(name.count)
         names.insert(name)

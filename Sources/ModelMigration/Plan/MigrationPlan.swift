@@ -87,7 +87,7 @@ package enum AttributeSource: Sendable, Equatable {
     /// A derived attribute: a copy of another attribute of the new row.
     case copy(Int)
     /// A derived attribute: the transformed string of another attribute of the new row.
-    case changed(Int, StringTransformation)
+    case transformed(Int, StringTransformation)
     /// A derived attribute: the time of the migration.
     case now
 }
@@ -112,9 +112,9 @@ package struct MigrationCondition: Sendable, Equatable {
         /// Every row of the old entity has a value in the column with this index.
         case hasValues(String, Int)
         /// No object would have two destinations in this to-one relationship of the new model.
-        case isSingle(RelationshipName)
+        case hasAtMostOneDestination(RelationshipName)
         /// No two objects would have the same destination in this one-to-one relationship of the new model.
-        case isExclusive(RelationshipName)
+        case hasDistinctDestinations(RelationshipName)
         /// The number of each object's destinations in this relationship of the new model is within the bounds.
         case hasCount(RelationshipName, LinkBounds)
         /// No two rows of these new entities have the same values in the columns with these indexes.

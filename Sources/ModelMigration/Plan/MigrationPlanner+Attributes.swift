@@ -31,7 +31,7 @@ extension MigrationPlanner {
             plan.entities[index].attributes[leaf.column] = source(
                 of: leaf, matching: match, among: newLeaves, from: oldEntity, to: newEntity)
         }
-        for leaf in newLeaves { rederive(leaf, index, from: oldLeaves, newLeaves) }
+        for leaf in newLeaves { planRecalculation(leaf, index, from: oldLeaves, newLeaves) }
         for (name, kind) in newKinds.sorted(by: { [$0.key].precedes([$1.key]) }) {
             guard let oldKind = oldKinds[name], oldKind != kind else { continue }
             plan.obstacles.append(
@@ -42,7 +42,7 @@ extension MigrationPlanner {
 
     /// If the migration changes the value that an attribute is derived from, derives the attribute again, even if the
     /// derivation is unchanged.
-    private mutating func rederive(
+    private mutating func planRecalculation(
         _ leaf: MigrationLeaf, _ index: Int, from oldLeaves: [MigrationLeaf], _ leaves: [MigrationLeaf]
     ) {
         guard let expression = leaf.attribute.derivationExpression, let source = derivation(expression, leaves),
@@ -50,12 +50,12 @@ extension MigrationPlanner {
         else { return }
         let base: Int
         switch source {
-        case .copy(let column), .changed(let column, _): base = column
+        case .copy(let column), .transformed(let column, _): base = column
         default: return
         }
         let before: Int? =
             switch derivation(expression, oldLeaves) {
-            case .copy(let column), .changed(let column, _): column
+            case .copy(let column), .transformed(let column, _): column
             default: nil
             }
         if case .column(let column) = plan.entities[index].attributes[base], column == before { return }
@@ -154,7 +154,7 @@ extension MigrationPlanner {
         return switch DerivationExpression(expression) {
         case .now: .now
         case .path(let path): column(path).map { .copy($0) }
-        case .changed(let path, let change): column(path).map { .changed($0, change) }
+        case .transformed(let path, let change): column(path).map { .transformed($0, change) }
         case nil: nil
         }
     }

@@ -14,19 +14,19 @@ extension MigrationPlanner {
         var matches: [RelationshipName: [RelationshipName]] = [:]
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             guard let oldEntity = oldNames[entity.name].flatMap({ old.lookup.entities[$0] }) else { continue }
-            let oldOnes = old.relationships(of: oldEntity)
-            let newOnes = new.relationships(of: entity)
+            let oldRelationships = old.relationships(of: oldEntity)
+            let newRelationships = new.relationships(of: entity)
             let matching = NameMatching(
-                from: oldOnes.map { $0.relationship.named },
+                from: oldRelationships.map { $0.relationship.named },
                 to: new.namedRelationships(of: entity, since: old, oldNames),
                 known: earlier?.propertyNames[entity.name])
             for (position, match) in matching.pairs
-            where matches[newOnes[position].name]?.contains(oldOnes[match].name) != true {
-                matches[newOnes[position].name, default: []].append(oldOnes[match].name)
+            where matches[newRelationships[position].name]?.contains(oldRelationships[match].name) != true {
+                matches[newRelationships[position].name, default: []].append(oldRelationships[match].name)
             }
             addObstacles(
                 of: matching,
-                newOnes.map { ("\(entity.name).\($0.name.name)", $0.relationship.renamingIdentifier) }, "relationship")
+                newRelationships.map { ("\(entity.name).\($0.name.name)", $0.relationship.renamingIdentifier) }, "relationship")
         }
         return matches
     }
@@ -39,8 +39,8 @@ extension MigrationPlanner {
         let isInverseToMany = inverse.flatMap(new.relationship)?.isToMany
         let sources = (relationshipSources[name] ?? []).filter(hasLinks)
         let inverseSources = (inverse.flatMap { relationshipSources[$0] } ?? []).filter(hasLinks)
-        for oldOne in sources.compactMap(old.relationship) {
-            guard check(oldOne, relationship, path) else { return }
+        for oldRelationship in sources.compactMap(old.relationship) {
+            guard check(oldRelationship, relationship, path) else { return }
         }
         if !sources.isEmpty, !hasSameLinks(sources, inverseSources) {
             plan.obstacles.append(
@@ -55,7 +55,7 @@ extension MigrationPlanner {
             if let inverse, !relationship.isToMany, isInverseToMany == false, !hadUniqueDestinations(sources) {
                 plan.conditions.append(
                     MigrationCondition(
-                        kind: .isExclusive(name),
+                        kind: .hasDistinctDestinations(name),
                         problem:
                             "\(path): the relationship and \(inverse.entity).\(inverse.name) are one-to-one now, and "
                             + "several objects would be linked to the same object. Make \(inverse.name) to-many."))
@@ -65,7 +65,7 @@ extension MigrationPlanner {
             if !relationship.isToMany {
                 plan.conditions.append(
                     MigrationCondition(
-                        kind: .isSingle(name),
+                        kind: .hasAtMostOneDestination(name),
                         problem:
                             "\(path): the relationship is to-one, and objects would have more than one link from "
                             + "\(inverseSource.entity).\(inverseSource.name). Make the relationship to-many."))
@@ -82,20 +82,20 @@ extension MigrationPlanner {
     /// Returns whether the links of an old relationship can become links of a new relationship. Adds an obstacle if the
     /// links cannot be carried over.
     private mutating func check(
-        _ oldOne: RelationshipDescription, _ newOne: RelationshipDescription, _ path: String
+        _ oldRelationship: RelationshipDescription, _ newRelationship: RelationshipDescription, _ path: String
     ) -> Bool {
-        if oldOne.isToMany, !newOne.isToMany {
+        if oldRelationship.isToMany, !newRelationship.isToMany {
             plan.obstacles.append(
                 "\(path): to-many -> to-one cannot be carried over. Keep to-many, or give the new relationship another "
                     + "name.")
             return false
         }
-        guard leads(oldOne, to: newOne) else {
-            let isSame = newNames[oldOne.destinationName] == newOne.destinationName
+        guard leads(oldRelationship, to: newRelationship) else {
+            let isSame = newNames[oldRelationship.destinationName] == newRelationship.destinationName
             let what =
                 isSame
-                ? "its old destination is no longer \(newOne.destinationName) or a sub-entity, so its links cannot be"
-                : "destination \(oldOne.destinationName) -> \(newOne.destinationName) cannot be"
+                ? "its old destination is no longer \(newRelationship.destinationName) or a sub-entity, so its links cannot be"
+                : "destination \(oldRelationship.destinationName) -> \(newRelationship.destinationName) cannot be"
             plan.obstacles.append("\(path): \(what) carried over. Give the new relationship another name.")
             return false
         }
@@ -111,17 +111,17 @@ extension MigrationPlanner {
 
     /// Returns whether each destination had at most one source.
     private func hadUniqueDestinations(_ sources: [RelationshipName]) -> Bool {
-        guard sources.count == 1, let source = sources.first, let oldOne = old.relationship(source),
-            let inverse = old.inverse(of: oldOne)
+        guard sources.count == 1, let source = sources.first, let oldRelationship = old.relationship(source),
+            let inverse = old.inverse(of: oldRelationship)
         else { return false }
-        return !oldOne.isToMany && old.relationship(inverse)?.isToMany == false
+        return !oldRelationship.isToMany && old.relationship(inverse)?.isToMany == false
     }
 
     /// Returns whether at least one destination entity of the old relationship is a destination entity of the new relationship.
     /// Entities whose objects are dropped count, too.
-    private func leads(_ oldOne: RelationshipDescription, to newOne: RelationshipDescription) -> Bool {
-        let family = Set(new.model.family(ofEntityNamed: newOne.destinationName).map(\.name))
-        let destinations = old.model.family(ofEntityNamed: oldOne.destinationName).filter { !$0.isAbstract }.map(\.name)
+    private func leads(_ oldRelationship: RelationshipDescription, to newRelationship: RelationshipDescription) -> Bool {
+        let family = Set(new.model.family(ofEntityNamed: newRelationship.destinationName).map(\.name))
+        let destinations = old.model.family(ofEntityNamed: oldRelationship.destinationName).filter { !$0.isAbstract }.map(\.name)
         return destinations.contains { newNames[$0].map(family.contains) ?? false }
     }
 }

@@ -24,7 +24,7 @@ extension MigrationPlanner {
 
     /// Returns the carried-over entities that have the properties of an old entity: the entity itself and its
     /// sub-entities.
-    func carriers(of entity: EntityDescription) -> [EntityMigration] {
+    func migrations(of entity: EntityDescription) -> [EntityMigration] {
         let family = Set(old.model.family(ofEntityNamed: entity.name).map(\.name))
         return plan.entities.filter { family.contains($0.oldName) }
     }
@@ -32,13 +32,13 @@ extension MigrationPlanner {
     private func lossOfValues(_ leaf: MigrationLeaf, _ entity: EntityDescription) -> MigrationLoss? {
         // A derived value is not lost, because it is calculated from other values.
         guard leaf.attribute.derivationExpression == nil else { return nil }
-        let carriers = carriers(of: entity)
-        let losers = carriers.filter { $0.destination(of: leaf.column) == nil }
-        guard !losers.isEmpty else { return nil }
+        let migrations = migrations(of: entity)
+        let lossyMigrations = migrations.filter { $0.destination(of: leaf.column) == nil }
+        guard !lossyMigrations.isEmpty else { return nil }
         return MigrationLoss(
             kind: .values, entityName: newNames[entity.name] ?? entity.name, propertyName: leaf.path,
             type: AttributeShape.leaf(leaf).summary,
-            sources: losers.count == carriers.count ? [] : losers.map(\.newName).sortedByBytes)
+            sources: lossyMigrations.count == migrations.count ? [] : lossyMigrations.map(\.newName).sortedByBytes)
     }
 
     private func lossOfLinks(_ relationship: RelationshipDescription, _ name: RelationshipName) -> MigrationLoss? {

@@ -39,20 +39,20 @@ extension MigrationPlanner {
             newNames: entity.storedRelationships.map { Named(path: $0.named) },
             old: oldShape.relationships, new: shape.relationships, known: known)
         return words.map { .init(entityName: entity.name, words: $0) }
-            + attributes.changes(of: entity.name) { fate(of: $0, oldEntity) }
-            + relationships.changes(of: entity.name) { fate(of: $0, oldEntity) }
+            + attributes.changes(of: entity.name) { removalDescription(of: $0, oldEntity) }
+            + relationships.changes(of: entity.name) { removalDescription(of: $0, oldEntity) }
     }
 
     // MARK: Properties that an entity no longer has
 
     /// Returns words such as `moved to Item.pages`, or `removed (Integer 32, optional); its values are lost`.
-    private func fate(of attribute: AttributeShape, _ entity: EntityDescription) -> String {
+    private func removalDescription(of attribute: AttributeShape, _ entity: EntityDescription) -> String {
         let loss = lossWords(entity.name, attribute.path.joined(separator: "."))
         let leaf = old.ownLeaves(of: entity).first { $0.named.name == attribute.path }
         var paths: Set<String> = []
-        for carrier in carriers(of: entity) {
-            guard let position = leaf.flatMap({ carrier.destination(of: $0.column) }),
-                let newEntity = new.lookup.entities[carrier.newName]
+        for migration in migrations(of: entity) {
+            guard let position = leaf.flatMap({ migration.destination(of: $0.column) }),
+                let newEntity = new.lookup.entities[migration.newName]
             else { continue }
             let name = new.columns(of: newEntity)[position].name
             let owner = new.lookup.lineage(of: newEntity).first { owner in
@@ -63,7 +63,7 @@ extension MigrationPlanner {
         return (paths.isEmpty ? attribute.words(afterVerb: "removed") : moved(to: paths)) + loss
     }
 
-    private func fate(of relationship: RelationshipShape, _ entity: EntityDescription) -> String {
+    private func removalDescription(of relationship: RelationshipShape, _ entity: EntityDescription) -> String {
         let name = RelationshipName(entity: entity.name, name: relationship.name)
         let inverse = old.relationship(name).flatMap(old.inverse)
         let loss =
@@ -113,11 +113,11 @@ extension MigrationPlanner {
     }
 
     /// Returns the new names of the properties of old entities, by their old names.
-    private func propertyNames(_ oldOnes: [EntityDescription], _ newOnes: [EntityDescription]) -> [String: String] {
+    private func propertyNames(_ oldLineage: [EntityDescription], _ newLineage: [EntityDescription]) -> [String: String] {
         var names: [String: String] = [:]
         func add(_ named: (EntityDescription) -> [Named<String>]) {
-            let (old, new) = (oldOnes.flatMap(named), newOnes.flatMap(named))
-            let known = newOnes.first.flatMap { earlier?.propertyNames[$0.name] }
+            let (old, new) = (oldLineage.flatMap(named), newLineage.flatMap(named))
+            let known = newLineage.first.flatMap { earlier?.propertyNames[$0.name] }
             for (position, match) in NameMatching(from: old, to: new, known: known).pairs {
                 names[old[match].name] = new[position].name
             }
@@ -144,9 +144,9 @@ private struct PropertyPairs<Shape: PropertyShape> {
         pairs = NameMatching(from: oldNames, to: newNames, known: known).pairs
     }
 
-    /// - Parameter fate: Returns the words for an old property that has no new property.
-    func changes(of entityName: String, fate: (Shape) -> String) -> [ModelDifference.Change] {
-        let removed = old.indices.filter { !pairs.values.contains($0) }.map { (old[$0].path, fate(old[$0])) }
+    /// - Parameter removalDescription: Returns the words for an old property that has no new property.
+    func changes(of entityName: String, removalDescription: (Shape) -> String) -> [ModelDifference.Change] {
+        let removed = old.indices.filter { !pairs.values.contains($0) }.map { (old[$0].path, removalDescription(old[$0])) }
         let others = new.enumerated().flatMap { index, shape in
             guard let oldShape = pairs[index].map({ old[$0] }) else {
                 return [(shape.path, shape.words(afterVerb: "added"))]

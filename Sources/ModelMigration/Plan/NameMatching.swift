@@ -31,7 +31,7 @@ struct NameMatching {
     private(set) var ambiguous: [Int] = []
 
     /// Whether only one matching is possible.
-    var isClear: Bool { conflicts.isEmpty && ambiguous.isEmpty }
+    var isUnambiguous: Bool { conflicts.isEmpty && ambiguous.isEmpty }
 
     /// - Parameter known: The old names by the new names, if the versions between the models determine the old names.
     ///   In this case, no rules are applied.
@@ -49,8 +49,8 @@ struct NameMatching {
             var found: [Int: Int] = [:]
             for (position, element) in new.enumerated() where pairs[position] == nil {
                 guard let match = find(element), !taken.contains(match) else { continue }
-                if let rival = found[match] {
-                    conflicts.append((rival, position))
+                if let previousPosition = found[match] {
+                    conflicts.append((previousPosition, position))
                 } else {
                     found[match] = position
                 }

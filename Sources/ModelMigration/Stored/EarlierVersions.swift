@@ -103,7 +103,7 @@ struct NameTable: Equatable {
     /// Returns the old names of all entities, by their new names. Returns nil if the names are ambiguous.
     static func entities(_ old: MigrationSide, _ new: MigrationSide) -> [String: String]? {
         let matching = NameMatching(from: old.model.entities.map(\.named), to: new.model.entities.map(\.named))
-        guard matching.isClear else { return nil }
+        guard matching.isUnambiguous else { return nil }
         return matching.pairs.reduce(into: [:]) { names, pair in
             names[new.model.entities[pair.key].name] = old.model.entities[pair.value].name
         }
@@ -152,7 +152,7 @@ private struct Elements {
         var names: [String: String] = [:]
         for (old, new) in kinds {
             let matching = NameMatching(from: old, to: new)
-            guard matching.isClear else { return nil }
+            guard matching.isUnambiguous else { return nil }
             for (position, match) in matching.pairs {
                 names[new[position].name.joined(separator: ".")] = old[match].name.joined(separator: ".")
             }

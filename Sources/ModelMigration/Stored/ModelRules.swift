@@ -61,15 +61,15 @@ package struct ModelRules: Sendable, Hashable {
             }
     }
 
-    package static func isLine(_ line: some StringProtocol) -> Bool { line == "rules" || line.hasPrefix("rule ") }
+    package static func recognizes(_ line: some StringProtocol) -> Bool { line == "rules" || line.hasPrefix("rule ") }
 
     /// Reads one line. Returns false if the line cannot be read.
     package mutating func append(_ line: String) -> Bool {
         isKnown = true
         if line == "rules" { return true }
-        guard var words = WordParser(line), words.take("rule") else { return false }
-        let key = words.takeNames()
-        guard key.count > 1, let kind = words.takeWord().flatMap({ Kind(rawValue: $0) }), let value = words.takeName(),
+        guard var words = WordParser(line), words.consume("rule") else { return false }
+        let key = words.consumeNames()
+        guard key.count > 1, let kind = words.consumeWord().flatMap({ Kind(rawValue: $0) }), let value = words.consumeName(),
             words.isAtEnd
         else { return false }
         rules[key, default: [:]][kind] = value

@@ -15,10 +15,10 @@ extension ManagedObjectModel {
         }
         let lookup = ModelLookup(self)
         for entity in entities { body += entity.storedLines(lookup) }
-        return ManagedObjectModel.storedHead(of: body) + "\n" + body
+        return ManagedObjectModel.storedHeader(of: body) + "\n" + body
     }
 
-    static func storedHead(of body: String) -> String {
+    static func storedHeader(of body: String) -> String {
         "stored model schema \(schemaFormat) hash \(ModelHash(hashing: body))"
     }
 }
@@ -46,14 +46,14 @@ extension AttributeDescription {
             path: [name], type: type, isOptional: isOptional, derivationExpression: derivationExpression,
             versionHashModifiers: [versionHashModifier])
         let extras = compositeName.words(after: "composite") + renamingIdentifier.words(after: "from")
-        return "  attribute \(shape.form(with: extras))\n"
+        return "  attribute \(shape.canonicalLine(with: extras))\n"
     }
 }
 
 extension RelationshipDescription {
     fileprivate var storedLine: String {
         let extras = (isTransient ? ["transient"] : []) + renamingIdentifier.words(after: "from")
-        return "  relationship \(RelationshipShape(self).form(with: extras))\n"
+        return "  relationship \(RelationshipShape(self).canonicalLine(with: extras))\n"
     }
 }
 
@@ -84,7 +84,7 @@ extension ManagedObjectModel {
         guard storedText.utf8.count <= ModelLimits.storedModelSize else { return nil }
         let parts = storedText.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let body = String(parts[1]), let head = String(parts[0]),
-            head == ManagedObjectModel.storedHead(of: body),
+            head == ManagedObjectModel.storedHeader(of: body),
             let model = StoredModelReader.model(body.utf8.split(separator: UInt8(ascii: "\n"))[...]),
             model.entities.count <= ModelLimits.storedEntities
         else { return nil }
@@ -114,17 +114,17 @@ struct StoredModelReader {
     }
 
     private mutating func read(_ words: inout WordParser) -> Bool {
-        guard let kind = words.takeWord() else { return false }
+        guard let kind = words.consumeWord() else { return false }
         switch kind {
         case "configuration" where entities.isEmpty && composites.isEmpty && configurationName == nil:
-            guard let name = words.takeName() else { return false }
+            guard let name = words.consumeName() else { return false }
             configurationName = name
         case "entity":
-            guard let name = words.takeName() else { return false }
-            if words.take("schema"), words.takeWord() == nil { return false }
-            entities.append(EntityDescription(name: name, renamingIdentifier: words.takeName(after: "from")))
+            guard let name = words.consumeName() else { return false }
+            if words.consume("schema"), words.consumeWord() == nil { return false }
+            entities.append(EntityDescription(name: name, renamingIdentifier: words.consumeName(after: "from")))
         case "composite":
-            guard entities.isEmpty, let name = words.takeName() else { return false }
+            guard entities.isEmpty, let name = words.consumeName() else { return false }
             composites.append(CompositeDescription(name: name, attributes: []))
         case "attribute" where entities.isEmpty:
             guard let last = composites.indices.last, let attribute = Self.attribute(&words) else { return false }
@@ -139,14 +139,14 @@ struct StoredModelReader {
     private static func read(_ kind: String, _ words: inout WordParser, into entity: inout EntityDescription) -> Bool {
         switch kind {
         case "parent":
-            entity.parentName = words.takeName()
+            entity.parentName = words.consumeName()
             // In the canonical form, the parent's name is followed by the parent's hash.
-            _ = words.takeWord()
+            _ = words.consumeWord()
             return entity.parentName != nil
         case "abstract":
             entity.isAbstract = true
         case "modifier":
-            entity.versionHashModifier = words.takeName()
+            entity.versionHashModifier = words.consumeName()
         case "attribute":
             guard let attribute = attribute(&words) else { return false }
             entity.attributes.append(attribute)
@@ -154,7 +154,7 @@ struct StoredModelReader {
             guard let relationship = relationship(&words) else { return false }
             entity.relationships.append(relationship)
         case "unique":
-            entity.uniquenessConstraints.append(words.takeNames())
+            entity.uniquenessConstraints.append(words.consumeNames())
         default:
             return false
         }
@@ -162,10 +162,10 @@ struct StoredModelReader {
     }
 
     private static func attribute(_ words: inout WordParser) -> AttributeDescription? {
-        let path = words.takeNames().joined(separator: ".")
+        let path = words.consumeNames().joined(separator: ".")
         var typeWords: [String] = []
         var isOptional: Bool?
-        while isOptional == nil, let word = words.takeWord() {
+        while isOptional == nil, let word = words.consumeWord() {
             switch word {
             case "optional": isOptional = true
             case "required": isOptional = false
@@ -174,10 +174,10 @@ struct StoredModelReader {
         }
         guard let isOptional, let type = AttributeType(rawValue: typeWords.joined(separator: " ")) else { return nil }
         var attribute = AttributeDescription(name: path, type: type, isOptional: isOptional)
-        attribute.derivationExpression = words.takeName(after: "derived")
-        attribute.compositeName = words.takeName(after: "composite")
-        attribute.renamingIdentifier = words.takeName(after: "from")
-        if words.take("modifier") { attribute.versionHashModifier = modifiers(&words) }
+        attribute.derivationExpression = words.consumeName(after: "derived")
+        attribute.compositeName = words.consumeName(after: "composite")
+        attribute.renamingIdentifier = words.consumeName(after: "from")
+        if words.consume("modifier") { attribute.versionHashModifier = modifiers(&words) }
         return attribute
     }
 
@@ -185,31 +185,31 @@ struct StoredModelReader {
     private static func modifiers(_ words: inout WordParser) -> String {
         var modifiers: [String] = []
         while !words.isAtEnd {
-            modifiers.append(words.takeName() ?? words.takeWord() ?? "none")
+            modifiers.append(words.consumeName() ?? words.consumeWord() ?? "none")
         }
         return modifiers.joined(separator: " ")
     }
 
     private static func relationship(_ words: inout WordParser) -> RelationshipDescription? {
-        guard let name = words.takeName(), words.take("to"), let arity = words.takeWord(),
-            let destination = words.takeName()
+        guard let name = words.consumeName(), words.consume("to"), let arity = words.consumeWord(),
+            let destination = words.consumeName()
         else { return nil }
         var relationship = RelationshipDescription(
             name: name, destinationName: destination, isToMany: arity == "many")
-        relationship.inverseName = words.takeName(after: "inverse")
-        relationship.isOrdered = words.take("ordered")
-        relationship.isOptional = words.take("optional")
-        guard relationship.isOptional || words.take("required") else { return nil }
-        if words.take("count") {
-            guard let minimum = words.takeWord().flatMap({ Int($0) }),
-                let maximum = words.takeWord().flatMap({ Int($0) })
+        relationship.inverseName = words.consumeName(after: "inverse")
+        relationship.isOrdered = words.consume("ordered")
+        relationship.isOptional = words.consume("optional")
+        guard relationship.isOptional || words.consume("required") else { return nil }
+        if words.consume("count") {
+            guard let minimum = words.consumeWord().flatMap({ Int($0) }),
+                let maximum = words.consumeWord().flatMap({ Int($0) })
             else { return nil }
             relationship.minimumCount = minimum
             relationship.maximumCount = maximum
         }
-        relationship.isTransient = words.take("transient")
-        relationship.renamingIdentifier = words.takeName(after: "from")
-        relationship.versionHashModifier = words.takeName(after: "modifier")
+        relationship.isTransient = words.consume("transient")
+        relationship.renamingIdentifier = words.consumeName(after: "from")
+        relationship.versionHashModifier = words.consumeName(after: "modifier")
         return relationship
     }
 }

@@ -33,7 +33,7 @@ package struct RenamingIdentifiers: Sendable, Hashable {
         lines.append("renamed \(kind) \(words.joined(separator: " "))")
     }
 
-    package static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("renamed ") }
+    package static func recognizes(_ line: some StringProtocol) -> Bool { line.hasPrefix("renamed ") }
 
     /// Reads one line. Returns false if this type would not write such a line.
     package mutating func append(_ line: String) -> Bool {
@@ -45,7 +45,7 @@ package struct RenamingIdentifiers: Sendable, Hashable {
     /// Returns the elements of a model that no longer have their identifier from this list, for example `Contact.town
     /// (from city)`. A migration of a store that is older than the renaming loses the values of these elements, unless
     /// the bundle still has the earlier versions.
-    package func lost(in model: ManagedObjectModel) -> [String] {
+    package func droppedIdentifiers(in model: ManagedObjectModel) -> [String] {
         let present = Set(RenamingIdentifiers(of: model).lines)
         let side = MigrationSide(model)
         return lines.filter { !present.contains($0) }.compactMap { Renaming($0) }.filter { $0.isElement(of: side) }
@@ -69,10 +69,10 @@ private struct Renaming {
     let identifier: String
 
     init?(_ line: String) {
-        guard var words = WordParser(line), words.take("renamed"), let kind = words.takeWord() else { return nil }
-        var names = words.takeNames()
-        guard words.take("from"), !names.isEmpty else { return nil }
-        identifier = words.takeNames().joined(separator: ".")
+        guard var words = WordParser(line), words.consume("renamed"), let kind = words.consumeWord() else { return nil }
+        var names = words.consumeNames()
+        guard words.consume("from"), !names.isEmpty else { return nil }
+        identifier = words.consumeNames().joined(separator: ".")
         self.kind = kind
         entity = names.removeFirst()
         name = names.joined(separator: ".")
@@ -163,15 +163,15 @@ package struct TransformableTypes: Sendable, Hashable {
         }
     }
 
-    package static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("type ") }
+    package static func recognizes(_ line: some StringProtocol) -> Bool { line.hasPrefix("type ") }
 
     /// Reads one line. Returns false if this type would not write such a line.
     package mutating func append(_ line: String) -> Bool {
-        guard var words = WordParser(line), words.take("type"), words.take("of"), words.take("attribute") else {
+        guard var words = WordParser(line), words.consume("type"), words.consume("of"), words.consume("attribute") else {
             return false
         }
-        let key = words.takeNames()
-        guard key.count > 1, words.take("is"), let name = words.takeName(), words.isAtEnd else { return false }
+        let key = words.consumeNames()
+        guard key.count > 1, words.consume("is"), let name = words.consumeName(), words.isAtEnd else { return false }
         names[key] = name
         return true
     }

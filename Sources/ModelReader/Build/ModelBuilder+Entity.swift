@@ -6,15 +6,15 @@ extension ModelBuilder {
         lines.record(element.line, of: name)
         var entity = EntityDescription(
             name: name,
-            className: element.filled("representedClassName").flatMap { $0 == "NSManagedObject" ? nil : $0 },
-            parentName: element.filled("parentEntity"),
+            className: element.nonEmptyValue("representedClassName").flatMap { $0 == "NSManagedObject" ? nil : $0 },
+            parentName: element.nonEmptyValue("parentEntity"),
             isAbstract: flag("isAbstract", of: element),
             uniquenessConstraints: try constraints(of: element),
             userInfo: userInfo(of: element),
-            versionHashModifier: element.filled("versionHashModifier"),
-            renamingIdentifier: element.filled("elementID"),
+            versionHashModifier: element.nonEmptyValue("versionHashModifier"),
+            renamingIdentifier: element.nonEmptyValue("elementID"),
             codeGeneration: codeGeneration(of: element))
-        if element.filled("coreSpotlightDisplayNameExpression") != nil {
+        if element.nonEmptyValue("coreSpotlightDisplayNameExpression") != nil {
             record(.spotlightName, "coreSpotlightDisplayNameExpression", at: name, element)
         }
         for child in element.children(named: "attribute") {
@@ -31,7 +31,7 @@ extension ModelBuilder {
     }
 
     private mutating func codeGeneration(of element: MarkupElement) -> CodeGeneration {
-        guard let word = element.filled("codeGenerationType") else { return .manual }
+        guard let word = element.nonEmptyValue("codeGenerationType") else { return .manual }
         if let codeGeneration = CodeGeneration(rawValue: word) { return codeGeneration }
         log.warn(element.line, "codeGenerationType=\"\(word)\" is unknown. No code is generated.")
         return .manual
@@ -70,17 +70,17 @@ extension ModelBuilder {
             usesScalarValueType: flag("usesScalarValueType", of: element),
             minimum: bound("minValueString", dateAttribute: "minDateTimeInterval", of: element, type: type),
             maximum: bound("maxValueString", dateAttribute: "maxDateTimeInterval", of: element, type: type),
-            pattern: element.filled("regularExpressionString"),
-            valueTransformerName: element.filled("valueTransformerName"),
-            customClassName: element.filled("customClassName"),
+            pattern: element.nonEmptyValue("regularExpressionString"),
+            valueTransformerName: element.nonEmptyValue("valueTransformerName"),
+            customClassName: element.nonEmptyValue("customClassName"),
             allowsExternalBinaryDataStorage: flag("allowsExternalBinaryDataStorage", of: element),
             derivationExpression: derivationExpression(of: element),
             isIndexed: flag("indexed", of: element),
             preservesValueInHistoryOnDeletion: flag("preserveAfterDeletion", of: element),
             allowsCloudEncryption: flag("allowsCloudEncryption", of: element),
             isIndexedBySpotlight: flag("spotlightIndexingEnabled", of: element),
-            versionHashModifier: element.filled("versionHashModifier"),
-            renamingIdentifier: element.filled("elementID"),
+            versionHashModifier: element.nonEmptyValue("versionHashModifier"),
+            renamingIdentifier: element.nonEmptyValue("elementID"),
             userInfo: userInfo(of: element))
         recordExternalRecord(of: element, at: "\(owner).\(name)")
         if type == .composite { attribute.compositeName = try required("composite", of: element) }
@@ -94,7 +94,7 @@ extension ModelBuilder {
     }
 
     private func attributeType(of element: MarkupElement) throws(ModelReaderError) -> AttributeType {
-        guard let word = element.filled("attributeType") else { return .undefined }
+        guard let word = element.nonEmptyValue("attributeType") else { return .undefined }
         guard let type = AttributeType(rawValue: word) else {
             let known = AttributeType.allCases.filter { ![.undefined, .objectID].contains($0) }
             throw ModelReaderError(
@@ -134,13 +134,13 @@ extension ModelBuilder {
         return take(.bound(text, of: type), at: element)
     }
 
-    private mutating func take(_ text: ValueText, at element: MarkupElement) -> AttributeValue? {
+    private mutating func take(_ text: ParsedValue, at element: MarkupElement) -> AttributeValue? {
         if let problem = text.problem { log.warn(element.line, "\(element["name"] ?? ""): \(problem)") }
         return text.value
     }
 
     private mutating func derivationExpression(of element: MarkupElement) -> String? {
-        let expression = element.filled("derivationExpression")
+        let expression = element.nonEmptyValue("derivationExpression")
         let isDerived = flag("derived", of: element)
         if isDerived, expression == nil {
             log.warn(
@@ -177,8 +177,8 @@ extension ModelBuilder {
             minimumCount: try count("minCount", of: element) ?? 0,
             maximumCount: try maximumCount(of: element, isToMany: isToMany),
             deleteRule: deleteRule(of: element),
-            versionHashModifier: element.filled("versionHashModifier"),
-            renamingIdentifier: element.filled("elementID"),
+            versionHashModifier: element.nonEmptyValue("versionHashModifier"),
+            renamingIdentifier: element.nonEmptyValue("elementID"),
             userInfo: userInfo(of: element))
     }
 
@@ -195,8 +195,8 @@ extension ModelBuilder {
     }
 
     private mutating func inverseName(of element: MarkupElement, path: PropertyPath) -> String? {
-        let name = element.filled("inverseName")
-        let entity = element.filled("inverseEntity")
+        let name = element.nonEmptyValue("inverseName")
+        let entity = element.nonEmptyValue("inverseEntity")
         if (name == nil) != (entity == nil) {
             let known = name == nil ? "inverseEntity" : "inverseName"
             let missing = name == nil ? "inverseName" : "inverseEntity"
@@ -207,7 +207,7 @@ extension ModelBuilder {
     }
 
     private mutating func deleteRule(of element: MarkupElement) -> DeleteRule {
-        guard let word = element.filled("deletionRule") else { return .nullify }
+        guard let word = element.nonEmptyValue("deletionRule") else { return .nullify }
         if let rule = DeleteRule(rawValue: word) { return rule }
         log.warn(element.line, "deletionRule=\"\(word)\" is unknown. Nullify is assumed.")
         return .nullify
@@ -238,14 +238,14 @@ extension ModelBuilder {
         return FetchRequestTemplate(
             name: name,
             entityName: try required("entity", of: element),
-            predicateFormat: element.filled("predicateString"),
+            predicateFormat: element.nonEmptyValue("predicateString"),
             resultType: resultType,
             fetchLimit: try count("fetchLimit", of: element) ?? 0,
-            includesSubentities: flag("includeSubentities", of: element, absent: true))
+            includesSubentities: flag("includeSubentities", of: element, defaultValue: true))
     }
 
     private mutating func resultType(of element: MarkupElement) -> FetchRequestTemplate.ResultType {
-        guard let text = element.filled("resultType") else { return .objects }
+        guard let text = element.nonEmptyValue("resultType") else { return .objects }
         if let type = Int(text).flatMap(FetchRequestTemplate.ResultType.init) { return type }
         log.warn(element.line, "resultType=\"\(text)\" is unknown. Objects are fetched.")
         return .objects
@@ -280,12 +280,12 @@ extension ModelBuilder {
     private mutating func elements(of index: MarkupElement) -> [FetchIndexDescription.Element] {
         var elements: [FetchIndexDescription.Element] = []
         for element in index.children(named: "fetchIndexElement") {
-            guard let property = element.filled("property") else {
+            guard let property = element.nonEmptyValue("property") else {
                 log.warn(element.line, "An index element without a property is skipped.")
                 continue
             }
-            if let type = element.filled("type"), type != "Binary" {
-                record(.indexType, "the type \(type)", at: "The index \(index.filled("name") ?? "")", element)
+            if let type = element.nonEmptyValue("type"), type != "Binary" {
+                record(.indexType, "the type \(type)", at: "The index \(index.nonEmptyValue("name") ?? "")", element)
             }
             let order = element["order"] ?? "ascending"
             if !["ascending", "descending"].contains(order) {

@@ -15,9 +15,9 @@ struct ModelBuilder {
         log = DiagnosticLog(file: file)
     }
 
-    mutating func draft(
+    mutating func unlinkedModel(
         of root: MarkupElement, name: String, version: String
-    ) throws(ModelReaderError) -> ModelDraft {
+    ) throws(ModelReaderError) -> UnlinkedModel {
         try check(root)
         recordUnknown(in: root)
         var entities: [EntityDescription] = []
@@ -28,7 +28,7 @@ struct ModelBuilder {
         for element in root.children(named: "fetchRequest") {
             let request = try fetchRequest(element)
             lines.record(element.line, ofFetchRequest: request.name)
-            if !flag("includesPendingChanges", of: element, absent: true) {
+            if !flag("includesPendingChanges", of: element, defaultValue: true) {
                 record(
                     .pendingChanges, "includesPendingChanges=\"NO\"", at: "The fetch request \(request.name)", element)
             }
@@ -39,7 +39,7 @@ struct ModelBuilder {
         let model = ManagedObjectModel(
             name: name, version: version, entities: entities, composites: composites, fetchRequests: fetchRequests,
             configurations: configurations, versionIdentifier: root["userDefinedModelVersionIdentifier"] ?? "")
-        return ModelDraft(model: model, log: log, lines: lines, inverseEntities: inverseEntities)
+        return UnlinkedModel(model: model, log: log, lines: lines, inverseEntities: inverseEntities)
     }
 
     private mutating func check(_ root: MarkupElement) throws(ModelReaderError) {
@@ -77,7 +77,7 @@ struct ModelBuilder {
         let name = try required("name", of: element)
         lines.record(element.line, of: name)
         // The hash includes the attributes of a composite, but not the composite itself.
-        for attribute in ["versionHashModifier", "elementID"] where element.filled(attribute) != nil {
+        for attribute in ["versionHashModifier", "elementID"] where element.nonEmptyValue(attribute) != nil {
             record(.compositeIdentity, attribute, at: "The composite \(name)", element)
         }
         var attributes: [AttributeDescription] = []
@@ -107,7 +107,7 @@ struct ModelBuilder {
 }
 
 /// A model with unresolved names, and with the line numbers for its errors.
-struct ModelDraft {
+struct UnlinkedModel {
     var model: ManagedObjectModel
     var log: DiagnosticLog
     var lines = SourceLines()
@@ -151,7 +151,7 @@ struct SourceLines {
 /// Reads the values of attributes for all kinds of elements.
 extension ModelBuilder {
     func required(_ attribute: String, of element: MarkupElement) throws(ModelReaderError) -> String {
-        guard let text = element.filled(attribute) else {
+        guard let text = element.nonEmptyValue(attribute) else {
             throw ModelReaderError(
                 .missingName, file: file, line: element.line,
                 "<\(element.name)> has no \(attribute). Add the attribute, or remove the element.")
@@ -159,11 +159,11 @@ extension ModelBuilder {
         return text
     }
 
-    mutating func flag(_ attribute: String, of element: MarkupElement, absent: Bool = false) -> Bool {
-        guard let text = element[attribute] else { return absent }
+    mutating func flag(_ attribute: String, of element: MarkupElement, defaultValue: Bool = false) -> Bool {
+        guard let text = element[attribute] else { return defaultValue }
         if let flag = NumberParser.flag(text) { return flag }
         log.warn(element.line, "\(attribute)=\"\(text)\" is neither YES nor NO, and is ignored.")
-        return absent
+        return defaultValue
     }
 
     /// An invalid count is an error, because counts affect which objects are stored and fetched.

@@ -3,44 +3,44 @@ internal import ManagedModel
 /// Resolves the references in a draft. An optional reference to an unknown name is removed with a diagnostic. Any other
 /// reference to an unknown name is an error.
 struct ModelLinker {
-    private var draft: ModelDraft
+    private var unlinkedModel: UnlinkedModel
 
-    init(_ draft: ModelDraft) {
-        self.draft = draft
+    init(_ unlinkedModel: UnlinkedModel) {
+        self.unlinkedModel = unlinkedModel
     }
 
     mutating func link() throws(ModelReaderError) -> ModelDocument {
         do throws(ModelError) {
             // These checks come first, because they limit the cost of the later checks.
-            try draft.model.validateStructure()
+            try unlinkedModel.model.validateStructure()
             resolveInverseEntities()
             dropFaultyInverses()
             dropFaultyIndexElements()
             dropFetchesOfUnknownEntities()
-            try draft.model.validate()
+            try unlinkedModel.model.validate()
         } catch {
-            throw ModelReaderError(error, file: draft.log.file, lines: draft.lines)
+            throw ModelReaderError(error, file: unlinkedModel.log.file, lines: unlinkedModel.lines)
         }
         recordMandatoryInverses()
-        for part in draft.model.unsupportedParts { draft.warn(part) }
-        return ModelDocument(model: draft.model, diagnostics: draft.log.all)
+        for part in unlinkedModel.model.unsupportedParts { unlinkedModel.warn(part) }
+        return ModelDocument(model: unlinkedModel.model, diagnostics: unlinkedModel.log.all)
     }
 
     /// Removes an inverse if its `inverseEntity` in the file is not related to the destination, because the inverse is
     /// looked up in the destination.
     private mutating func resolveInverseEntities() {
-        let lookup = ModelLookup(draft.model)
-        editRelationships { relationship, entity, draft in
+        let lookup = ModelLookup(unlinkedModel.model)
+        editRelationships { relationship, entity, unlinkedModel in
             let path = PropertyPath(owner: entity.name, property: relationship.name)
-            guard let name = draft.inverseEntities[path], name != relationship.destinationName else { return }
+            guard let name = unlinkedModel.inverseEntities[path], name != relationship.destinationName else { return }
             let warning = "The inverse of \(entity.name).\(relationship.name) belongs to \(name), "
             if let inverseEntity = lookup.entities[name],
                 let destination = lookup.entities[relationship.destinationName],
                 lookup.isRelated(inverseEntity, to: destination)
             {
-                draft.warn(path, warning + "but the destination is \(destination.name).")
+                unlinkedModel.warn(path, warning + "but the destination is \(destination.name).")
             } else {
-                draft.warn(
+                unlinkedModel.warn(
                     path, warning + "which is not the destination. The relationship is loaded without an inverse.")
                 relationship.inverseName = nil
             }
@@ -53,11 +53,11 @@ struct ModelLinker {
         var isSettled = false
         while !isSettled {
             isSettled = true
-            let lookup = ModelLookup(draft.model)
-            editRelationships { relationship, entity, draft in
-                guard let fault = lookup.inverseFault(of: relationship, in: entity) else { return }
+            let lookup = ModelLookup(unlinkedModel.model)
+            editRelationships { relationship, entity, unlinkedModel in
+                guard let fault = lookup.inverseError(of: relationship, in: entity) else { return }
                 let path = PropertyPath(owner: entity.name, property: relationship.name)
-                draft.warn(path, "\(fault.sentence) The relationship is loaded without an inverse.")
+                unlinkedModel.warn(path, "\(fault.sentence) The relationship is loaded without an inverse.")
                 relationship.inverseName = nil
                 isSettled = false
             }
@@ -65,13 +65,13 @@ struct ModelLinker {
     }
 
     private mutating func editRelationships(
-        _ edit: (inout RelationshipDescription, EntityDescription, inout ModelDraft) -> Void
+        _ edit: (inout RelationshipDescription, EntityDescription, inout UnlinkedModel) -> Void
     ) {
-        for (index, entity) in draft.model.entities.enumerated() {
+        for (index, entity) in unlinkedModel.model.entities.enumerated() {
             for (position, relationship) in entity.relationships.enumerated() where relationship.inverseName != nil {
                 var edited = relationship
-                edit(&edited, entity, &draft)
-                if edited != relationship { draft.model.entities[index].relationships[position] = edited }
+                edit(&edited, entity, &unlinkedModel)
+                if edited != relationship { unlinkedModel.model.entities[index].relationships[position] = edited }
             }
         }
     }
@@ -79,9 +79,9 @@ struct ModelLinker {
     /// Warns if an entity has a uniqueness constraint, and a relationship of the entity has a mandatory to-one inverse.
     /// A merge of duplicates cannot satisfy both. A single warning, at the first relationship, names all such inverses.
     private mutating func recordMandatoryInverses() {
-        let lookup = ModelLookup(draft.model)
+        let lookup = ModelLookup(unlinkedModel.model)
         var found: [(path: PropertyPath, inverse: String)] = []
-        for entity in draft.model.entities where !entity.uniquenessConstraints.isEmpty {
+        for entity in unlinkedModel.model.entities where !entity.uniquenessConstraints.isEmpty {
             for relationship in entity.relationships {
                 guard let destination = lookup.entities[relationship.destinationName],
                     let inverseName = relationship.inverseName,
@@ -97,7 +97,7 @@ struct ModelLinker {
         }
         guard let first = found.first else { return }
         let paths = found.map { "\($0.path.owner).\($0.path.property)" }.joined(separator: ", ")
-        draft.warn(
+        unlinkedModel.warn(
             first.path,
             "An entity with uniqueness constraints has a relationship whose inverse is to-one and mandatory: \(paths). "
                 + "Core Data refuses this. Make the inverse optional: \(found.map(\.inverse).joined(separator: ", ")).")
@@ -108,8 +108,8 @@ extension ModelLinker {
     /// Removes index elements that have no stored values. An index can contain attributes and to-one relationships, own or
     /// inherited. An attribute that is derived from other objects is calculated when it is read, so it has no stored values.
     private mutating func dropFaultyIndexElements() {
-        let lookup = ModelLookup(draft.model)
-        for (number, entity) in draft.model.entities.enumerated() where !entity.indexes.isEmpty {
+        let lookup = ModelLookup(unlinkedModel.model)
+        for (number, entity) in unlinkedModel.model.entities.enumerated() where !entity.indexes.isEmpty {
             let lineage = lookup.lineage(of: entity)
             let columns = Set(
                 lineage.flatMap(\.attributes).filter { attribute in
@@ -120,7 +120,7 @@ extension ModelLinker {
             var indexes = entity.indexes
             for (position, index) in indexes.enumerated() {
                 for element in index.elements where !columns.contains(element.property) {
-                    draft.warn(
+                    unlinkedModel.warn(
                         PropertyPath(owner: entity.name, property: element.property),
                         "The index \(index.name) of \(entity.name) names \(element.property), which has no stored values. "
                             + "That part is skipped.")
@@ -128,36 +128,36 @@ extension ModelLinker {
                 indexes[position].elements.removeAll { !columns.contains($0.property) }
             }
             indexes.removeAll(where: \.elements.isEmpty)
-            draft.model.entities[number].indexes = indexes
+            unlinkedModel.model.entities[number].indexes = indexes
         }
     }
 
     private mutating func dropFetchesOfUnknownEntities() {
-        let names = Set(draft.model.entities.map(\.name))
-        for request in draft.model.fetchRequests where !names.contains(request.entityName) {
-            draft.warn(
+        let names = Set(unlinkedModel.model.entities.map(\.name))
+        for request in unlinkedModel.model.fetchRequests where !names.contains(request.entityName) {
+            unlinkedModel.warn(
                 nil,
                 "The fetch request \(request.name) fetches \(request.entityName), which does not exist. The fetch request is left out."
             )
         }
-        draft.model.fetchRequests.removeAll { !names.contains($0.entityName) }
-        for (number, configuration) in draft.model.configurations.enumerated() {
+        unlinkedModel.model.fetchRequests.removeAll { !names.contains($0.entityName) }
+        for (number, configuration) in unlinkedModel.model.configurations.enumerated() {
             for name in configuration.entityNames where !names.contains(name) {
-                draft.warn(
+                unlinkedModel.warn(
                     nil,
                     "The configuration \(configuration.name) lists \(name), which does not exist. The name is left out."
                 )
             }
-            draft.model.configurations[number].entityNames.removeAll { !names.contains($0) }
+            unlinkedModel.model.configurations[number].entityNames.removeAll { !names.contains($0) }
         }
-        for (number, entity) in draft.model.entities.enumerated() where !entity.fetchedProperties.isEmpty {
+        for (number, entity) in unlinkedModel.model.entities.enumerated() where !entity.fetchedProperties.isEmpty {
             for property in entity.fetchedProperties where !names.contains(property.fetchRequest.entityName) {
-                draft.warn(
+                unlinkedModel.warn(
                     PropertyPath(owner: entity.name, property: property.name),
                     "\(entity.name).\(property.name) fetches \(property.fetchRequest.entityName), which does not exist. The property is left out."
                 )
             }
-            draft.model.entities[number].fetchedProperties.removeAll { !names.contains($0.fetchRequest.entityName) }
+            unlinkedModel.model.entities[number].fetchedProperties.removeAll { !names.contains($0.fetchRequest.entityName) }
         }
     }
 }
@@ -172,7 +172,7 @@ extension AttributeDescription {
     }
 }
 
-extension ModelDraft {
+extension UnlinkedModel {
     fileprivate mutating func warn(_ part: UnsupportedPart) {
         let line = part.owner.map { lines.line(of: part.name, in: $0) } ?? lines.line(ofFetchRequest: part.name)
         log.warn(line ?? 1, part.message)

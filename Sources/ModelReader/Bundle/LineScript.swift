@@ -1,5 +1,5 @@
 /// The steps that turn the old lines into the new lines: keep, drop and add.
-struct LineScript {
+struct EditScript {
     private enum Step: Equatable {
         case keep(Int)
         case drop(Int)
@@ -52,15 +52,15 @@ struct LineScript {
     }
 }
 
-extension LineScript {
+extension EditScript {
     /// Compares old lines with new lines. A block is a line without indentation, followed by indented lines. The blocks must be
     /// sorted, and the lines in each block must be sorted.
     ///
     /// - Complexity: linear in the number of bytes.
     init(from old: [String], to new: [String]) {
-        let (oldBlocks, newBlocks) = (LineScript.blocks(old), LineScript.blocks(new))
+        let (oldBlocks, newBlocks) = (EditScript.blocks(old), EditScript.blocks(new))
         var position = 0
-        for match in LineScript.matches(oldBlocks.map { old[$0.lowerBound] }, newBlocks.map { new[$0.lowerBound] }) {
+        for match in EditScript.matches(oldBlocks.map { old[$0.lowerBound] }, newBlocks.map { new[$0.lowerBound] }) {
             guard let block = match.old else {
                 for line in new[newBlocks[match.new]] { add(.add(line)) }
                 continue
@@ -75,7 +75,7 @@ extension LineScript {
 
     private mutating func compare(_ old: [String], _ new: [String]) {
         var position = 0
-        for match in LineScript.matches(old, new) {
+        for match in EditScript.matches(old, new) {
             guard let line = match.old else {
                 add(.add(new[match.new]))
                 continue

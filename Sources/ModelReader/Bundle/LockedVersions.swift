@@ -15,9 +15,9 @@ struct LockedVersions {
     init(of url: URL) {
         let model = url.standardizedFileURL.resolvingSymlinksInPath()
         var folder = model.deletingLastPathComponent()
-        for _ in 0..<LockedVersions.deepest {
+        for _ in 0..<LockedVersions.maximumFolderCount {
             for name in ["model.lock", "Models/model.lock"] {
-                take(folder.appending(path: name), model)
+                readLockFile(folder.appending(path: name), model)
                 if !models.isEmpty || error != nil { return }
             }
             let isTop = ["Package.swift", ".git"].contains {
@@ -29,9 +29,9 @@ struct LockedVersions {
     }
 
     /// The maximum number of folders to search.
-    private static let deepest = 16
+    private static let maximumFolderCount = 16
 
-    private mutating func take(_ file: URL, _ model: URL) {
+    private mutating func readLockFile(_ file: URL, _ model: URL) {
         guard FileManager.default.fileExists(atPath: file.path) else { return }
         do throws(LockFileError) {
             let lock = try ModelLock(text: LockedVersions.text(of: file), file: file.path)
@@ -103,17 +103,17 @@ package struct LockedConfiguration: Sendable, Equatable {
         entityNames = configuration.entityNames
     }
 
-    static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("configuration ") }
+    static func recognizes(_ line: some StringProtocol) -> Bool { line.hasPrefix("configuration ") }
 
     /// Parses a ``line``. Returns nil if no configuration has such a line.
     init?(_ line: String) {
-        guard var words = WordParser(line), words.take("configuration"), let name = words.takeName(),
-            words.take("hash"),
-            let hash = words.takeWord().flatMap({ ModelHash($0) }), words.take("entities")
+        guard var words = WordParser(line), words.consume("configuration"), let name = words.consumeName(),
+            words.consume("hash"),
+            let hash = words.consumeWord().flatMap({ ModelHash($0) }), words.consume("entities")
         else { return nil }
         self.name = name
         self.hash = hash
-        entityNames = words.takeNames()
+        entityNames = words.consumeNames()
         guard words.isAtEnd else { return nil }
     }
 

@@ -17,7 +17,7 @@ public struct ModelBundle: Sendable {
     private let namedVersion: String?
     /// The reason why the current version is unknown.
     private let namingError: ModelReaderError?
-    private let standsAlone: Bool
+    private let isSingleVersion: Bool
 
     /// Finds the versions of a bundle, but does not read them.
     ///
@@ -42,8 +42,8 @@ public struct ModelBundle: Sendable {
                 "This is not a data model. Give the path of a .xcdatamodeld or .xcdatamodel directory.")
         }
         let ownName = url.deletingPathExtension().lastPathComponent
-        standsAlone = url.pathExtension == "xcdatamodel"
-        if standsAlone {
+        isSingleVersion = url.pathExtension == "xcdatamodel"
+        if isSingleVersion {
             let bundle = url.deletingLastPathComponent()
             name = bundle.pathExtension == "xcdatamodeld" ? bundle.deletingPathExtension().lastPathComponent : ownName
             versions = [ownName]
@@ -78,7 +78,7 @@ public struct ModelBundle: Sendable {
     }
 
     func contents(of version: String) throws(ModelReaderError) -> (data: Data, path: String) {
-        let directory = standsAlone ? url : url.appending(path: "\(version).xcdatamodel")
+        let directory = isSingleVersion ? url : url.appending(path: "\(version).xcdatamodel")
         let contents = directory.appending(path: "contents")
         if let data = try BoundedFile.read(contents, limit: MarkupScan.byteLimit) { return (data, contents.path) }
         let elements = directory.appending(path: "elements")

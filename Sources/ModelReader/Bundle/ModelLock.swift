@@ -83,7 +83,7 @@ package struct LockedModel: Sendable, Equatable {
     ///
     /// - Parameter locked: The previously locked model with its earlier models. For a file with a merge conflict, one
     ///   such model for each side. After a conflict, only the models that both sides contain are kept.
-    package mutating func keep(_ locked: [LockedModel]) {
+    package mutating func keepEarlierModels(_ locked: [LockedModel]) {
         guard let first = locked.first else { return }
         let histories = locked.map(\.history)
         var earlier = first.history.filter { state in histories.allSatisfy { $0.contains(state) } }
@@ -150,7 +150,7 @@ extension ModelLock {
     /// follow.
     ///
     /// The indented lines have the canonical form, the rules, the renaming identifiers, the types of transformables, the
-    /// configurations with their hashes, and the earlier models. Each earlier model is written as a ``LineScript`` that turns
+    /// configurations with their hashes, and the earlier models. Each earlier model is written as a ``EditScript`` that turns
     /// the lines of the next newer model into the lines of the earlier model.
     package var text: String {
         models.reduce(into: Self.comment) { text, model in
@@ -159,7 +159,7 @@ extension ModelLock {
             for line in lines { text += "  \(line)\n" }
             for earlier in model.earlier {
                 text += "  earlier version \(earlier.version.quotedWord) hash \(earlier.hash)\n"
-                for line in LineScript(from: lines, to: earlier.lines).lines { text += "    \(line)\n" }
+                for line in EditScript(from: lines, to: earlier.lines).lines { text += "    \(line)\n" }
                 lines = earlier.lines
             }
         }
@@ -171,7 +171,7 @@ extension ModelLock {
     ///   model that was edited by hand.
     package init(text: String, file: String) throws(LockFileError) {
         var numbers: [Int] = []
-        var scripts: [Int: [(earlier: LockedModel, script: LineScript)]] = [:]
+        var scripts: [Int: [(earlier: LockedModel, script: EditScript)]] = [:]
         for (index, bytes) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .enumerated()
         {
@@ -189,12 +189,12 @@ extension ModelLock {
                 let line = line.dropFirst(2)
                 let isRead: Bool
                 if let earlier = LockedModel(earlier: line, path: models[last].path) {
-                    scripts[last, default: []].append((earlier, LineScript()))
+                    scripts[last, default: []].append((earlier, EditScript()))
                     isRead = true
                 } else if let count = scripts[last]?.count {
                     isRead = line.hasPrefix("  ") && scripts[last]?[count - 1].script.append(line.dropFirst(2)) == true
                 } else {
-                    isRead = models[last].take(line)
+                    isRead = models[last].parse(line)
                 }
                 guard isRead else { throw LockFileError(file: file, line: index + 1, message: Self.unknownLine) }
             } else if let model = LockedModel(head: String(line)) {
@@ -205,7 +205,7 @@ extension ModelLock {
             }
         }
         for (index, line) in numbers.enumerated() {
-            guard models[index].isWhole, models[index].takeEarlier(scripts[index] ?? []) else {
+            guard models[index].matchesHash, models[index].restoreEarlierModels(scripts[index] ?? []) else {
                 throw LockFileError(
                     file: file, line: line, message: "The hash does not match the lines below it. \(Self.advice)")
             }
@@ -219,7 +219,7 @@ extension ModelLock {
 extension ModelLock {
     /// Splits a file with Git's merge conflicts into two complete files, with the names of the sides. Returns nil if the file
     /// has no conflict or an incomplete conflict.
-    package static func sides(of text: String) -> [(name: String, text: String)]? {
+    package static func conflictSides(of text: String) -> [(name: String, text: String)]? {
         var sides = [(name: "ours", text: ""), (name: "theirs", text: "")]
         // The sides to which the next line belongs. Lines of the common ancestor belong to no side.
         var present = [0, 1]
@@ -252,14 +252,14 @@ extension LockedModel {
             + rules.lines + renamingIdentifiers.lines + transformableTypes.lines + configurations.map(\.line)
     }
 
-    fileprivate var isWhole: Bool { hash == ModelHash(hashing: canonicalForm) }
+    fileprivate var matchesHash: Bool { hash == ModelHash(hashing: canonicalForm) }
 
     /// Parses an indented line of the model. Returns false if the line is not part of a model.
-    fileprivate mutating func take(_ line: some StringProtocol) -> Bool {
-        if ModelRules.isLine(line) { return rules.append(String(line)) }
-        if RenamingIdentifiers.isLine(line) { return renamingIdentifiers.append(String(line)) }
-        if TransformableTypes.isLine(line) { return transformableTypes.append(String(line)) }
-        if LockedConfiguration.isLine(line) {
+    fileprivate mutating func parse(_ line: some StringProtocol) -> Bool {
+        if ModelRules.recognizes(line) { return rules.append(String(line)) }
+        if RenamingIdentifiers.recognizes(line) { return renamingIdentifiers.append(String(line)) }
+        if TransformableTypes.recognizes(line) { return transformableTypes.append(String(line)) }
+        if LockedConfiguration.recognizes(line) {
             guard let configuration = LockedConfiguration(String(line)) else { return false }
             configurations.append(configuration)
             return true
@@ -270,12 +270,12 @@ extension LockedModel {
 
     /// Builds each earlier model from the lines of the next newer model. Returns false if a script does not fit the
     /// lines, or if a model does not match its hash.
-    fileprivate mutating func takeEarlier(_ scripts: [(earlier: LockedModel, script: LineScript)]) -> Bool {
+    fileprivate mutating func restoreEarlierModels(_ scripts: [(earlier: LockedModel, script: EditScript)]) -> Bool {
         var lines = lines
         for (earlier, script) in scripts {
             var model = earlier
-            guard let earlierLines = script.applied(to: lines), earlierLines.allSatisfy({ model.take($0) }),
-                model.isWhole
+            guard let earlierLines = script.applied(to: lines), earlierLines.allSatisfy({ model.parse($0) }),
+                model.matchesHash
             else { return false }
             lines = earlierLines
             self.earlier.append(model)
@@ -285,21 +285,21 @@ extension LockedModel {
 
     /// Parses the first line of a model. The indented lines are added later.
     fileprivate init?(head line: String) {
-        guard var words = WordParser(line), words.take("model"), let path = words.takeName() else { return nil }
+        guard var words = WordParser(line), words.consume("model"), let path = words.consumeName() else { return nil }
         self.init(&words, path: path)
     }
 
-    /// Parses the first line of an earlier model. ``takeEarlier(_:)`` adds the indented lines.
+    /// Parses the first line of an earlier model. ``restoreEarlierModels(_:)`` adds the indented lines.
     fileprivate init?(earlier line: Substring, path: String) {
-        guard line.hasPrefix("earlier "), var words = WordParser(String(line)), words.take("earlier") else {
+        guard line.hasPrefix("earlier "), var words = WordParser(String(line)), words.consume("earlier") else {
             return nil
         }
         self.init(&words, path: path)
     }
 
     private init?(_ words: inout WordParser, path: String) {
-        guard let version = words.takeName(after: "version"), words.take("hash"),
-            let hash = words.takeWord().flatMap({ ModelHash($0) }), words.isAtEnd
+        guard let version = words.consumeName(after: "version"), words.consume("hash"),
+            let hash = words.consumeWord().flatMap({ ModelHash($0) }), words.isAtEnd
         else { return nil }
         self.init(path: path, version: version, hash: hash, canonicalForm: "")
     }

@@ -2,13 +2,13 @@ internal import Foundation
 internal import ManagedModel
 
 /// A default value or a bound that was read from a string, and the problem of an unusual string.
-struct ValueText: Equatable {
+struct ParsedValue: Equatable {
     var value: AttributeValue?
     var problem: String?
 
     /// Reads a default value. A string that does not fit the type is read as a Boolean or as a number. The value is nil if both
     /// fail.
-    static func defaultValue(_ text: String, of type: AttributeType) -> ValueText {
+    static func defaultValue(_ text: String, of type: AttributeType) -> ParsedValue {
         switch type {
         case .integer16: integer(text, in: Int64(Int16.min)...Int64(Int16.max))
         case .integer32: integer(text, in: Int64(Int32.min)...Int64(Int32.max))
@@ -17,84 +17,84 @@ struct ValueText: Equatable {
         case .float: floating(text) { Float($0).isFinite }
         case .decimal: decimal(text)
         case .boolean: boolean(text)
-        case .string, .uri: ValueText(value: .string(text))
-        case .uuid: UUID(uuidString: text).map { ValueText(value: .uuid($0)) } ?? none(text, "is not a UUID")
-        case .date: none(text, "is not a date")
+        case .string, .uri: ParsedValue(value: .string(text))
+        case .uuid: UUID(uuidString: text).map { ParsedValue(value: .uuid($0)) } ?? invalid(text, "is not a UUID")
+        case .date: invalid(text, "is not a date")
         case .undefined, .binary, .transformable, .objectID, .composite:
-            none(text, "belongs to an attribute that cannot have such a value")
+            invalid(text, "belongs to an attribute that cannot have such a value")
         }
     }
 
-    private static func integer(_ text: String, in range: ClosedRange<Int64>) -> ValueText {
+    private static func integer(_ text: String, in range: ClosedRange<Int64>) -> ParsedValue {
         if let number = Int64(text) {
-            return range.contains(number) ? ValueText(value: .integer(number)) : none(text, "is out of range")
+            return range.contains(number) ? ParsedValue(value: .integer(number)) : invalid(text, "is out of range")
         }
         guard let number = NumberParser.flag(text).map({ $0 ? 1 : 0 }) ?? NumberParser.whole(text) else {
-            return none(text, "is not a whole number, or out of range")
+            return invalid(text, "is not a whole number, or out of range")
         }
-        guard range.contains(number) else { return none(text, "is out of range") }
+        guard range.contains(number) else { return invalid(text, "is out of range") }
         return read(.integer(number), text, as: "\(number)")
     }
 
-    private static func floating(_ text: String, isInRange: (Double) -> Bool) -> ValueText {
+    private static func floating(_ text: String, isInRange: (Double) -> Bool) -> ParsedValue {
         if let number = NumberParser.double(text) {
-            return isInRange(number) ? ValueText(value: .double(number)) : none(text, "is out of range")
+            return isInRange(number) ? ParsedValue(value: .double(number)) : invalid(text, "is out of range")
         }
-        guard let flag = NumberParser.flag(text) else { return none(text, "is not a number, or out of range") }
+        guard let flag = NumberParser.flag(text) else { return invalid(text, "is not a number, or out of range") }
         return read(.double(flag ? 1 : 0), text, as: flag ? "1" : "0")
     }
 
-    private static func decimal(_ text: String) -> ValueText {
-        if let number = NumberParser.decimal(text) { return ValueText(value: .decimal(number)) }
+    private static func decimal(_ text: String) -> ParsedValue {
+        if let number = NumberParser.decimal(text) { return ParsedValue(value: .decimal(number)) }
         guard let flag = NumberParser.flag(text) else {
-            return none(text, "is not a decimal number of up to 38 digits")
+            return invalid(text, "is not a decimal number of up to 38 digits")
         }
         return read(.decimal(flag ? 1 : 0), text, as: flag ? "1" : "0")
     }
 
-    private static func boolean(_ text: String) -> ValueText {
-        if let flag = NumberParser.flag(text) { return ValueText(value: .boolean(flag)) }
-        guard let number = NumberParser.double(text) else { return none(text, "is neither YES nor NO") }
+    private static func boolean(_ text: String) -> ParsedValue {
+        if let flag = NumberParser.flag(text) { return ParsedValue(value: .boolean(flag)) }
+        guard let number = NumberParser.double(text) else { return invalid(text, "is neither YES nor NO") }
         return read(.boolean(number != 0), text, as: number != 0 ? "YES" : "NO")
     }
 
-    private static func read(_ value: AttributeValue, _ text: String, as words: String) -> ValueText {
-        ValueText(value: value, problem: "The default value \"\(text)\" is read as \(words).")
+    private static func read(_ value: AttributeValue, _ text: String, as words: String) -> ParsedValue {
+        ParsedValue(value: value, problem: "The default value \"\(text)\" is read as \(words).")
     }
 
-    private static func none(_ text: String, _ why: String) -> ValueText {
-        ValueText(problem: "The default value \"\(text)\" \(why). The attribute is loaded without a default value.")
+    private static func invalid(_ text: String, _ why: String) -> ParsedValue {
+        ParsedValue(problem: "The default value \"\(text)\" \(why). The attribute is loaded without a default value.")
     }
 }
 
-extension ValueText {
+extension ParsedValue {
     /// Reads the lowest or highest allowed value. For a string attribute, the bound is a length. A bound outside the range of
     /// the type is kept.
-    static func bound(_ text: String, of type: AttributeType) -> ValueText {
+    static func bound(_ text: String, of type: AttributeType) -> ParsedValue {
         switch type {
         case .integer16: integerBound(text, in: Int64(Int16.min)...Int64(Int16.max), what: "the type's range")
         case .integer32: integerBound(text, in: Int64(Int32.min)...Int64(Int32.max), what: "the type's range")
         case .integer64: integerBound(text, in: .min ... .max, what: "the type's range")
         case .string: integerBound(text, in: 0 ... .max, what: "the range of lengths")
         case .double, .float:
-            NumberParser.double(text).map { ValueText(value: .double($0)) } ?? noBound(text, "is not a number")
+            NumberParser.double(text).map { ParsedValue(value: .double($0)) } ?? invalidBound(text, "is not a number")
         case .decimal:
-            NumberParser.decimal(text).map { ValueText(value: .decimal($0)) }
-                ?? noBound(text, "is not a decimal number")
-        default: noBound(text, "belongs to an attribute that cannot have such a value")
+            NumberParser.decimal(text).map { ParsedValue(value: .decimal($0)) }
+                ?? invalidBound(text, "is not a decimal number")
+        default: invalidBound(text, "belongs to an attribute that cannot have such a value")
         }
     }
 
-    private static func integerBound(_ text: String, in range: ClosedRange<Int64>, what: String) -> ValueText {
+    private static func integerBound(_ text: String, in range: ClosedRange<Int64>, what: String) -> ParsedValue {
         guard let number = NumberParser.whole(text) else {
-            return noBound(text, "is not a whole number, or out of range")
+            return invalidBound(text, "is not a whole number, or out of range")
         }
         let problem = range.contains(number) ? nil : "The bound \"\(text)\" is outside \(what)."
-        return ValueText(value: .integer(number), problem: problem)
+        return ParsedValue(value: .integer(number), problem: problem)
     }
 
-    private static func noBound(_ text: String, _ why: String) -> ValueText {
-        ValueText(problem: "The bound \"\(text)\" \(why), and is ignored.")
+    private static func invalidBound(_ text: String, _ why: String) -> ParsedValue {
+        ParsedValue(problem: "The bound \"\(text)\" \(why), and is ignored.")
     }
 }
 
@@ -118,7 +118,7 @@ enum NumberParser {
 
     /// Parses a finite number in decimal notation.
     static func double(_ text: String) -> Double? {
-        guard text.utf8.allSatisfy(isOfNumber), let number = Double(text), number.isFinite else { return nil }
+        guard text.utf8.allSatisfy(isNumberCharacter), let number = Double(text), number.isFinite else { return nil }
         return number
     }
 
@@ -128,14 +128,14 @@ enum NumberParser {
         let mantissa = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }.first ?? ""
         let digits = mantissa.filter(\.isNumber)
         let significant = digits.drop { $0 == "0" }
-        guard text.utf8.count <= 160, text.utf8.allSatisfy(isOfNumber), Double(text) != nil, !digits.isEmpty,
+        guard text.utf8.count <= 160, text.utf8.allSatisfy(isNumberCharacter), Double(text) != nil, !digits.isEmpty,
             significant.count <= 38, let number = Decimal(string: text), !number.isNaN,
             number.isZero == significant.isEmpty
         else { return nil }
         return number
     }
 
-    private static func isOfNumber(_ byte: UInt8) -> Bool {
+    private static func isNumberCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): true
         case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true

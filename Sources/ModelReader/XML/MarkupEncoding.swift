@@ -4,7 +4,7 @@ internal import Foundation
 enum MarkupEncoding {
     /// Returns the bytes of the file without a byte order mark. Spaces replace the XML declaration, because a declared encoding
     /// could make the parser read characters that differ from the checked characters.
-    static func plainBytes(of data: Data, file: String) throws(ModelReaderError) -> [UInt8] {
+    static func utf8Bytes(of data: Data, file: String) throws(ModelReaderError) -> [UInt8] {
         var bytes = [UInt8](data)
         if bytes.starts(with: Array("bplist".utf8)) {
             throw ModelReaderError(

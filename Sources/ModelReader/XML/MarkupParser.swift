@@ -97,13 +97,13 @@ struct MarkupElement: Sendable {
         self.line = line
         self.attributes = attributes
         guard name != "entry" else { return }
-        for (attribute, value) in attributes where !MarkupElement.texts.contains(attribute) && !value.utf8.isASCII {
+        for (attribute, value) in attributes where !MarkupElement.authoredAttributes.contains(attribute) && !value.utf8.isASCII {
             self.attributes[attribute] = value.precomposedStringWithCanonicalMapping
         }
     }
 
     /// The attributes with free text. Their values are not converted to NFC, and neither are entries of user info.
-    private static let texts: Set = [
+    private static let authoredAttributes: Set = [
         "defaultValueString", "predicateString", "regularExpressionString", "userDefinedModelVersionIdentifier",
     ]
 
@@ -118,7 +118,7 @@ struct MarkupElement: Sendable {
     }
 
     /// Returns the value of the attribute; nil if the attribute is absent or empty.
-    func filled(_ attribute: String) -> String? {
+    func nonEmptyValue(_ attribute: String) -> String? {
         attributes[attribute].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -35,7 +35,7 @@ struct MarkupScan {
             throw ModelReaderError(.tooLarge, file: file, "The file is larger than \(byteLimit) bytes.")
         }
         if let line = ConflictMarker.firstLine(in: data) { throw .mergeConflict(file: file, line: line) }
-        let bytes = try MarkupEncoding.plainBytes(of: data, file: file)
+        let bytes = try MarkupEncoding.utf8Bytes(of: data, file: file)
         var scan = MarkupScan(bytes: bytes, file: file)
         try scan.run()
         return Markup(data: Data(scan.bytes), lines: scan.lines)
@@ -45,10 +45,10 @@ struct MarkupScan {
         while try skipText() {
             let start = position - 1
             if starts(with: "!--") {
-                try pass("-->", of: "a comment")
+                try skipPast("-->", of: "a comment")
                 blank(start..<position)
             } else if starts(with: "![CDATA[") {
-                try pass("]]>", of: "a CDATA section")
+                try skipPast("]]>", of: "a CDATA section")
                 blank(start..<position)
             } else if starts(with: "!") {
                 throw error(
@@ -61,7 +61,7 @@ struct MarkupScan {
                         .malformedXML,
                         "An XML declaration is allowed only at the start of the file, and needs a version.")
                 }
-                try pass("?>", of: "a processing instruction")
+                try skipPast("?>", of: "a processing instruction")
                 if !isNamedXML { blank(start..<position) }
             } else if starts(with: "/") {
                 depth -= 1
@@ -152,7 +152,7 @@ struct MarkupScan {
         bytes[position...].starts(with: text.utf8)
     }
 
-    private mutating func pass(_ end: String, of what: String) throws(ModelReaderError) {
+    private mutating func skipPast(_ end: String, of what: String) throws(ModelReaderError) {
         let first = end.utf8.first
         while position < bytes.count {
             if bytes[position] == first, starts(with: end) {

@@ -70,7 +70,7 @@ extension StoreStartup {
     /// - Parameters:
     ///   - verb: `would be ` for a forecast; an empty string for a finished reset.
     ///   - location: What happens to kept objects, such as `set aside as a backup`; nil if the objects are dropped.
-    func fate(_ verb: String = "", keeping location: String?) -> String {
+    func resetConsequence(_ verb: String = "", keeping location: String?) -> String {
         let backups = removedBackups.count == 1 ? "1 backup" : "\(removedBackups.count) backups"
         return "\(rowsDropped.objects) \(verb)\(location ?? "dropped")"
             + (removedBackups.isEmpty ? "" : ", \(backups) \(verb)removed")

@@ -35,7 +35,7 @@ struct CheckCommand: Command {
     /// Whether the command fails on warnings.
     let isStrict: Bool
     /// The path of another lock file to compare with. Paths in this file are relative to the folder of ``lockFile``.
-    let other: String?
+    let againstPath: String?
 
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(
@@ -43,11 +43,11 @@ struct CheckCommand: Command {
         let version = words.value("--version")
         if version != nil, words.plain.count != 1 { throw UsageError("--version is for one MODEL") }
         models = words.plain.map { ModelArgument(path: $0, version: version) }
-        other = words.value("--against")
+        againstPath = words.value("--against")
         lockFile = LockFile(path: words.value("--lock") ?? "Models/model.lock")
         isUpdating = words.flag("--update")
         isStrict = words.flag("--strict")
-        if other != nil, isUpdating {
+        if againstPath != nil, isUpdating {
             throw UsageError("--against and --update exclude each other: the file of --against is only read")
         }
         // The lock file must record the current version, because the app is built with the current version.
@@ -73,17 +73,17 @@ struct CheckCommand: Command {
         let base = try readBase(&warnings)
         var (lock, isFirst) = (ModelLock(), false)
         var bases: [(name: String?, lock: ModelLock)] = []
-        var disputed: [String] = []
+        var conflictingPaths: [String] = []
         switch base {
         case .lock(let found):
             (lock, isFirst) = (found ?? lock, found == nil)
             bases = [(nil, lock)]
         case .conflict(let conflict):
-            (lock, disputed) = (conflict.undisputed, conflict.disputed.filter(lockFile.isThere))
+            (lock, conflictingPaths) = (conflict.agreedModels, conflict.conflictingPaths.filter(lockFile.modelExists))
             bases = conflict.sides.map { ($0.name, $0.lock) }
         }
-        let candidates = try candidates(lock, disputed, &warnings)
-        var result = CheckResult(base: other ?? lockFile.path, isFirst: isFirst)
+        let candidates = try candidates(lock, conflictingPaths, &warnings)
+        var result = CheckResult(base: againstPath ?? lockFile.path, isFirst: isFirst)
         for (name, lock) in bases { result.add(findings(candidates, lock), comparedWith: name) }
         warnings += result.warnings
         result.isRefused = isStrict && !warnings.isEmpty
@@ -91,10 +91,10 @@ struct CheckCommand: Command {
             for candidate in candidates {
                 guard case .success(let model) = candidate.model else { continue }
                 var locked = LockedModel(model, path: candidate.name)
-                locked.keep(bases.compactMap { $0.lock.model(at: candidate.name) })
+                locked.keepEarlierModels(bases.compactMap { $0.lock.model(at: candidate.name) })
                 lock.put(locked)
             }
-            for locked in lock.models where !lockFile.isThere(locked.path) { lock.remove(locked.path) }
+            for locked in lock.models where !lockFile.modelExists(locked.path) { lock.remove(locked.path) }
             try lockFile.write(lock)
             result.isUpdated = true
         } else if case .conflict(let conflict) = base {
@@ -104,17 +104,17 @@ struct CheckCommand: Command {
     }
 
     private func candidates(
-        _ lock: ModelLock, _ disputed: [String], _ warnings: inout [String]
+        _ lock: ModelLock, _ conflictingPaths: [String], _ warnings: inout [String]
     ) throws -> [Candidate] {
         var arguments = models
-        if models.isEmpty { arguments = try everyModel(lock, disputed) }
-        arguments += disputed.map { ModelArgument(path: lockFile.path(of: $0)) }
+        if models.isEmpty { arguments = try allModels(lock, conflictingPaths) }
+        arguments += conflictingPaths.map { ModelArgument(path: lockFile.path(of: $0)) }
         var candidates: [Candidate] = []
         for argument in arguments {
             let name = lockFile.name(of: argument.path)
             if candidates.contains(where: { $0.name == name }) { continue }
             do {
-                let model = try argument.read(&warnings, isReported: lockFile.isAt)
+                let model = try argument.read(&warnings, isReported: lockFile.isSameFile)
                 candidates.append(Candidate(argument: argument, name: name, model: .success(model)))
             } catch let error as ModelReaderError {
                 // An unreadable model does not stop the comparison of the other models.
@@ -125,9 +125,9 @@ struct CheckCommand: Command {
     }
 
     /// The models in the lock file that still exist, and the bundles in the folder of the lock file and below.
-    private func everyModel(_ lock: ModelLock, _ disputed: [String]) throws -> [ModelArgument] {
-        let names = Set(lock.models.map(\.path).filter(lockFile.isThere)).union(lockFile.modelsInFolder())
-        if names.isEmpty, lock.models.isEmpty, disputed.isEmpty {
+    private func allModels(_ lock: ModelLock, _ conflictingPaths: [String]) throws -> [ModelArgument] {
+        let names = Set(lock.models.map(\.path).filter(lockFile.modelExists)).union(lockFile.modelsInFolder())
+        if names.isEmpty, lock.models.isEmpty, conflictingPaths.isEmpty {
             throw UsageError("MODEL is missing, the lock file names no model, and its folder has no bundle")
         }
         return names.sorted().map { ModelArgument(path: lockFile.path(of: $0)) }
@@ -144,15 +144,15 @@ struct CheckCommand: Command {
         }
         let names = Set(candidates.map(\.name))
         return found
-            + lock.models.filter { !names.contains($0.path) && !lockFile.isThere($0.path) }.map { Finding(gone: $0) }
+            + lock.models.filter { !names.contains($0.path) && !lockFile.modelExists($0.path) }.map { Finding(gone: $0) }
     }
 
     /// Reads what the models are compared with. With `--update`, an unreadable lock file is not an error, because the
     /// command replaces the file.
     private func readBase(_ warnings: inout [String]) throws -> Base {
-        if let other {
-            guard let lock = try LockFile(path: other).read() else {
-                throw LockFileError(file: other, message: "There is no lock file here. Check the path.")
+        if let againstPath {
+            guard let lock = try LockFile(path: againstPath).read() else {
+                throw LockFileError(file: againstPath, message: "There is no lock file here. Check the path.")
             }
             return .lock(lock)
         }
@@ -187,7 +187,7 @@ struct CheckCommand: Command {
             ]
         }
         guard result.differs else { return [] }
-        if let other { return ["Compared with \(other)."] }
+        if let againstPath { return ["Compared with \(againstPath)."] }
         if let version = models.first?.version {
             return ["To record these changes, make \(version) the current version, and run model-reset check --update."]
         }

@@ -67,7 +67,7 @@ struct ConvertCommand: Command {
                 "wrote \(output): \(files.count == 1 ? "1 file" : "\(files.count) files")",
                 "\(written.hash)  \(model.name): \(result)",
             ], json,
-            status: isSame ? .fine : .differs)
+            status: isSame ? .success : .differs)
     }
 
     /// Makes file names that differ in more than their case, because some file systems ignore the case.

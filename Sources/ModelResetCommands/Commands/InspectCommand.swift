@@ -56,7 +56,7 @@ struct InspectCommand: Command {
             var follower = FeedFollower(
                 inspector: inspector, models: models, storeID: inspection.metadata.storeID, position: feed.position,
                 changes: changes)
-            while true { try follower.look(print) }
+            while true { try follower.poll(print) }
         }
         return report
     }
@@ -70,7 +70,7 @@ struct FeedFollower {
     /// The position of the last shown save.
     var position: Int64
     var changes: ChangeReader
-    private var isAway = false
+    private var isUnavailable = false
 
     init(
         inspector: any StoreInspector, models: [ManagedObjectModel], storeID: String, position: Int64,
@@ -84,10 +84,10 @@ struct FeedFollower {
     }
 
     /// Shows new saves. If there are none, waits for an interval.
-    mutating func look(_ print: (Report) -> Void) throws {
+    mutating func poll(_ print: (Report) -> Void) throws {
         do throws(DataSourceError) {
             guard let found = try inspector.saves(after: position) else { return wait() }
-            isAway = false
+            isUnavailable = false
             if found.storeID != storeID || found.position < position { return try begin(found.storeID, print) }
             show(found, print)
         } catch {
@@ -96,8 +96,8 @@ struct FeedFollower {
                 .notAFile, .notADatabase, .storeBusy, .storeUnavailable,
             ]
             guard mayReturn.contains(error.code) else { throw error }
-            if !isAway { print(note("the store cannot be read: \(error)")) }
-            isAway = true
+            if !isUnavailable { print(note("the store cannot be read: \(error)")) }
+            isUnavailable = true
             wait()
         }
     }

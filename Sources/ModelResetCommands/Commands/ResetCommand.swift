@@ -27,7 +27,7 @@ struct ResetCommand: Command {
         """
 
     let store: StoreArgument
-    let isIfNeeded: Bool
+    let resetsOnlyIfNeeded: Bool
     let isDryRun: Bool
     let backupFolder: URL?
 
@@ -35,7 +35,7 @@ struct ResetCommand: Command {
         let words = try CommandLineWords(
             command: words, flags: ["--if-needed", "--dry-run"], values: StoreArgument.valueNames.union(["--backup"]))
         store = try StoreArgument(words)
-        isIfNeeded = words.flag("--if-needed")
+        resetsOnlyIfNeeded = words.flag("--if-needed")
         isDryRun = words.flag("--dry-run")
         backupFolder = words.value("--backup").map { URL(filePath: $0, directoryHint: .isDirectory) }
         if backupFolder != nil, !store.target.isFile { throw UsageError("--backup is for a store in a file") }
@@ -45,13 +45,13 @@ struct ResetCommand: Command {
         let target = try store.target(&warnings)
         var startup =
             isDryRun
-            ? try target.forecast(countsRows: !isIfNeeded)
-            : try target.reset(onlyIfNeeded: isIfNeeded, backupFolder: backupFolder)
+            ? try target.forecast(countsRows: !resetsOnlyIfNeeded)
+            : try target.reset(onlyIfNeeded: resetsOnlyIfNeeded, backupFolder: backupFolder)
         startup.warnOfUncountedRows(&warnings)
         // With a folder for the old store, no backups are removed.
         if backupFolder != nil { startup.removedBackups = [] }
-        let isReset = startup.isReset || (startup.reason == .current && !isIfNeeded)
-        if isReset, isDryRun { try target.occupants().requireNobody() }
+        let isReset = startup.isReset || (startup.reason == .current && !resetsOnlyIfNeeded)
+        if isReset, isDryRun { try target.occupants().requireNotOpen() }
         let json = JSON.object([
             ("reset", .flag(isReset && !isDryRun)), ("dryRun", .flag(isDryRun)), ("needed", .flag(startup.isReset)),
             ("reason", .string(startup.reason.name)), ("entities", .strings(startup.reason.entities)),
@@ -59,21 +59,21 @@ struct ResetCommand: Command {
             ("countFailure", .string(isReset ? startup.countFailure : nil)), ("backup", .string(startup.backup?.path)),
             ("removedBackups", .strings(isReset ? startup.removedBackups.map(\.path) : [])),
         ])
-        let isSetAside = isIfNeeded && target.keepsBackup(startup.reason)
+        let becomesBackup = resetsOnlyIfNeeded && target.keepsBackup(startup.reason)
         return Report(
-            [line(startup, isReset: isReset, isSetAside: isSetAside)], json,
-            status: isReset && isDryRun ? .differs : .fine)
+            [line(startup, isReset: isReset, becomesBackup: becomesBackup)], json,
+            status: isReset && isDryRun ? .differs : .success)
     }
 
-    /// - Parameter isSetAside: Whether the old store becomes a backup.
-    private func line(_ startup: StoreStartup, isReset: Bool, isSetAside: Bool) -> String {
+    /// - Parameter becomesBackup: Whether the old store becomes a backup.
+    private func line(_ startup: StoreStartup, isReset: Bool, becomesBackup: Bool) -> String {
         guard isReset else { return "nothing to reset: \(startup.reason.sentence)" }
         if isDryRun {
-            let location = backupFolder.map { "moved to \($0.path)" } ?? (isSetAside ? "set aside as a backup" : nil)
-            return "would reset: \(startup.reason.sentence); \(startup.fate("would be ", keeping: location))"
+            let location = backupFolder.map { "moved to \($0.path)" } ?? (becomesBackup ? "set aside as a backup" : nil)
+            return "would reset: \(startup.reason.sentence); \(startup.resetConsequence("would be ", keeping: location))"
         }
-        let schema = isSetAside && !store.target.isFile ? "set aside in another schema" : nil
-        let fate = startup.fate(keeping: startup.backup.map { "moved to \($0.path)" } ?? schema)
-        return "reset: \(startup.reason.sentence); \(fate)"
+        let schema = becomesBackup && !store.target.isFile ? "set aside in another schema" : nil
+        let resetConsequence = startup.resetConsequence(keeping: startup.backup.map { "moved to \($0.path)" } ?? schema)
+        return "reset: \(startup.reason.sentence); \(resetConsequence)"
     }
 }

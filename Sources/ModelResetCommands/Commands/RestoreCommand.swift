@@ -46,7 +46,7 @@ struct RestoreCommand: Command {
             [
                 "\(isDryRun ? "would restore" : "restored"): \(restoration.rowCount.objects) of \(backup.path) "
                     + "\(place) \(store.path)"
-            ], json, status: isDryRun ? .differs : .fine)
+            ], json, status: isDryRun ? .differs : .success)
     }
 
     private func restore() throws -> SQLiteStore.Restoration {

@@ -55,12 +55,12 @@ struct StatusCommand: Command {
         let first = isReset || !startup.isReset ? line(startup, isKept: isKept) : failureLine(startup)
         return Report(
             [first] + occupants.lines + (outlook?.lines ?? []) + (migration?.lines ?? []), json,
-            status: startup.isReset ? .differs : .fine)
+            status: startup.isReset ? .differs : .success)
     }
 
     private func line(_ startup: StoreStartup, isKept: Bool) -> String {
         let location = isKept ? "set aside as a backup" : nil
-        let consequence = startup.isReset ? "; \(startup.fate("would be ", keeping: location))" : ""
+        let consequence = startup.isReset ? "; \(startup.resetConsequence("would be ", keeping: location))" : ""
         return "\(startup.action): \(startup.reason.sentence)\(consequence)"
     }
 

@@ -76,16 +76,16 @@ struct Drawing {
         var segments = grid.segments[...]
         for route in grid.routes {
             var points: [Point] = []
-            for (one, other) in zip(route.nodes, route.nodes.dropFirst()) {
+            for (leftNode, rightNode) in zip(route.nodes, route.nodes.dropFirst()) {
                 guard let segment = segments.popFirst() else { return }
-                let start = tops[one] + segment.leftOffset
-                let end = tops[other] + segment.rightOffset
-                if let frame = grid.nodes[one].box.flatMap({ frames[$0] }) {
+                let start = tops[leftNode] + segment.leftOffset
+                let end = tops[rightNode] + segment.rightOffset
+                if let frame = grid.nodes[leftNode].box.flatMap({ frames[$0] }) {
                     points.append(Point(x: frame.x + frame.width, y: start))
                 }
-                points.append(Point(x: columns[grid.nodes[one].layer].right, y: start))
-                points.append(Point(x: columns[grid.nodes[other].layer].left, y: end))
-                if let frame = grid.nodes[other].box.flatMap({ frames[$0] }) {
+                points.append(Point(x: columns[grid.nodes[leftNode].layer].right, y: start))
+                points.append(Point(x: columns[grid.nodes[rightNode].layer].left, y: end))
+                if let frame = grid.nodes[rightNode].box.flatMap({ frames[$0] }) {
                     points.append(Point(x: frame.x, y: end))
                 }
             }

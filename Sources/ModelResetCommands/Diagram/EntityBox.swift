@@ -7,7 +7,7 @@ struct EntityBox {
         var detail: String
         /// Whether the property is part of a uniqueness constraint.
         var isUnique = false
-        var isFaint = false
+        var isItalic = false
     }
 
     var entity: EntityDescription
@@ -28,12 +28,12 @@ struct EntityBox {
         self.entity = entity
         self.color = color
         attributes = entity.attributes.map {
-            Row(name: $0.name, detail: $0.words, isUnique: unique.contains($0.name), isFaint: $0.isTransient)
+            Row(name: $0.name, detail: $0.words, isUnique: unique.contains($0.name), isItalic: $0.isTransient)
         }
         relationships = entity.relationships.map {
             Row(
-                name: $0.name, detail: "\($0.destinationName) \($0.arity)", isUnique: unique.contains($0.name),
-                isFaint: $0.isTransient)
+                name: $0.name, detail: "\($0.destinationName) \($0.multiplicity)", isUnique: unique.contains($0.name),
+                isItalic: $0.isTransient)
         }
     }
 
@@ -77,7 +77,7 @@ extension AttributeDescription {
 
 extension RelationshipDescription {
     /// The possible numbers of destinations: `1`, `0…1`, `0…*` or `2…5`.
-    fileprivate var arity: String {
+    fileprivate var multiplicity: String {
         guard isToMany else { return isOptional ? "0…1" : "1" }
         let fewest = isOptional ? 0 : max(1, minimumCount)
         return "\(fewest)…\(maximumCount > 0 ? String(maximumCount) : "*")" + (isOrdered ? " ordered" : "")
@@ -139,8 +139,8 @@ struct EntityGraph {
         }
         // The line was already added for the inverse.
         if (destination, inverse) < (number, row) { return }
-        let back = boxes[destination].entity.relationships[inverse].isToMany ? Mark.many : .one
-        let from = End(box: number, row: row, mark: (destination, inverse) == (number, row) ? .none : back)
+        let inverseMark = boxes[destination].entity.relationships[inverse].isToMany ? Mark.many : .one
+        let from = End(box: number, row: row, mark: (destination, inverse) == (number, row) ? .none : inverseMark)
         lines.append(Line(from: from, to: End(box: destination, row: inverse, mark: mark)))
     }
 
@@ -160,9 +160,9 @@ struct EntityGraph {
             return box
         }
         for line in lines {
-            let one = find(line.from.box)
-            let other = find(line.to.box)
-            group[max(one, other)] = min(one, other)
+            let fromRoot = find(line.from.box)
+            let toRoot = find(line.to.box)
+            group[max(fromRoot, toRoot)] = min(fromRoot, toRoot)
         }
         return Dictionary(grouping: boxes.indices, by: find).sorted { $0.key < $1.key }.map(\.value)
     }

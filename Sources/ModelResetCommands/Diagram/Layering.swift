@@ -5,8 +5,8 @@ struct Layering {
     private let graph: EntityGraph
     private let group: [Int]
     /// For each box, the boxes that should be on its right.
-    private var later: [Int: Set<Int>] = [:]
-    private var earlier: [Int: Set<Int>] = [:]
+    private var successors: [Int: Set<Int>] = [:]
+    private var predecessors: [Int: Set<Int>] = [:]
 
     init(_ graph: EntityGraph, _ group: [Int]) {
         self.graph = graph
@@ -18,24 +18,24 @@ struct Layering {
             $0[$1.to.box, default: 0] += 1
         }
         for line in lines {
-            let (one, other) = Layering.orientation(of: line, degrees)
-            later[one, default: []].insert(other)
-            earlier[other, default: []].insert(one)
+            let (left, right) = Layering.orientation(of: line, degrees)
+            successors[left, default: []].insert(right)
+            predecessors[right, default: []].insert(left)
         }
-        place(in: sequence())
+        assignLayers(in: sequence())
     }
 
     /// Returns the left box and the right box of a line. Parents are on the left of children, and to-one sides are on the left
     /// of to-many sides. Otherwise, the box with more lines is on the left.
     private static func orientation(of line: EntityGraph.Line, _ degrees: [Int: Int]) -> (Int, Int) {
-        let straight = (line.from.box, line.to.box)
-        if line.isInheritance { return straight }
+        let ends = (line.from.box, line.to.box)
+        if line.isInheritance { return ends }
         switch (line.from.mark, line.to.mark) {
-        case (.one, .many), (.none, .many): return straight
-        case (.many, .one), (.none, .one): return (straight.1, straight.0)
+        case (.one, .many), (.none, .many): return ends
+        case (.many, .one), (.none, .one): return (ends.1, ends.0)
         default:
-            let isReversed = degrees[straight.0, default: 0] < degrees[straight.1, default: 0]
-            return isReversed ? (straight.1, straight.0) : straight
+            let isReversed = degrees[ends.0, default: 0] < degrees[ends.1, default: 0]
+            return isReversed ? (ends.1, ends.0) : ends
         }
     }
 
@@ -46,37 +46,37 @@ struct Layering {
         var start: [Int] = []
         var end: [Int] = []
         var rest = Set(group)
-        var out = later.mapValues(\.count)
-        var into = earlier.mapValues(\.count)
-        func take(_ box: Int) {
+        var outgoingCounts = successors.mapValues(\.count)
+        var incomingCounts = predecessors.mapValues(\.count)
+        func remove(_ box: Int) {
             rest.remove(box)
-            for other in later[box] ?? [] { into[other, default: 0] -= 1 }
-            for other in earlier[box] ?? [] { out[other, default: 0] -= 1 }
+            for other in successors[box] ?? [] { incomingCounts[other, default: 0] -= 1 }
+            for other in predecessors[box] ?? [] { outgoingCounts[other, default: 0] -= 1 }
         }
         while !rest.isEmpty {
             let sorted = rest.sorted()
-            if let sink = sorted.first(where: { out[$0, default: 0] == 0 && into[$0, default: 0] > 0 }) {
+            if let sink = sorted.first(where: { outgoingCounts[$0, default: 0] == 0 && incomingCounts[$0, default: 0] > 0 }) {
                 end.append(sink)
-                take(sink)
+                remove(sink)
                 continue
             }
             let source = sorted.max {
-                out[$0, default: 0] - into[$0, default: 0] < out[$1, default: 0] - into[$1, default: 0]
+                outgoingCounts[$0, default: 0] - incomingCounts[$0, default: 0] < outgoingCounts[$1, default: 0] - incomingCounts[$1, default: 0]
             }
             guard let source else { break }
             start.append(source)
-            take(source)
+            remove(source)
         }
         return start + end.reversed()
     }
 
     /// Puts each box into the first layer that has room and is on the right of all neighbors that were placed before.
-    private mutating func place(in sequence: [Int]) {
+    private mutating func assignLayers(in sequence: [Int]) {
         let area = group.reduce(0.0) { $0 + (graph.boxes[$1].width + 100) * (graph.boxes[$1].height + 30) }
         let room = max((area / 1.4).squareRoot(), group.map { graph.boxes[$0].height }.max() ?? 0)
         var heights: [Int: Double] = [:]
         for box in sequence {
-            let neighbors = (earlier[box] ?? []).union(later[box] ?? [])
+            let neighbors = (predecessors[box] ?? []).union(successors[box] ?? [])
             var layer = neighbors.compactMap { layers[$0].map { $0 + 1 } }.max() ?? 0
             let height = graph.boxes[box].height + 30
             while heights[layer, default: 0] > 0, heights[layer, default: 0] + height > room + 30 { layer += 1 }
@@ -143,19 +143,19 @@ struct LayerGrid {
     ) {
         var route = Route(line: line, nodes: [left])
         for layer in (nodes[left].layer + 1)..<max(nodes[left].layer + 1, nodes[right].layer) {
-            route.nodes.append(add(Node(box: nil, layer: layer, height: Self.passHeight)))
+            route.nodes.append(add(Node(box: nil, layer: layer, height: Self.dummyNodeHeight)))
         }
         route.nodes.append(right)
-        for (one, other) in zip(route.nodes, route.nodes.dropFirst()) {
+        for (leftNode, rightNode) in zip(route.nodes, route.nodes.dropFirst()) {
             segments.append(
                 Segment(
-                    left: one, right: other, leftOffset: one == left ? leftOffset : Self.passHeight / 2,
-                    rightOffset: other == right ? rightOffset : Self.passHeight / 2))
+                    left: leftNode, right: rightNode, leftOffset: leftNode == left ? leftOffset : Self.dummyNodeHeight / 2,
+                    rightOffset: rightNode == right ? rightOffset : Self.dummyNodeHeight / 2))
         }
         routes.append(route)
     }
 
-    private static let passHeight = 6.0
+    private static let dummyNodeHeight = 6.0
 
     /// Returns the minimum distance from the top of a node to the top of the next node.
     func step(_ node: Int, _ next: Int) -> Double {
@@ -249,10 +249,10 @@ struct LayerPlacement {
         leftSegments = Dictionary(grouping: grid.segments, by: \.right)
         rightSegments = Dictionary(grouping: grid.segments, by: \.left)
         tops = Array(repeating: 0, count: grid.nodes.count)
-        for layer in grid.layers { place(layer) { _ in (0, 1) } }
+        for layer in grid.layers { placeLayer(layer) { _ in (0, 1) } }
         for round in 0..<24 {
             let layers = round.isMultiple(of: 2) ? Array(grid.layers.indices) : grid.layers.indices.reversed()
-            for layer in layers { place(grid.layers[layer], wish) }
+            for layer in layers { placeLayer(grid.layers[layer], preference) }
         }
         let highest = tops.min() ?? 0
         tops = tops.map { $0 - highest }
@@ -260,34 +260,34 @@ struct LayerPlacement {
 
     /// Returns the preferred top of a node and the weight of this preference. The preferred top is the average over the node's
     /// lines. A passing line has the weight of a box with four lines.
-    private func wish(of node: Int) -> (top: Double, weight: Double) {
-        let wishes =
+    private func preference(of node: Int) -> (top: Double, weight: Double) {
+        let preferences =
             (leftSegments[node] ?? []).map { tops[$0.left] + $0.leftOffset - $0.rightOffset }
             + (rightSegments[node] ?? []).map { tops[$0.right] + $0.rightOffset - $0.leftOffset }
-        guard !wishes.isEmpty else { return (tops[node], 0.1) }
-        return (wishes.reduce(0, +) / Double(wishes.count), grid.nodes[node].box == nil ? 4 : Double(wishes.count))
+        guard !preferences.isEmpty else { return (tops[node], 0.1) }
+        return (preferences.reduce(0, +) / Double(preferences.count), grid.nodes[node].box == nil ? 4 : Double(preferences.count))
     }
 
     /// Places the nodes of a layer as near to their preferred tops as their order and heights allow. Nodes that would overlap
     /// form a block, which is placed at the average of their preferred tops.
-    private mutating func place(_ layer: [Int], _ wish: (Int) -> (top: Double, weight: Double)) {
-        var blocks: [(wish: Double, weight: Double, count: Int)] = []
+    private mutating func placeLayer(_ layer: [Int], _ preference: (Int) -> (top: Double, weight: Double)) {
+        var blocks: [(preference: Double, weight: Double, count: Int)] = []
         var offsets: [Double] = []
         for (index, node) in layer.enumerated() {
             let offset = index == 0 ? 0 : (offsets.last ?? 0) + grid.step(layer[index - 1], node)
             offsets.append(offset)
-            let wish = wish(node)
-            var block = (wish: wish.top - offset, weight: wish.weight, count: 1)
-            while let last = blocks.last, last.wish > block.wish {
+            let preference = preference(node)
+            var block = (preference: preference.top - offset, weight: preference.weight, count: 1)
+            while let last = blocks.last, last.preference > block.preference {
                 blocks.removeLast()
                 let weight = last.weight + block.weight
-                block.wish = (last.wish * last.weight + block.wish * block.weight) / weight
+                block.preference = (last.preference * last.weight + block.preference * block.weight) / weight
                 block.weight = weight
                 block.count += last.count
             }
             blocks.append(block)
         }
-        let positions = blocks.flatMap { Array(repeating: $0.wish, count: $0.count) }
+        let positions = blocks.flatMap { Array(repeating: $0.preference, count: $0.count) }
         for (index, node) in layer.enumerated() { tops[node] = positions[index] + offsets[index] }
     }
 }

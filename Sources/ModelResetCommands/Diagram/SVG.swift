@@ -65,7 +65,7 @@ extension String {
 
 extension Double {
     /// The number with at most one decimal. The string is the same on every machine.
-    var short: String {
+    var formatted: String {
         let tenths = Int((self * 10).rounded())
         guard tenths % 10 != 0 else { return String(tenths / 10) }
         return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
@@ -116,12 +116,12 @@ struct BoxMarkup {
 
     var text: String {
         let dark = Palette.dark(box.color)
-        let rectangle = "width=\"\(frame.width.short)\" height=\"\(frame.height.short)\" rx=\"6\""
-        var text = "<g transform=\"translate(\(frame.x.short) \(frame.y.short))\">\n"
+        let rectangle = "width=\"\(frame.width.formatted)\" height=\"\(frame.height.formatted)\" rx=\"6\""
+        var text = "<g transform=\"translate(\(frame.x.formatted) \(frame.y.formatted))\">\n"
         text += "<rect \(rectangle) fill=\"\(dark)\"/>\n"
         // The body covers the box, except for the header and the frame.
         text += """
-            <path d="M1 \(EntityBox.headerHeight.short)H\((frame.width - 1).short)V\((frame.height - 6).short)\
+            <path d="M1 \(EntityBox.headerHeight.formatted)H\((frame.width - 1).formatted)V\((frame.height - 6).formatted)\
             q0 5 -5 5H6q-5 0 -5 -5Z" fill="\(Palette.light(box.color))"/>
 
             """
@@ -135,7 +135,7 @@ struct BoxMarkup {
         if !box.attributes.isEmpty, !box.relationships.isEmpty {
             let y = box.offset(ofRelationship: 0) - EntityBox.rowHeight / 2 - EntityBox.dividerHeight / 2
             text +=
-                "<path d=\"M1 \(y.short)H\((frame.width - 1).short)\" stroke=\"\(dark)\" stroke-opacity=\"0.35\"/>\n"
+                "<path d=\"M1 \(y.formatted)H\((frame.width - 1).formatted)\" stroke=\"\(dark)\" stroke-opacity=\"0.35\"/>\n"
         }
         return text + "</g>\n"
     }
@@ -143,13 +143,13 @@ struct BoxMarkup {
     private var header: String {
         let style = box.entity.isAbstract ? " font-style=\"italic\"" : ""
         var text = """
-            <text x="\(EntityBox.padding.short)" y="20" font-size="\(EntityBox.titleSize.short)" font-weight="bold"\
+            <text x="\(EntityBox.padding.formatted)" y="20" font-size="\(EntityBox.titleSize.formatted)" font-weight="bold"\
             \(style) fill="#ffffff">\(box.entity.name.escaped)</text>
 
             """
         if let subtitle = box.subtitle {
             text += """
-                <text x="\((frame.width - EntityBox.padding).short)" y="19" font-size="10" text-anchor="end" \
+                <text x="\((frame.width - EntityBox.padding).formatted)" y="19" font-size="10" text-anchor="end" \
                 fill="#ffffff" fill-opacity="0.85">\(subtitle)</text>
 
                 """
@@ -158,11 +158,11 @@ struct BoxMarkup {
     }
 
     private func markup(of row: EntityBox.Row, at middle: Double, color: String) -> String {
-        let y = (middle + 4).short
-        let style = (row.isUnique ? " font-weight=\"bold\"" : "") + (row.isFaint ? " font-style=\"italic\"" : "")
+        let y = (middle + 4).formatted
+        let style = (row.isUnique ? " font-weight=\"bold\"" : "") + (row.isItalic ? " font-style=\"italic\"" : "")
         return """
-            <text x="\(EntityBox.padding.short)" y="\(y)"\(style) fill="\(color)">\(row.name.escaped)</text>
-            <text x="\((frame.width - EntityBox.padding).short)" y="\(y)" text-anchor="end" fill="#7b8794">\
+            <text x="\(EntityBox.padding.formatted)" y="\(y)"\(style) fill="\(color)">\(row.name.escaped)</text>
+            <text x="\((frame.width - EntityBox.padding).formatted)" y="\(y)" text-anchor="end" fill="#7b8794">\
             \(row.detail.escaped)</text>
 
             """
@@ -185,7 +185,7 @@ struct PathMarkup {
         guard let first = path.points.first, let last = path.points.last else { return "" }
         let width = line.isInheritance ? "2" : "1.4"
         let curve = """
-            <path d="\(path.isLoop ? loop(first, last) : way)" fill="none" stroke="\(color)" stroke-width="\(width)" \
+            <path d="\(path.isLoop ? loop(first, last) : pathData)" fill="none" stroke="\(color)" stroke-width="\(width)" \
             stroke-opacity="0.8"/>
 
             """
@@ -194,49 +194,49 @@ struct PathMarkup {
         return curve + mark(marks.0, at: first, direction: 1) + mark(marks.1, at: last, direction: path.isLoop ? 1 : -1)
     }
 
-    private var way: String {
-        var way = ""
+    private var pathData: String {
+        var pathData = ""
         for (index, point) in path.points.enumerated() {
             if index == 0 {
-                way += "M\(point.x.short) \(point.y.short)"
+                pathData += "M\(point.x.formatted) \(point.y.formatted)"
             } else if index.isMultiple(of: 2) {
                 let before = path.points[index - 1]
-                let middle = ((before.x + point.x) / 2).short
-                way += "C\(middle) \(before.y.short) \(middle) \(point.y.short) \(point.x.short) \(point.y.short)"
+                let middle = ((before.x + point.x) / 2).formatted
+                pathData += "C\(middle) \(before.y.formatted) \(middle) \(point.y.formatted) \(point.x.formatted) \(point.y.formatted)"
             } else {
-                way += "H\(point.x.short)"
+                pathData += "H\(point.x.formatted)"
             }
         }
-        return way
+        return pathData
     }
 
     private func loop(_ first: Drawing.Point, _ last: Drawing.Point) -> String {
         let isPoint = first == last
-        let out = (first.x + 30).short
+        let out = (first.x + 30).formatted
         let spread = isPoint ? 14.0 : 0
         return
-            "M\(first.x.short) \(first.y.short)C\(out) \((first.y - spread).short) \(out) \((last.y + spread).short) "
-            + "\(last.x.short) \(last.y.short)"
+            "M\(first.x.formatted) \(first.y.formatted)C\(out) \((first.y - spread).formatted) \(out) \((last.y + spread).formatted) "
+            + "\(last.x.formatted) \(last.y.formatted)"
     }
 
     /// Draws arrowheads that point to the box and touch it: one for to-one, two for to-many, and a hollow one for a parent.
     private func mark(_ mark: EntityGraph.Mark, at point: Drawing.Point, direction: Double) -> String {
         switch mark {
         case .none: ""
-        case .one: head(at: point, 9, 4, direction, fill: color)
+        case .one: arrowhead(at: point, 9, 4, direction, fill: color)
         case .many:
-            head(at: point, 8, 4, direction, fill: color)
-                + head(at: Drawing.Point(x: point.x + 8 * direction, y: point.y), 8, 4, direction, fill: color)
-        case .parent: head(at: point, 13, 7, direction, fill: "#ffffff")
+            arrowhead(at: point, 8, 4, direction, fill: color)
+                + arrowhead(at: Drawing.Point(x: point.x + 8 * direction, y: point.y), 8, 4, direction, fill: color)
+        case .parent: arrowhead(at: point, 13, 7, direction, fill: "#ffffff")
         }
     }
 
-    private func head(
+    private func arrowhead(
         at point: Drawing.Point, _ length: Double, _ half: Double, _ direction: Double, fill: String
     ) -> String {
-        let x = (point.x + length * direction).short
+        let x = (point.x + length * direction).formatted
         return """
-            <path d="M\(point.x.short) \(point.y.short)L\(x) \((point.y - half).short)V\((point.y + half).short)Z" \
+            <path d="M\(point.x.formatted) \(point.y.formatted)L\(x) \((point.y - half).formatted)V\((point.y + half).formatted)Z" \
             fill="\(fill)" stroke="\(color)" stroke-width="1"/>
 
             """

@@ -37,7 +37,7 @@ struct InspectionLines {
         }
         return ["entities:"]
             + counts.map { name, count in
-                let lease = inspection.feed?.desk.leases[name]
+                let lease = inspection.feed?.arbiter.leases[name]
                 return "  \(name): \(count.objects)\(lease.map { ", of \($0.source)" } ?? "")"
             }
     }
@@ -65,14 +65,14 @@ struct InspectionLines {
     }
 
     private func leases(_ feed: StoreInspection.Feed) -> [String] {
-        feed.desk.leases.sorted { $0.key < $1.key }.compactMap { entity, lease in
+        feed.arbiter.leases.sorted { $0.key < $1.key }.compactMap { entity, lease in
             guard let holder = lease.holder else { return nil }
             return "\(entity): \(feed.name(of: holder)) for \(lease.source), for \(seconds(feed.now - lease.since))"
         }
     }
 
     private func tickets(_ feed: StoreInspection.Feed) -> [String] {
-        feed.desk.tickets.map { ticket in
+        feed.arbiter.tickets.map { ticket in
             let answers = ticket.answered.sorted().map(feed.name).joined(separator: ", ")
             return "\(ticket.number): \(feed.name(of: ticket.member)) for \(ticket.source), wants "
                 + ticket.entities.joined(separator: ", ") + ", for \(seconds(feed.now - ticket.since))"
@@ -160,7 +160,7 @@ extension StoreInspection {
 
     private func entity(_ name: String, _ count: Int) -> JSON {
         .object([
-            ("name", .string(name)), ("count", .number(count)), ("source", .string(feed?.desk.leases[name]?.source)),
+            ("name", .string(name)), ("count", .number(count)), ("source", .string(feed?.arbiter.leases[name]?.source)),
         ])
     }
 
@@ -174,7 +174,7 @@ extension StoreInspection {
 
 extension StoreInspection.Feed {
     fileprivate var leases: [JSON] {
-        desk.leases.sorted { $0.key < $1.key }.compactMap { entity, lease in
+        arbiter.leases.sorted { $0.key < $1.key }.compactMap { entity, lease in
             guard let holder = lease.holder else { return nil }
             return .object([
                 ("entity", .string(entity)), ("holder", .number(Int(holder))), ("source", .string(lease.source)),
@@ -184,7 +184,7 @@ extension StoreInspection.Feed {
     }
 
     fileprivate var tickets: [JSON] {
-        desk.tickets.map { ticket in
+        arbiter.tickets.map { ticket in
             .object([
                 ("number", .number(Int(ticket.number))), ("member", .number(Int(ticket.member))),
                 ("source", .string(ticket.source)), ("entities", .strings(ticket.entities)),

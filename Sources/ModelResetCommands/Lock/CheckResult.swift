@@ -54,7 +54,7 @@ struct CheckResult {
         ]
         let json = JSON.object(members + failure)
         let isFine = (isUpdated || !differs) && !isRefused
-        var report = Report(lines + last, json, status: errors.isEmpty ? isFine ? .fine : .differs : .unreadableModel)
+        var report = Report(lines + last, json, status: errors.isEmpty ? isFine ? .success : .differs : .unreadableModel)
         report.errors = errors
         return report
     }

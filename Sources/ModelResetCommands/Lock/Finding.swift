@@ -46,7 +46,7 @@ struct Finding {
         state = difference == nil && configurations.allSatisfy { $0.state == .unchanged } ? .unchanged : .changed
         rules = locked.rules.changes(to: ModelRules(of: model), of: [locked.model, model])
         hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
-        warnings = locked.renamingIdentifiers.lost(in: model).map {
+        warnings = locked.renamingIdentifiers.droppedIdentifiers(in: model).map {
             "\($0) has lost its renaming identifier: if a store from before the renaming is migrated, these values are lost. Keep the identifier, or keep the earlier versions in the bundle."
         }
         let types = locked.transformableTypes.changes(to: TransformableTypes(of: model))

@@ -16,13 +16,13 @@ struct LockFile {
     }
 
     /// Whether the path leads to this lock file.
-    func isAt(_ other: String) -> Bool {
+    func isSameFile(_ other: String) -> Bool {
         LockFile.resolved(URL(filePath: other).standardizedFileURL).path
             == LockFile.resolved(URL(filePath: path).standardizedFileURL).path
     }
 
     /// Whether the model with the given name still exists.
-    func isThere(_ name: String) -> Bool {
+    func modelExists(_ name: String) -> Bool {
         FileManager.default.fileExists(atPath: folder.appending(path: name).standardizedFileURL.path)
     }
 
@@ -89,13 +89,13 @@ struct LockConflict {
     let error: LockFileError
     let sides: [(name: String, lock: ModelLock)]
     /// The models that are equal on both sides or exist on one side only.
-    private(set) var undisputed = ModelLock()
+    private(set) var agreedModels = ModelLock()
     /// The paths of the models that are different on the two sides.
-    private(set) var disputed: [String] = []
+    private(set) var conflictingPaths: [String] = []
 
     /// Nil if the file has no merge conflict, or if a side is not a lock file.
     init?(_ text: String, _ error: LockFileError) {
-        guard error.code == LockFileError.mergeConflict, let texts = ModelLock.sides(of: text) else { return nil }
+        guard error.code == LockFileError.mergeConflict, let texts = ModelLock.conflictSides(of: text) else { return nil }
         self.error = error
         do {
             sides = try texts.map { (name: $0.name, lock: try ModelLock(text: $0.text, file: error.file)) }
@@ -105,9 +105,9 @@ struct LockConflict {
         for path in Set(sides.flatMap { $0.lock.models.map(\.path) }).sorted() {
             let found = sides.compactMap { $0.lock.model(at: path) }
             if found.count == 2, found[0] != found[1] {
-                disputed.append(path)
+                conflictingPaths.append(path)
             } else {
-                undisputed.put(found[0])
+                agreedModels.put(found[0])
             }
         }
     }

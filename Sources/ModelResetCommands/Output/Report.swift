@@ -6,7 +6,7 @@ internal import RowStore
 
 /// The exit codes of the program.
 enum ExitStatus: Int32 {
-    case fine = 0
+    case success = 0
     case differs = 1
     case usage = 2
     case unreadableModel = 3
@@ -24,7 +24,7 @@ struct Report {
     /// Runs after the report was printed, until the program is ended. The handler prints further output.
     var follow: (((Report) -> Void) throws -> Void)?
 
-    init(_ lines: [String], _ json: JSON, status: ExitStatus = .fine) {
+    init(_ lines: [String], _ json: JSON, status: ExitStatus = .success) {
         text = lines.map { $0 + "\n" }.joined()
         self.json = json
         self.status = status

@@ -171,7 +171,7 @@ extension StoreOccupants {
     private var names: String { members.map(\.description).joined(separator: ", ") }
 
     /// - Throws: `storeInUse` with the names of the processes that have the store open, because such a store cannot be reset.
-    func requireNobody() throws {
+    func requireNotOpen() throws {
         if isOpen { throw DataSourceError("The store", openIn: members, cannotBe: "reset") }
     }
 

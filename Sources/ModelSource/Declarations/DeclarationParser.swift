@@ -17,7 +17,7 @@ package struct DeclarationParser {
     /// Returns all declarations in their order, and skips statements. Returns no declarations if the source has a
     /// fault.
     package mutating func declarations() -> [Declaration] {
-        guard source.fault == nil else { return [] }
+        guard source.syntaxError == nil else { return [] }
         var found: [Declaration] = []
         while index < end {
             if directive() { continue }
@@ -28,7 +28,7 @@ package struct DeclarationParser {
 
     /// Skips a directive such as `#if` or `#else`. Returns whether there is one.
     private mutating func directive() -> Bool {
-        guard source.isSymbol(index, "#"), index + 1 < end, source.touchesPrevious(index + 1) else { return false }
+        guard source.isSymbol(index, "#"), index + 1 < end, source.isAdjacentToPrevious(index + 1) else { return false }
         let word = source.text(of: index + 1)
         guard ["if", "elseif", "else", "endif"].contains(word) else { return false }
         if word == "if" { conditions += 1 }
@@ -66,10 +66,10 @@ package struct DeclarationParser {
         guard source.bytes[token.start] != UInt8(ascii: "`") else { return nil }
         let word = source.text(of: index)
         if let kind = Declaration.Kind(rawValue: word), kind != .other { return kind }
-        return Self.otherWords.contains(word) ? .other : nil
+        return Self.otherKeywords.contains(word) ? .other : nil
     }
 
-    private static let otherWords: Set<String> = [
+    private static let otherKeywords: Set<String> = [
         "subscript", "deinit", "typealias", "associatedtype", "import", "operator", "precedencegroup", "macro",
     ]
 
@@ -85,7 +85,7 @@ package struct DeclarationParser {
             index += 2
         }
         if index < end, source.isSymbol(index, "<") { skipAngles() }
-        if index < end, source.isSymbol(index, "("), source.touchesPrevious(index), let arguments = brackets() {
+        if index < end, source.isSymbol(index, "("), source.isAdjacentToPrevious(index), let arguments = brackets() {
             use.arguments = arguments
         }
         return use
@@ -272,7 +272,7 @@ package struct DeclarationParser {
 
     /// Skips one token, or a pair of brackets with its contents.
     private mutating func skipOne() {
-        let partner = source.partners[index]
+        let partner = source.matchingBrackets[index]
         index = partner > index ? min(partner + 1, end) : index + 1
     }
 
@@ -281,7 +281,7 @@ package struct DeclarationParser {
     }
 
     private mutating func brackets() -> Range<Int>? {
-        let partner = source.partners[index]
+        let partner = source.matchingBrackets[index]
         guard partner > index else {
             index += 1
             return nil
@@ -296,7 +296,7 @@ package struct DeclarationParser {
         var depth = 0
         while index < end {
             if source.isSymbol(index, "<") { depth += 1 }
-            if source.isSymbol(index, ">"), !(source.isSymbol(index - 1, "-") && source.touchesPrevious(index)) {
+            if source.isSymbol(index, ">"), !(source.isSymbol(index - 1, "-") && source.isAdjacentToPrevious(index)) {
                 depth -= 1
             }
             if source.isSymbol(index, "{") || source.isSymbol(index, ";") { return }

@@ -49,7 +49,7 @@ package struct ExpressionParser {
     private let end: Int
     private(set) var index: Int
     private var depth = 0
-    static let nesting = 32
+    static let nestingLimit = 32
 
     package init(_ source: SwiftSource, in range: Range<Int>) {
         self.source = source
@@ -73,7 +73,7 @@ package struct ExpressionParser {
         while start < range.upperBound {
             var next = start
             while next < range.upperBound, !source.isSymbol(next, ",") {
-                let partner = source.partners[next]
+                let partner = source.matchingBrackets[next]
                 next = partner > next ? partner + 1 : next + 1
             }
             var label = ""
@@ -90,7 +90,7 @@ package struct ExpressionParser {
     }
 
     private mutating func expression() -> SourceExpression? {
-        guard depth < Self.nesting else { return nil }
+        guard depth < Self.nestingLimit else { return nil }
         depth += 1
         defer { depth -= 1 }
         if isDots(index) { return range(from: nil) }
@@ -105,9 +105,9 @@ package struct ExpressionParser {
     private func isDots(_ index: Int) -> Bool {
         guard index + 2 < source.tokens.count, index + 1 < end, source.isSymbol(index, "."),
             source.isSymbol(index + 1, "."),
-            source.touchesPrevious(index + 1)
+            source.isAdjacentToPrevious(index + 1)
         else { return false }
-        return index + 2 < end && source.touchesPrevious(index + 2)
+        return index + 2 < end && source.isAdjacentToPrevious(index + 2)
             && (source.isSymbol(index + 2, ".") || source.isSymbol(index + 2, "<"))
     }
 
@@ -139,8 +139,8 @@ package struct ExpressionParser {
             index += 2
             return .number("-" + source.text(of: index - 1).replacing("_", with: ""))
         }
-        if symbol(0, "["), source.partners[index] > index { return collection() }
-        if symbol(0, "("), source.partners[index] > index { return parenthesized() }
+        if symbol(0, "["), source.matchingBrackets[index] > index { return collection() }
+        if symbol(0, "("), source.matchingBrackets[index] > index { return parenthesized() }
         if symbol(0, "."), index + 1 < end, source.tokens[index + 1].kind == .identifier {
             let name = source.text(of: index + 1)
             index += 2
@@ -151,7 +151,7 @@ package struct ExpressionParser {
     }
 
     private mutating func parenthesized() -> SourceExpression? {
-        let close = source.partners[index]
+        let close = source.matchingBrackets[index]
         index += 1
         guard close < end, let value = expression(), index == close else { return nil }
         index = close + 1
@@ -169,7 +169,7 @@ package struct ExpressionParser {
             names.append(source.text(of: index + 1))
             index += 2
         }
-        if symbol(0, "("), source.touchesPrevious(index) {
+        if symbol(0, "("), source.isAdjacentToPrevious(index) {
             if names.last == "init" { names.removeLast() }
             let name = names.joined(separator: ".")
             return arguments().map { .call(name, $0) }
@@ -180,8 +180,8 @@ package struct ExpressionParser {
     }
 
     private mutating func arguments() -> [SourceArgument]? {
-        let close = source.partners[index]
-        guard close > index, close < end, depth < Self.nesting else { return nil }
+        let close = source.matchingBrackets[index]
+        guard close > index, close < end, depth < Self.nestingLimit else { return nil }
         index += 1
         var found: [SourceArgument] = []
         while index < close {
@@ -201,7 +201,7 @@ package struct ExpressionParser {
     }
 
     private mutating func collection() -> SourceExpression? {
-        let close = source.partners[index]
+        let close = source.matchingBrackets[index]
         guard close < end else { return nil }
         index += 1
         if symbol(0, ":"), index + 1 == close {

@@ -27,7 +27,7 @@ struct ArgumentReader {
 
     func has(_ label: String) -> Bool { arguments[label] != nil }
 
-    mutating func refuse(_ label: String, _ message: String) {
+    mutating func reportError(_ label: String, _ message: String) {
         diagnostics.append(SourceDiagnostic(at: offset(of: label), message))
     }
 
@@ -41,7 +41,7 @@ struct ArgumentReader {
     mutating func expression(_ label: String) -> SourceExpression? {
         guard let argument = arguments[label] else { return nil }
         guard let value = argument.value else {
-            refuse(
+            reportError(
                 label,
                 "\(spelled(label)) of @\(macro) must be a literal, because the model is read before the program runs. Write the value itself."
             )
@@ -53,7 +53,7 @@ struct ArgumentReader {
     mutating func string(_ label: String) -> String? {
         guard let value = expression(label) else { return nil }
         if case .string(let text) = value { return text }
-        refuse(label, "\(spelled(label)) of @\(macro) must be a string literal.")
+        reportError(label, "\(spelled(label)) of @\(macro) must be a string literal.")
         return nil
     }
 
@@ -61,14 +61,14 @@ struct ArgumentReader {
     mutating func name(_ label: String) -> String? {
         guard let name = string(label) else { return nil }
         if !name.isEmpty, !name.contains(".") { return name }
-        refuse(label, "A name in a model must not be empty or contain a dot. Write another name.")
+        reportError(label, "A name in a model must not be empty or contain a dot. Write another name.")
         return nil
     }
 
     mutating func flag(_ label: String) -> Bool? {
         guard let value = expression(label) else { return nil }
         if case .boolean(let flag) = value { return flag }
-        refuse(label, "\(spelled(label)) of @\(macro) must be true or false.")
+        reportError(label, "\(spelled(label)) of @\(macro) must be true or false.")
         return nil
     }
 
@@ -76,21 +76,21 @@ struct ArgumentReader {
         guard let value = expression(label) else { return nil }
         if case .member(_, let name) = value, names.contains(name) { return name }
         let list = names.sorted().map { "." + $0 }.joined(separator: ", ")
-        refuse(label, "\(spelled(label)) of @\(macro) must be one of \(list).")
+        reportError(label, "\(spelled(label)) of @\(macro) must be one of \(list).")
         return nil
     }
 
     mutating func type(_ label: String) -> String? {
         guard let value = expression(label) else { return nil }
         if case .type(let name) = value { return name.split(separator: ".").last.map(String.init) }
-        refuse(label, "\(spelled(label)) of @\(macro) must be a type, such as Int16.self.")
+        reportError(label, "\(spelled(label)) of @\(macro) must be a type, such as Int16.self.")
         return nil
     }
 
     mutating func range(_ label: String) -> (lower: SourceExpression?, upper: SourceExpression?)? {
         guard let value = expression(label) else { return nil }
         if case .range(let lower, let upper, false) = value { return (lower, upper) }
-        refuse(label, "\(spelled(label)) of @\(macro) must be a range such as 0...5, 0... or ...5.")
+        reportError(label, "\(spelled(label)) of @\(macro) must be a range such as 0...5, 0... or ...5.")
         return nil
     }
 
@@ -104,7 +104,7 @@ struct ArgumentReader {
             if strings.count == pairs.count { return Dictionary(strings) { $1 } }
         }
         if value == .list([]) { return [:] }
-        refuse(label, "\(spelled(label)) of @\(macro) must be a dictionary of string literals.")
+        reportError(label, "\(spelled(label)) of @\(macro) must be a dictionary of string literals.")
         return [:]
     }
 
@@ -120,7 +120,7 @@ struct ArgumentReader {
             }
             if lists.count == elements.count { return lists }
         }
-        refuse(
+        reportError(
             label, "\(spelled(label)) of @\(macro) must be a list of lists of names, such as [[\"year\", \"number\"]].")
         return []
     }
@@ -130,7 +130,7 @@ struct ArgumentReader {
         if case .list(let elements) = value {
             return LiteralList(text: source.text(ofTokens: tokens), elements: elements, offset: offset(of: label))
         }
-        refuse(label, "\(spelled(label)) of @\(macro) must be an array literal.")
+        reportError(label, "\(spelled(label)) of @\(macro) must be an array literal.")
         return nil
     }
 
@@ -160,7 +160,7 @@ struct ArgumentReader {
     mutating func checkLabels() {
         let known = Self.labels[macro] ?? Self.attributeLabels
         for label in arguments.keys.sorted() where !known.contains(label) {
-            refuse(label, "@\(macro) has no argument \(label). Remove the argument.")
+            reportError(label, "@\(macro) has no argument \(label). Remove the argument.")
         }
     }
 }

@@ -40,17 +40,17 @@ struct AttributeRules {
     private func readBounds(_ found: inout AttributeSource, _ arguments: inout ArgumentReader) {
         found.pattern = arguments.string("matching")
         if found.pattern != nil, found.type != .string {
-            arguments.refuse("matching", "Only strings match a pattern. Remove matching:.")
+            arguments.reportError("matching", "Only strings match a pattern. Remove matching:.")
         } else if let pattern = found.pattern,
             let problem = AttributeDescription.problem(aboutPattern: pattern)
         {
-            arguments.refuse("matching", "The pattern \(pattern) of \(found.name) \(problem)")
+            arguments.reportError("matching", "The pattern \(pattern) of \(found.name) \(problem)")
         }
         let label = arguments.has("length") ? "length" : "in"
         guard let range = arguments.range(label) else { return }
         if label == "length" {
             guard found.type == .string else {
-                return arguments.refuse(
+                return arguments.reportError(
                     "length", "Only strings have a length. Use in: for the least and the greatest value.")
             }
             let bounds = [range.lower, range.upper].map { $0.flatMap { ValueSource(bound: $0, of: .integer64) } }
@@ -62,7 +62,7 @@ struct AttributeRules {
             )
         }
         guard range.lower == nil || found.minimum != nil, range.upper == nil || found.maximum != nil else {
-            return arguments.refuse(
+            return arguments.reportError(
                 label,
                 found.type == .string
                     ? "A string has no least or greatest value, only a length. Use length: with whole numbers, as in length: 1...80."
@@ -76,14 +76,14 @@ struct AttributeRules {
     private func readDefault(_ found: inout AttributeSource, _ arguments: inout ArgumentReader) {
         if let value = arguments.expression("default") {
             guard let value = ValueSource(value, of: found.type) else {
-                return arguments.refuse(
+                return arguments.reportError(
                     "default",
                     "This is not a \(found.form == .raw ? "raw value" : "value") of the attribute, which is stored as \(found.type.rawValue). Write a literal of that type."
                 )
             }
             found.defaultValue = .value(value)
             guard let range = declaration.initialValue else { return }
-            return arguments.refuse(
+            return arguments.reportError(
                 "default",
                 "\(found.propertyName) has two default values. Remove default:, or the value \(source.text(ofTokens: range))."
             )
@@ -135,27 +135,27 @@ struct AttributeRules {
                 ))
         }
         if found.form == .composite, found.isUnique || found.isIndexed {
-            arguments.refuse(
+            arguments.reportError(
                 found.isUnique ? "unique" : "indexed",
                 "A composite has several columns. Name each column in @StoredEntity instead, as in \"\(found.name).part\"."
             )
         }
         if found.isTransient, found.isUnique || found.isIndexed {
-            arguments.refuse(
+            arguments.reportError(
                 "isTransient", "A transient attribute has no column. Remove unique: and indexed:, or isTransient:.")
         }
         if found.derivationExpression != nil, found.defaultValue != nil || found.initialValue != nil {
-            arguments.refuse(
+            arguments.reportError(
                 "derived", "A derived attribute has no default value. Remove the derivation or the default value.")
         }
         if found.derivationExpression != nil, found.form != .plain {
-            arguments.refuse(
+            arguments.reportError(
                 "derived",
                 "A derived attribute must have a plain type, such as Int or String. Remove the argument that chooses another way to store it."
             )
         }
         if let expression = found.derivationExpression, DerivationExpression(expression) == nil {
-            arguments.refuse(
+            arguments.reportError(
                 "derived", "\(found.name) is derived from \(expression), \(DerivationExpression.problem).")
         }
     }

@@ -10,7 +10,7 @@ package struct EntityReader {
         self.source = source
     }
 
-    private mutating func refuse(_ offset: Int, _ message: String) {
+    private mutating func reportError(_ offset: Int, _ message: String) {
         diagnostics.append(SourceDiagnostic(at: offset, message))
     }
 
@@ -41,20 +41,20 @@ package struct EntityReader {
     /// class.
     package mutating func superclass(of declaration: Declaration) -> String? {
         guard declaration.kind == .class else {
-            refuse(
+            reportError(
                 declaration.offset,
                 "@StoredEntity belongs to a class. Use @StoredComposite for a struct, and raw: for an enum.")
             return nil
         }
         guard !declaration.hasGenericParameters else {
-            refuse(declaration.offset, "A generic class cannot be an entity. Remove the generic parameters.")
+            reportError(declaration.offset, "A generic class cannot be an entity. Remove the generic parameters.")
             return nil
         }
         guard let superclass = declaration.inherited.first.flatMap({ SourceType(source, in: $0) }),
             !superclass.isOptional,
             superclass.element == nil
         else {
-            refuse(
+            reportError(
                 declaration.offset,
                 "\(declaration.name) inherits from no class. Make it a subclass of ManagedObject, or of the class of its parent entity."
             )
@@ -80,7 +80,7 @@ package struct EntityReader {
             switch reader.property() {
             case .attribute(let attribute): entity.attributes.append(attribute)
             case .relationship(let relationship): entity.relationships.append(relationship)
-            case .unstored, .refused: break
+            case .unstored, .invalid: break
             }
             diagnostics += reader.diagnostics
         }
@@ -90,11 +90,11 @@ package struct EntityReader {
     /// composite.
     package mutating func composite(_ declaration: Declaration) -> CompositeSource? {
         guard declaration.kind == .struct, let body = declaration.body else {
-            refuse(declaration.offset, "@StoredComposite belongs to a struct. Use @StoredEntity for a class.")
+            reportError(declaration.offset, "@StoredComposite belongs to a struct. Use @StoredEntity for a class.")
             return nil
         }
         guard !declaration.hasGenericParameters else {
-            refuse(declaration.offset, "A generic struct cannot be a composite. Remove the generic parameters.")
+            reportError(declaration.offset, "A generic struct cannot be a composite. Remove the generic parameters.")
             return nil
         }
         var arguments = ArgumentReader(source, declaration.attribute("StoredComposite"))
@@ -112,13 +112,13 @@ package struct EntityReader {
             diagnostics += reader.diagnostics
         }
         for attribute in composite.attributes where attribute.isUnique || attribute.isIndexed {
-            refuse(
+            reportError(
                 attribute.offset,
                 "A composite has no index of its own. Name \"property.\(attribute.name)\" in the @StoredEntity of the class that uses the composite."
             )
         }
         if composite.attributes.isEmpty, !diagnostics.hasErrors {
-            refuse(declaration.offset, "\(declaration.name) has no stored property. Add a stored property.")
+            reportError(declaration.offset, "\(declaration.name) has no stored property. Add a stored property.")
         }
         checkNames(composite.attributes.map { ($0.name, $0.offset) }, "composite")
         return composite
@@ -127,7 +127,7 @@ package struct EntityReader {
     private mutating func checkNames(_ names: [(name: String, offset: Int)], _ owner: String) {
         var seen: Set<String> = []
         for (name, offset) in names where !seen.insert(name).inserted {
-            refuse(
+            reportError(
                 offset,
                 "Two properties of this \(owner) have the name \(name) in the model. Give one of the two another name.")
         }

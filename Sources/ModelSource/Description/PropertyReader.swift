@@ -5,7 +5,7 @@ package enum PropertySource: Sendable {
     /// A property that is not stored, because it is computed or static, or is marked with `@Unstored`.
     case unstored
     /// A property with an error, for which there is a diagnostic.
-    case refused
+    case invalid
 }
 
 /// Maps the declaration of a property to its description.
@@ -22,9 +22,9 @@ package struct PropertyReader {
         self.isOfComposite = isOfComposite
     }
 
-    private mutating func refuse(_ message: String, at offset: Int? = nil) -> PropertySource {
+    private mutating func reportError(_ message: String, at offset: Int? = nil) -> PropertySource {
         diagnostics.append(SourceDiagnostic(at: offset ?? declaration.offset, message))
-        return .refused
+        return .invalid
     }
 
     private var name: String { declaration.name }
@@ -32,29 +32,29 @@ package struct PropertyReader {
     package mutating func property() -> PropertySource {
         let stored = declaration.attribute(isOfComposite ? "StoredPart" : "Stored")
         let related = declaration.attribute("Related")
-        let claim = stored ?? related
+        let storageAttribute = stored ?? related
         if !declaration.modifiers.isDisjoint(with: ["static", "class"]) || declaration.attribute("Unstored") != nil {
-            guard let claim else { return .unstored }
-            return refuse(
-                "\(name) is static or marked with @Unstored, so it is not stored. Remove @\(claim.name).",
-                at: claim.offset)
+            guard let storageAttribute else { return .unstored }
+            return reportError(
+                "\(name) is static or marked with @Unstored, so it is not stored. Remove @\(storageAttribute.name).",
+                at: storageAttribute.offset)
         }
         if isComputed {
-            guard let claim else { return .unstored }
-            return refuse(
-                "\(name) is computed, so there is no value to store. Remove @\(claim.name), or the braces of \(name).",
-                at: claim.offset)
+            guard let storageAttribute else { return .unstored }
+            return reportError(
+                "\(name) is computed, so there is no value to store. Remove @\(storageAttribute.name), or the braces of \(name).",
+                at: storageAttribute.offset)
         }
-        if let faulty = faultOfDeclaration() ?? faultOfPlace() { return faulty }
+        if let faulty = declarationError() ?? misplacementError() { return faulty }
         if let stored, related != nil {
-            return refuse(
+            return reportError(
                 "\(name) is either an attribute or a relationship. Remove @Stored or @Related.", at: stored.offset)
         }
         guard let range = declaration.type else {
-            return refuse("\(name) has no type. Write the type after a colon: the model cannot infer the type.")
+            return reportError("\(name) has no type. Write the type after a colon: the model cannot infer the type.")
         }
         guard let type = SourceType(source, in: range) else {
-            return refuse(
+            return reportError(
                 "\(source.text(ofTokens: range)) cannot be stored. \(PropertyReader.advice(name))",
                 at: source.tokens[min(range.lowerBound, source.tokens.count - 1)].start)
         }
@@ -73,49 +73,49 @@ package struct PropertyReader {
             && !accessors.contains { source.isWord($0, "get") }
     }
 
-    private mutating func faultOfDeclaration() -> PropertySource? {
+    private mutating func declarationError() -> PropertySource? {
         if declaration.isPattern {
-            return refuse("Declare one property at a time, each with a var and a type of its own.")
+            return reportError("Declare one property at a time, each with a var and a type of its own.")
         }
         if declaration.kind == .constant, !isOfComposite || declaration.initialValue != nil {
-            return refuse("\(name) is a let, but stored values change. Use var, or mark the property with @Unstored.")
+            return reportError("\(name) is a let, but stored values change. Use var, or mark the property with @Unstored.")
         }
         if declaration.isConditional {
-            return refuse(
+            return reportError(
                 "\(name) is in an #if, but a model is the same in every build. Move the property out of the #if, or mark the property with @Unstored."
             )
         }
         if let modifier = ["lazy", "weak", "unowned"].first(where: { word in
             declaration.modifiers.contains { $0.hasPrefix(word) }
         }) {
-            return refuse(
+            return reportError(
                 "\(name) is \(modifier), but the store keeps its value. Remove \(modifier), or add @Unstored.")
         }
         if declaration.accessors != nil {
-            return refuse(
+            return reportError(
                 "\(name) has observers, which stored properties cannot have. Remove the observers, or add @Unstored.")
         }
         if let wrapper = declaration.attributes.first(where: {
-            !Self.claims.contains($0.name) && !Self.plainAttributes.contains($0.name)
+            !Self.storageAttributes.contains($0.name) && !Self.plainAttributes.contains($0.name)
         }) {
-            return refuse(
+            return reportError(
                 "\(name) has the attribute @\(wrapper.name), which stored properties cannot have. Remove the attribute, or mark the property with @Unstored.",
                 at: wrapper.offset)
         }
         if !ReservedMembers.isIdentifier(name) {
-            return refuse(
+            return reportError(
                 "\(name) is not a name of letters, digits and underscores. Rename the property. To keep the name in the model, use name:."
             )
         }
         if !isOfComposite, ReservedMembers.names.contains(name) {
-            return refuse(
+            return reportError(
                 "\(name) is a member of ManagedObject already. Choose another name for the property; @Stored(name: \"\(name)\") keeps the name in the model."
             )
         }
         return nil
     }
 
-    private static let claims: Set = ["Stored", "StoredPart", "Related"]
+    private static let storageAttributes: Set = ["Stored", "StoredPart", "Related"]
     /// Attributes that do not affect what is stored.
     package static let plainAttributes: Set = [
         "available", "objc", "nonobjc", "usableFromInline", "inlinable", "_documentation",
@@ -123,14 +123,14 @@ package struct PropertyReader {
 
     /// Refuses `@Stored` and `@Related` in a struct, and `@StoredPart` in a class, because they would have no effect
     /// there.
-    private mutating func faultOfPlace() -> PropertySource? {
+    private mutating func misplacementError() -> PropertySource? {
         if isOfComposite, let related = declaration.attribute("Related") {
-            return refuse(
+            return reportError(
                 "A composite has no relationships. Move \(name) to the class that has the composite.",
                 at: related.offset)
         }
         guard let use = declaration.attribute(isOfComposite ? "Stored" : "StoredPart") else { return nil }
-        return refuse(
+        return reportError(
             isOfComposite
                 ? "@Stored belongs to a property of a class. Use @StoredPart in a struct."
                 : "@StoredPart belongs to a property of a struct. Use @Stored in a class.",
@@ -148,7 +148,7 @@ package struct PropertyReader {
         let isToMany = type.element != nil
         let typeOffset = declaration.type.map { source.tokens[$0.lowerBound].start } ?? declaration.offset
         if isToMany == type.isOptional {
-            _ = refuse(
+            _ = reportError(
                 isToMany
                     ? "\(name) is a to-many relationship, which is empty rather than nil. Remove the question mark."
                     : "\(name) is a to-one relationship, whose object can be deleted. Add a question mark to its type; isOptional: false makes a save require an object.",
@@ -157,13 +157,13 @@ package struct PropertyReader {
         }
         let destination = type.element ?? type.name
         if destination.contains(where: { "[]<>?: ".contains($0) }) || StorageType.plain[destination] != nil {
-            _ = refuse(
+            _ = reportError(
                 "A relationship leads to a class of the model: write \(isToMany ? "RelatedObjects<Class> or [Class]" : "Class?").",
                 at: typeOffset)
             return nil
         }
         if let value = declaration.initialValue {
-            _ = refuse(
+            _ = reportError(
                 "A relationship has no initial value. Remove the value.", at: source.tokens[value.lowerBound].start)
             return nil
         }
@@ -171,7 +171,7 @@ package struct PropertyReader {
     }
 
     private mutating func relationship(_ type: SourceType, _ use: AttributeUse) -> PropertySource {
-        guard let destination = destination(of: type) else { return .refused }
+        guard let destination = destination(of: type) else { return .invalid }
         let isToMany = type.element != nil
         var arguments = ArgumentReader(source, use)
         arguments.checkLabels()
@@ -186,13 +186,13 @@ package struct PropertyReader {
         found.renamingIdentifier = arguments.string("renamedFrom")
         found.userInfo = arguments.strings("userInfo")
         if let inverse = found.inverse, !ReservedMembers.isIdentifier(inverse) {
-            arguments.refuse(
+            arguments.reportError(
                 "inverse",
                 "\"\(inverse)\" is not the name of a property. Write the name of the property of \(destination) that points back."
             )
         }
         if found.isTransient, isToMany {
-            arguments.refuse(
+            arguments.reportError(
                 "isTransient",
                 "A transient to-many relationship has no links. Use @Unstored for a property that is kept only in memory."
             )
@@ -205,7 +205,7 @@ package struct PropertyReader {
     private mutating func readCount(_ found: inout RelationshipSource, _ arguments: inout ArgumentReader) {
         guard let range = arguments.range("count") else { return }
         guard found.isToMany else {
-            return arguments.refuse(
+            return arguments.reportError(
                 "count", "A to-one relationship has no count. Use isOptional: false to require its object.")
         }
         func count(_ expression: SourceExpression?) -> Int? {
@@ -216,7 +216,7 @@ package struct PropertyReader {
         }
         let (lower, upper) = (count(range.lower), count(range.upper))
         if range.lower != nil && lower == nil || range.upper != nil && upper == nil {
-            return arguments.refuse("count", "A count is a range of whole numbers from 0 on, such as 1...5 or 1....")
+            return arguments.reportError("count", "A count is a range of whole numbers from 0 on, such as 1...5 or 1....")
         }
         found.minimumCount = lower ?? 0
         found.maximumCount = upper
@@ -226,17 +226,17 @@ package struct PropertyReader {
 
     private mutating func attribute(_ type: SourceType, _ use: AttributeUse?, at typeOffset: Int) -> PropertySource {
         if type.isRelatedObjects {
-            return refuse("\(type.name) is a relationship. Add @Related to the property.", at: typeOffset)
+            return reportError("\(type.name) is a relationship. Add @Related to the property.", at: typeOffset)
         }
         var arguments = ArgumentReader(source, use)
         arguments.checkLabels()
         let raw = arguments.type("raw")
         let form = arguments.member("", of: ["plain", "codable", "composite", "transformable"])
         // Without a valid way to store the property, its type cannot be checked.
-        let isSaid = arguments.diagnostics.isEmpty
-        guard isSaid, let (storage, kind) = storage(of: type, form, raw, &arguments, typeOffset) else {
+        let hasNoErrors = arguments.diagnostics.isEmpty
+        guard hasNoErrors, let (storage, kind) = storage(of: type, form, raw, &arguments, typeOffset) else {
             diagnostics += arguments.diagnostics
-            return .refused
+            return .invalid
         }
         var found = AttributeSource(
             propertyName: name, name: arguments.name("name") ?? name, offset: declaration.offset, form: kind,
@@ -254,12 +254,12 @@ package struct PropertyReader {
     ) -> (StorageType, AttributeSource.Form)? {
         if let raw {
             guard let storage = StorageType.raw[raw] else {
-                arguments.refuse(
+                arguments.reportError(
                     "raw", "Raw values are stored as Int16, Int32, Int64, Int or String. Use one of these types.")
                 return nil
             }
             if form != nil {
-                arguments.refuse("raw", "\(name) is stored in two ways at once. Remove raw:, or the first argument.")
+                arguments.reportError("raw", "\(name) is stored in two ways at once. Remove raw:, or the first argument.")
             }
             return (storage, .raw)
         }
@@ -270,7 +270,7 @@ package struct PropertyReader {
             return (.composite, .composite)
         case "transformable":
             guard type.name == "Data" else {
-                _ = refuse(
+                _ = reportError(
                     "A transformable whose type Swift cannot name is stored as bytes. Use the type Data?, or replace .transformable with .codable.",
                     at: typeOffset)
                 return nil
@@ -279,7 +279,7 @@ package struct PropertyReader {
         default:
             if let storage = StorageType.plain[type.name] { return (storage, .plain) }
         }
-        _ = refuse("\(type.spelling) cannot be stored. \(PropertyReader.advice(name))", at: typeOffset)
+        _ = reportError("\(type.spelling) cannot be stored. \(PropertyReader.advice(name))", at: typeOffset)
         return nil
     }
 }

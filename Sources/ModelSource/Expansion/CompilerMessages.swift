@@ -32,12 +32,12 @@ package enum CompilerMessages {
         let declaration = Syntax(request["declSyntax"])
         let attribute = Syntax(request["attributeSyntax"])
         guard let macro, let role, let declaration else { return ["expandedSource": "", "diagnostics": [Any]()] }
-        let surroundings = (request["lexicalContext"] as? [Any])?.compactMap { Syntax($0)?.source }
+        let lexicalContext = (request["lexicalContext"] as? [Any])?.compactMap { Syntax($0)?.source }
         let expansion = MacroExpansion(
             macro: macro, role: role, attribute: attribute?.source ?? "", declaration: declaration.source,
-            surroundings: surroundings,
-            extended: Syntax(request["extendedTypeSyntax"])?.source.trimmingCharacters(in: .whitespacesAndNewlines))
-        let syntax = expansion.isAboutAttribute ? attribute ?? declaration : declaration
+            lexicalContext: lexicalContext,
+            extendedType: Syntax(request["extendedTypeSyntax"])?.source.trimmingCharacters(in: .whitespacesAndNewlines))
+        let syntax = expansion.diagnosesAttribute ? attribute ?? declaration : declaration
         return [
             "expandedSource": expansion.text, "diagnostics": expansion.diagnostics.map { diagnostic($0, in: syntax) },
         ]

@@ -9,15 +9,15 @@ struct EntityExpansion {
         let access = AccessText.prefix(entity.accessLevel)
         let name = ReservedMembers.escaped(entity.className)
         // A subclass in another module also overrides these members.
-        let overriding = entity.accessLevel == "open" ? "open " : access
+        let overrideAccess = entity.accessLevel == "open" ? "open " : access
         var lines = [
-            "\(overriding)override class var entityName: \(Self.types).Name { \(DescriptionText.string(entity.name)) }",
-            "\(overriding)override class var attributeKeyPaths: \(Self.types).KeyPaths { StoredLayout.attributeKeyPaths(of: \(name).self) }",
-            "\(overriding)override class var relationshipKeyPaths: \(Self.types).KeyPaths { StoredLayout.relationshipKeyPaths(of: \(name).self) }",
-            "\(overriding)override class var optionalKeyPaths: \(Self.types).KeyPaths { StoredLayout.optionalKeyPaths(of: \(name).self) }",
-            "\(overriding)override class var declaredEntity: \(Self.types).Entity? { StoredLayout.entity() }",
+            "\(overrideAccess)override class var entityName: \(Self.types).Name { \(DescriptionText.string(entity.name)) }",
+            "\(overrideAccess)override class var attributeKeyPaths: \(Self.types).KeyPaths { StoredLayout.attributeKeyPaths(of: \(name).self) }",
+            "\(overrideAccess)override class var relationshipKeyPaths: \(Self.types).KeyPaths { StoredLayout.relationshipKeyPaths(of: \(name).self) }",
+            "\(overrideAccess)override class var optionalKeyPaths: \(Self.types).KeyPaths { StoredLayout.optionalKeyPaths(of: \(name).self) }",
+            "\(overrideAccess)override class var declaredEntity: \(Self.types).Entity? { StoredLayout.entity() }",
         ]
-        lines += initialValues(overriding)
+        lines += initialValues(overrideAccess)
         lines.append("\(access)nonisolated enum StoredLayout {")
         lines += layout(access)
         lines += entity.attributes.compactMap { CheckedType.alias(for: $0).map { "    \($0)" } }
@@ -30,7 +30,7 @@ struct EntityExpansion {
 
     /// The members of a class with errors. They keep the compiler from reporting further errors about other properties and
     /// about subclasses.
-    var faultyText: String {
+    var fallbackText: String {
         var faulty = entity
         var names: Set<String> = []
         faulty.attributes = entity.attributes.filter { names.insert($0.propertyName).inserted }

@@ -7,27 +7,27 @@ package struct MacroExpansion: Sendable, Equatable {
     }
 
     package var text = ""
-    /// The diagnostics. Their offsets count from the start of the declaration, or of the attribute if ``isAboutAttribute`` is
+    /// The diagnostics. Their offsets count from the start of the declaration, or of the attribute if ``diagnosesAttribute`` is
     /// true.
     package var diagnostics: [SourceDiagnostic] = []
     /// Whether the offsets of the diagnostics count from the start of the attribute.
-    package var isAboutAttribute = false
+    package var diagnosesAttribute = false
 
     /// - Parameters:
     ///   - macro: The name of the macro.
     ///   - attribute: The source of the attribute.
     ///   - declaration: The source of the declaration that has the attribute.
-    ///   - surroundings: The source of the enclosing declarations without their members, innermost first; nil if unknown.
-    ///   - extended: The type that an extension extends.
+    ///   - lexicalContext: The source of the enclosing declarations without their members, innermost first; nil if unknown.
+    ///   - extendedType: The type that an extension extends.
     package init(
-        macro: String, role: Role, attribute: String, declaration: String, surroundings: [String]? = nil,
-        extended: String? = nil
+        macro: String, role: Role, attribute: String, declaration: String, lexicalContext: [String]? = nil,
+        extendedType: String? = nil
     ) {
         switch (macro, role) {
         case ("StoredEntity", .member): members(of: declaration)
         case ("StoredEntity", .memberAttribute): memberAttribute(of: declaration)
-        case ("Stored", .accessor), ("Related", .accessor): accessor(macro, attribute, declaration, surroundings)
-        case ("StoredComposite", .member), ("StoredComposite", .extension): composite(declaration, role, extended)
+        case ("Stored", .accessor), ("Related", .accessor): accessor(macro, attribute, declaration, lexicalContext)
+        case ("StoredComposite", .member), ("StoredComposite", .extension): composite(declaration, role, extendedType)
         default: break
         }
     }
@@ -39,9 +39,9 @@ package struct MacroExpansion: Sendable, Equatable {
 
     private mutating func members(of text: String) {
         let source = SwiftSource(text)
-        guard source.fault == nil, let declaration = Self.first(source) else {
+        guard source.syntaxError == nil, let declaration = Self.first(source) else {
             return diagnostics = [
-                source.fault ?? SourceDiagnostic(at: 0, "This declaration cannot be read. Write a class.")
+                source.syntaxError ?? SourceDiagnostic(at: 0, "This declaration cannot be read. Write a class.")
             ]
         }
         var reader = EntityReader(source)
@@ -49,14 +49,14 @@ package struct MacroExpansion: Sendable, Equatable {
         diagnostics = reader.diagnostics
         guard let entity else { return }
         let expansion = EntityExpansion(entity: entity)
-        self.text = diagnostics.hasErrors ? expansion.faultyText : expansion.text
+        self.text = diagnostics.hasErrors ? expansion.fallbackText : expansion.text
     }
 
     /// Adds `@Stored` even to a property that cannot be stored. The expansion of the class's members reports the error.
     /// With `@Stored`, the compiler reports no further error about the property.
     private mutating func memberAttribute(of text: String) {
         let source = SwiftSource(text)
-        guard source.fault == nil, let property = Self.first(source), property.kind == .variable, !property.isPattern,
+        guard source.syntaxError == nil, let property = Self.first(source), property.kind == .variable, !property.isPattern,
             property.accessors == nil, property.type != nil,
             property.attributes.allSatisfy({ PropertyReader.plainAttributes.contains($0.name) }),
             property.modifiers.isDisjoint(with: ["static", "class", "lazy", "weak", "unowned"])
@@ -65,7 +65,7 @@ package struct MacroExpansion: Sendable, Equatable {
     }
 
     private mutating func accessor(
-        _ macro: String, _ attribute: String, _ declaration: String, _ surroundings: [String]?
+        _ macro: String, _ attribute: String, _ declaration: String, _ lexicalContext: [String]?
     ) {
         // If `@StoredEntity` added the attribute, the declaration does not contain the attribute.
         let added = SwiftSource(declaration)
@@ -74,12 +74,12 @@ package struct MacroExpansion: Sendable, Equatable {
         guard let property = Self.first(source) else {
             return diagnostics = [SourceDiagnostic(at: 0, "This property cannot be read. Write a var with a type.")]
         }
-        if let surroundings {
-            switch surroundings.first.flatMap(Owner.init) {
+        if let lexicalContext {
+            switch lexicalContext.first.flatMap(Owner.init) {
             case .entity: break
             case .unreadable: return text = Self.unreadable
             case nil:
-                isAboutAttribute = true
+                diagnosesAttribute = true
                 text = Self.unreadable
                 return diagnostics = [
                     SourceDiagnostic(
@@ -135,12 +135,12 @@ package struct MacroExpansion: Sendable, Equatable {
         return "\(getter)\nset { \(access.writing("newValue", EntityExpansion.object, column)) }"
     }
 
-    private mutating func composite(_ text: String, _ role: Role, _ extended: String?) {
+    private mutating func composite(_ text: String, _ role: Role, _ extendedType: String?) {
         let source = SwiftSource(text)
-        guard source.fault == nil, let declaration = Self.first(source) else {
+        guard source.syntaxError == nil, let declaration = Self.first(source) else {
             if role == .member {
                 diagnostics = [
-                    source.fault ?? SourceDiagnostic(at: 0, "This declaration cannot be read. Write a struct.")
+                    source.syntaxError ?? SourceDiagnostic(at: 0, "This declaration cannot be read. Write a struct.")
                 ]
             }
             return
@@ -156,6 +156,6 @@ package struct MacroExpansion: Sendable, Equatable {
             composite.hasInitializer = true
         }
         let expansion = CompositeExpansion(composite: composite)
-        self.text = role == .member ? expansion.members : expansion.conformance(of: extended ?? composite.typeName)
+        self.text = role == .member ? expansion.members : expansion.conformance(of: extendedType ?? composite.typeName)
     }
 }

@@ -4,7 +4,7 @@ struct SwiftLexer {
 
     let bytes: [UInt8]
     private(set) var tokens: [Token] = []
-    private(set) var fault: SourceDiagnostic?
+    private(set) var syntaxError: SourceDiagnostic?
     private var position = 0
     private var startsLine = true
 
@@ -15,7 +15,7 @@ struct SwiftLexer {
 
     mutating func run() {
         if byte(0) == UInt8(ascii: "#"), byte(1) == UInt8(ascii: "!") { skipLine() }
-        while position < bytes.count, fault == nil { next() }
+        while position < bytes.count, syntaxError == nil { next() }
         tokens.append(Token(kind: .end, start: bytes.count, end: bytes.count, startsLine: true))
     }
 
@@ -35,9 +35,9 @@ struct SwiftLexer {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): number()
         case 0xEF where self.byte(position + 1) == 0xBB && self.byte(position + 2) == 0xBF: position += 3
         default:
-            if byte.isOfIdentifier {
+            if byte.isIdentifierByte {
                 let start = position
-                while position < bytes.count, bytes[position].isOfIdentifier { position += 1 }
+                while position < bytes.count, bytes[position].isIdentifierByte { position += 1 }
                 add(.identifier, from: start)
             } else {
                 position += 1
@@ -54,7 +54,7 @@ struct SwiftLexer {
     }
 
     private mutating func fail(_ offset: Int, _ message: String) {
-        fault = fault ?? SourceDiagnostic(at: offset, message)
+        syntaxError = syntaxError ?? SourceDiagnostic(at: offset, message)
         position = bytes.count
     }
 
@@ -109,7 +109,7 @@ struct SwiftLexer {
             } else if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") {
                 let exponent = bytes[position - 1] | 0x20
                 guard exponent == UInt8(ascii: isHexadecimal ? "p" : "e") else { break }
-            } else if !byte.isOfIdentifier {
+            } else if !byte.isIdentifierByte {
                 break
             }
             position += 1
@@ -202,7 +202,7 @@ private struct StringSkipper {
     private let bytes: [UInt8]
     private var position: Int
     private var frames: [Frame] = []
-    static let nesting = 64
+    static let nestingLimit = 64
 
     init(_ bytes: [UInt8], at position: Int, pounds: Int) {
         self.bytes = bytes
@@ -234,7 +234,7 @@ private struct StringSkipper {
     /// Returns the position after the literal; nil if the literal has no end.
     mutating func end() -> Int? {
         while let frame = frames.last {
-            guard position < bytes.count, frames.count <= Self.nesting else { return nil }
+            guard position < bytes.count, frames.count <= Self.nestingLimit else { return nil }
             switch frame {
             case .string(let pounds, let isMultiline): if !string(pounds, isMultiline) { return nil }
             case .interpolation(let parentheses): interpolation(parentheses)
@@ -294,7 +294,7 @@ extension UInt8 {
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     /// Whether a name can contain the byte. Every byte that is not ASCII counts as a letter.
-    var isOfIdentifier: Bool {
+    var isIdentifierByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
             UInt8(ascii: "$"):

@@ -22,50 +22,50 @@ package struct SwiftSource: Sendable {
     /// All tokens, followed by a token of the kind `end`.
     package let tokens: [Token]
     /// The index of the matching bracket for each token; -1 for a token without a matching bracket.
-    package let partners: [Int]
+    package let matchingBrackets: [Int]
     /// The reason why the source cannot be read.
-    package let fault: SourceDiagnostic?
+    package let syntaxError: SourceDiagnostic?
 
     package init(_ text: String) {
         var lexer = SwiftLexer(Array(text.utf8))
         lexer.run()
         bytes = lexer.bytes
         tokens = lexer.tokens
-        var partners = [Int](repeating: -1, count: tokens.count)
-        var fault = lexer.fault
+        var matchingBrackets = [Int](repeating: -1, count: tokens.count)
+        var syntaxError = lexer.syntaxError
         var open: [Int] = []
         for (index, token) in tokens.enumerated() where token.kind == .symbol {
             switch bytes[token.start] {
             case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"): open.append(index)
             case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"):
                 guard let last = open.popLast() else {
-                    fault =
-                        fault
+                    syntaxError =
+                        syntaxError
                         ?? SourceDiagnostic(
                             at: token.start,
                             "This bracket has no opening bracket. Remove the bracket, or add the opening bracket.")
                     continue
                 }
                 guard bytes[tokens[last].start].closing == bytes[token.start] else {
-                    fault =
-                        fault
+                    syntaxError =
+                        syntaxError
                         ?? SourceDiagnostic(
                             at: tokens[last].start,
                             "Another bracket closes before this bracket does. Close this bracket first.")
                     continue
                 }
-                (partners[index], partners[last]) = (last, index)
+                (matchingBrackets[index], matchingBrackets[last]) = (last, index)
             default: break
             }
         }
         if let last = open.last {
-            fault =
-                fault
+            syntaxError =
+                syntaxError
                 ?? SourceDiagnostic(
                     at: tokens[last].start, "This bracket has no closing bracket. Add the closing bracket.")
         }
-        self.partners = partners
-        self.fault = fault
+        self.matchingBrackets = matchingBrackets
+        self.syntaxError = syntaxError
     }
 
     /// Returns the source in a range of bytes.
@@ -96,7 +96,7 @@ package struct SwiftSource: Sendable {
     }
 
     /// Whether there is nothing between a token and the previous token.
-    package func touchesPrevious(_ index: Int) -> Bool {
+    package func isAdjacentToPrevious(_ index: Int) -> Bool {
         index > 0 && tokens[index - 1].end == tokens[index].start
     }
 

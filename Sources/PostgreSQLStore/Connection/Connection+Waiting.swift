@@ -8,11 +8,11 @@ internal import Synchronization
 /// Waits for the server. The server can be halted, and the network can fail without an error.
 extension Connection {
     /// How long a new connection waits for the answers to its first statements.
-    static let settlingPatience = Duration.seconds(10)
+    static let setupTimeout = Duration.seconds(10)
     /// How long to wait for a connecting thread if libpq exceeds its own limit.
-    private static let connectingPatience = Duration.seconds(30)
+    private static let connectTimeout = Duration.seconds(30)
     /// How long a second connection waits to learn whether the server works on the statement.
-    private static let lookPatience = Duration.seconds(5)
+    private static let livenessCheckTimeout = Duration.seconds(5)
 
     // MARK: Connecting
 
@@ -38,7 +38,7 @@ extension Connection {
             if isGivenUp { PQfinish(made) }
             done.signal()
         }
-        let limit = min(connectingPatience, MainWait.end.map { $0 - .now } ?? connectingPatience)
+        let limit = min(connectTimeout, MainWait.end.map { $0 - .now } ?? connectTimeout)
         if done.wait(timeout: .now() + .milliseconds(max(0, Int(limit / .milliseconds(1))))) != .success {
             let made = attempt.withLock { attempt in
                 attempt.isGivenUp = true
@@ -46,7 +46,7 @@ extension Connection {
             }
             // The thread might have connected at the last moment.
             PQfinish(made.made)
-            if MainWait.end != nil { throw MainWait.exceeded }
+            if MainWait.end != nil { throw MainWait.limitError }
             throw DataSourceError(connectionFailure: "The server has not answered for \(limit).", state: nil)
         }
         return attempt.withLock { Attempt(made: $0.made) }.made
@@ -64,50 +64,50 @@ extension Connection {
     /// - Throws: `storeUnavailable` if the wait takes too long.
     func wait(_ handle: OpaquePointer, while isBusy: () -> Bool) throws(DataSourceError) {
         var progress = ContinuousClock.now
-        var look = silence.map { progress + $0 }
+        var nextCheck = silence.map { progress + $0 }
         // Whether the server was idle at the last check.
         var wasIdle = false
         while true {
             let isFlushed = PQflush(handle)
-            guard isFlushed >= 0 else { throw lost() }
+            guard isFlushed >= 0 else { throw connectionLost() }
             if isFlushed == 0, !isBusy() { return MainWait.restart() }
             let now = ContinuousClock.now
-            let (end, mainEnd) = (patience.map { progress + $0 }, MainWait.end)
+            let (end, mainEnd) = (responseTimeout.map { progress + $0 }, MainWait.end)
             if let mainEnd, now >= mainEnd {
-                giveUp(handle)
-                throw MainWait.exceeded
+                cancelAndClose(handle)
+                throw MainWait.limitError
             }
-            if let end, now >= end { throw silent(handle, since: progress) }
-            if let silence, let due = look, now >= due {
+            if let end, now >= end { throw failWithoutAnswer(handle, since: progress) }
+            if let silence, let due = nextCheck, now >= due {
                 let isWorking = isServerWorking()
                 guard isWorking == true || (isWorking == false && !wasIdle) else {
-                    throw silent(handle, since: progress)
+                    throw failWithoutAnswer(handle, since: progress)
                 }
                 wasIdle = isWorking == false
-                look = .now + silence
+                nextCheck = .now + silence
             }
-            let next = [end, look, mainEnd, now + .seconds(1)].compactMap(\.self).min() ?? now
+            let next = [end, nextCheck, mainEnd, now + .seconds(1)].compactMap(\.self).min() ?? now
             let events = Int16(isFlushed == 1 ? POLLIN | POLLOUT : POLLIN)
             var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
             let ready = poll(&polled, 1, Int32((max(.zero, next - now) / .milliseconds(1)).rounded(.up)))
-            if ready < 0, errno != EINTR { throw lost() }
+            if ready < 0, errno != EINTR { throw connectionLost() }
             guard ready > 0 else { continue }
-            if PQconsumeInput(handle) == 0 { throw lost() }
+            if PQconsumeInput(handle) == 0 { throw connectionLost() }
             progress = .now
-            look = silence.map { progress + $0 }
+            nextCheck = silence.map { progress + $0 }
             wasIdle = false
         }
     }
 
-    private func silent(_ handle: OpaquePointer, since start: ContinuousClock.Instant) -> DataSourceError {
+    private func failWithoutAnswer(_ handle: OpaquePointer, since start: ContinuousClock.Instant) -> DataSourceError {
         let taken = Duration.seconds(Int64((.now - start) / .seconds(1)))
         cancel(handle)
-        return lost("The server has not answered for \(taken).")
+        return connectionLost("The server has not answered for \(taken).")
     }
 
-    private func giveUp(_ handle: OpaquePointer) {
+    private func cancelAndClose(_ handle: OpaquePointer) {
         cancel(handle)
-        _ = lost()
+        _ = connectionLost()
     }
 
     /// Uses another connection to check whether the server works on the current statement, or waits for a lock for this
@@ -117,7 +117,7 @@ extension Connection {
         // Check repeatedly, because a busy server is slow to accept a connection.
         let end = ContinuousClock.now + target.silence * 3
         while true {
-            if let isWorking = look() { return isWorking }
+            if let isWorking = isServerWorkingNow() { return isWorking }
             if .now >= min(end, MainWait.end ?? end) { return nil }
             // Pause, because a server that refuses connections refuses them at once.
             Thread.sleep(forTimeInterval: 0.5)
@@ -125,11 +125,11 @@ extension Connection {
     }
 
     /// Checks once. Returns nil without an answer.
-    private func look() -> Bool? {
+    private func isServerWorkingNow() -> Bool? {
         do throws(DataSourceError) {
             let other = try Connection(target)
             defer { other.close() }
-            (other.patience, other.silence) = (Connection.lookPatience, nil)
+            (other.responseTimeout, other.silence) = (Connection.livenessCheckTimeout, nil)
             // Return to the role that has logged in, because a group role cannot see the activity of this role.
             try other.run("SET ROLE NONE")
             let found = try other.rows(
@@ -140,7 +140,7 @@ extension Connection {
             return found.rowCount == 1 && found.isTrue(0, 0)
         } catch {
             // A server without a free connection is busy, so it counts as working.
-            return error.isOfFullServer ? true : nil
+            return error.isConnectionLimitReached ? true : nil
         }
     }
 

@@ -18,7 +18,7 @@ final class Connection: SQLConnection {
     private var lastStatement = 0
     /// The longest wait for an answer while no bytes are sent or received; nil to wait as long as the server works on
     /// the answer.
-    var patience: Duration?
+    var responseTimeout: Duration?
     /// The time without sent or received bytes after which to check whether the server works on the answer; nil for no check.
     var silence: Duration?
     let target: ConnectionTarget
@@ -38,7 +38,7 @@ final class Connection: SQLConnection {
 
     /// Connects, and checks that the server can be used.
     init(_ target: ConnectionTarget) throws(DataSourceError) {
-        patience = Connection.settlingPatience
+        responseTimeout = Connection.setupTimeout
         self.target = target
         let settings: [(String, String)] =
             [
@@ -56,7 +56,7 @@ final class Connection: SQLConnection {
             let message = made.map(Connection.message) ?? ""
             PQfinish(made)
             // If the server did not answer, there is no error code to look up.
-            let isQuick = ContinuousClock.now - start < Connection.refusalPatience
+            let isQuick = ContinuousClock.now - start < Connection.refusalTimeout
             throw DataSourceError(
                 connectionFailure: message, state: isQuick ? Connection.refusal(settings) : nil)
         }
@@ -67,12 +67,12 @@ final class Connection: SQLConnection {
         PQsetNoticeProcessor(made, { _, _ in }, nil)
         do throws(DataSourceError) {
             try checkServer(made, target)
-            serverProcessStart = try settle()
+            serverProcessStart = try configureSession()
         } catch {
             close()
             throw error
         }
-        patience = target.patience
+        responseTimeout = target.responseTimeout
         silence = target.silence
     }
 
@@ -84,7 +84,7 @@ final class Connection: SQLConnection {
     }
 
     /// The longest time in which a server is expected to refuse a connection.
-    private static let refusalPatience = Duration.seconds(2)
+    private static let refusalTimeout = Duration.seconds(2)
 
     /// Connects again to get the code of the error with which the server refuses the connection; nil if there is no code.
     ///
@@ -94,7 +94,7 @@ final class Connection: SQLConnection {
         guard let handle = withPointers(settings, { PQconnectStartParams($0, $1, 1) }) else { return nil }
         defer { PQfinish(handle) }
         PQsetErrorVerbosity(handle, PQERRORS_SQLSTATE)
-        let end = ContinuousClock.now + refusalPatience
+        let end = ContinuousClock.now + refusalTimeout
         var state = PGRES_POLLING_WRITING
         while state == PGRES_POLLING_WRITING || state == PGRES_POLLING_READING {
             let left = end - ContinuousClock.now
@@ -147,7 +147,7 @@ final class Connection: SQLConnection {
     ///
     /// - Returns: Whether there was a notification.
     func takeNotifications() throws(DataSourceError) -> Bool {
-        guard let handle, PQconsumeInput(handle) == 1 else { throw lost() }
+        guard let handle, PQconsumeInput(handle) == 1 else { throw connectionLost() }
         var found = false
         while let notification = PQnotifies(handle) {
             found = true
@@ -174,20 +174,20 @@ final class Connection: SQLConnection {
     ///   connection is lost.
     func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
         failedRequest = nil
-        guard let handle else { throw lost() }
+        guard let handle else { throw connectionLost() }
         // A failed transaction accepts no statement.
         if prepared.count > Connection.statementLimit, PQtransactionStatus(handle) == PQTRANS_IDLE {
             try forgetStatements(handle)
         }
-        guard PQenterPipelineMode(handle) == 1 else { throw lost() }
+        guard PQenterPipelineMode(handle) == 1 else { throw connectionLost() }
         let start = ContinuousClock.now
         // Statements count as prepared once the answers have come.
         var expected: [Expected] = []
         for request in requests { try send(request, handle, &expected) }
-        guard PQpipelineSync(handle) == 1 else { throw lost() }
+        guard PQpipelineSync(handle) == 1 else { throw connectionLost() }
         counters?.count(roundTrips: 1)
         let (results, failure) = try receive(expected, handle)
-        guard PQexitPipelineMode(handle) == 1 else { throw lost() }
+        guard PQexitPipelineMode(handle) == 1 else { throw connectionLost() }
         if let tracing { trace(requests, results, duration: ContinuousClock.now - start, to: tracing) }
         try end(handle, failure)
         return results
@@ -215,7 +215,7 @@ final class Connection: SQLConnection {
         if name == nil, request.isKept {
             lastStatement += 1
             let new = "s\(lastStatement)"
-            guard PQsendPrepare(handle, new, request.sql, 0, nil) == 1 else { throw lost() }
+            guard PQsendPrepare(handle, new, request.sql, 0, nil) == 1 else { throw connectionLost() }
             expected.append(.preparation(sql: request.sql, name: new))
             name = new
         }
@@ -223,7 +223,7 @@ final class Connection: SQLConnection {
             if let name { return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) }
             return PQsendQueryParams(handle, request.sql, count, nil, values, lengths, formats, 1)
         }
-        guard isSent == 1 else { throw lost() }
+        guard isSent == 1 else { throw connectionLost() }
         expected.append(.answer)
     }
 
@@ -237,7 +237,7 @@ final class Connection: SQLConnection {
             defer { if case .answer = expectation { index += 1 } }
             var last: QueryResult?
             while let result = try next(handle) { last = result }
-            guard let last else { throw lost() }
+            guard let last else { throw connectionLost() }
             switch last.status {
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
                 switch expectation {
@@ -249,7 +249,7 @@ final class Connection: SQLConnection {
             }
         }
         // The end of the pipeline.
-        guard let end = try next(handle), end.status == PGRES_PIPELINE_SYNC else { throw lost() }
+        guard let end = try next(handle), end.status == PGRES_PIPELINE_SYNC else { throw connectionLost() }
         return (results, failure)
     }
 
@@ -265,7 +265,7 @@ final class Connection: SQLConnection {
     }
 
     /// Closes the connection, which can no longer be used, and returns the error.
-    func lost(_ cause: String? = nil) -> DataSourceError {
+    func connectionLost(_ cause: String? = nil) -> DataSourceError {
         let cause = cause ?? handle.map(Connection.message) ?? "The connection is closed."
         close()
         return DataSourceError(

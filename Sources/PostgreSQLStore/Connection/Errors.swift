@@ -141,11 +141,11 @@ extension DataSourceError {
         + "store with isReadOnly."
 
     /// Whether a server has refused a connection because a connection limit is reached.
-    var isOfFullServer: Bool { message == DataSourceError.fullServerMessage }
+    var isConnectionLimitReached: Bool { message == DataSourceError.fullServerMessage }
 
     /// Whether the connection is lost or leads to a server that is no longer the primary. After a loss, the effects of the last
     /// statements are unknown.
-    var isLoss: Bool { code == .storeUnavailable || code == .storeReadOnly }
+    var isConnectionLoss: Bool { code == .storeUnavailable || code == .storeReadOnly }
 
     /// Whether the server has rolled back a transaction because of a conflict, so that the transaction can be tried again.
     var isConflict: Bool {

@@ -25,7 +25,7 @@ package struct PostgreSQLOptions: Sendable {
     /// Whether to listen for notifications; false for tests of servers without notifications.
     package var isNotified = true
     /// The longest wait for an answer while no bytes are sent or received.
-    package var patience = Duration.seconds(60)
+    package var responseTimeout = Duration.seconds(60)
     /// The time without sent or received bytes after which to check whether the server works on the answer.
     package var silence = Duration.seconds(10)
     /// How long an idle reading connection is kept.
@@ -33,7 +33,7 @@ package struct PostgreSQLOptions: Sendable {
     /// The longest time that the main thread waits for the server.
     package var mainPatience = Duration.seconds(10)
     /// How long to look for the outcome of a transaction whose answer was lost.
-    package var settlingPatience = Duration.seconds(30)
+    package var outcomeTimeout = Duration.seconds(30)
     /// The age at which an open transaction of any program is reported, because old transactions make tables grow.
     package var oldTransactionAge = Duration.seconds(600)
     /// Waits before another try.
@@ -56,7 +56,7 @@ package struct PostgreSQLOptions: Sendable {
 
     var target: ConnectionTarget {
         ConnectionTarget(
-            connection: connection, isReadOnly: isReadOnly, server: server, patience: patience, silence: silence)
+            connection: connection, isReadOnly: isReadOnly, server: server, responseTimeout: responseTimeout, silence: silence)
     }
 }
 
@@ -69,7 +69,7 @@ struct ConnectionTarget: Sendable {
     /// The settings that select one of several servers; empty to accept any server that answers.
     var server: [String: String] = [:]
     /// The longest wait for an answer while no bytes are sent or received.
-    var patience: Duration
+    var responseTimeout: Duration
     /// The time without sent or received bytes after which to check whether the server works on the answer.
     var silence = Duration.seconds(10)
 
@@ -137,7 +137,7 @@ extension Connection {
     /// Sets all settings that the library relies on, regardless of the server's defaults.
     ///
     /// - Returns: The start time of the server process, as the server writes it.
-    func settle() throws(DataSourceError) -> String {
+    func configureSession() throws(DataSourceError) -> String {
         let settings = [
             "search_path": "''", "standard_conforming_strings": "on", "jit": "off",
             "lock_timeout": Connection.longestLock,

@@ -99,7 +99,7 @@ extension Connection {
         _ sql: String, _ rows: [Row], _ append: (Row, inout WireBuffer) throws(DataSourceError) -> Void
     ) throws(DataSourceError) {
         let start = ContinuousClock.now
-        guard let handle, PQsendQuery(handle, sql) == 1, let begun = try next(handle) else { throw lost() }
+        guard let handle, PQsendQuery(handle, sql) == 1, let begun = try next(handle) else { throw connectionLost() }
         counters?.count(roundTrips: 2)
         guard begun.status == PGRES_COPY_IN else {
             while try next(handle) != nil {}
@@ -118,7 +118,7 @@ extension Connection {
             failure = error
         }
         guard isUsable, PQputCopyEnd(handle, failure == nil ? nil : "The rows could not be made.") == 1 else {
-            throw failure ?? lost()
+            throw failure ?? connectionLost()
         }
         while let answer = try next(handle) {
             if failure == nil, answer.status != PGRES_COMMAND_OK { failure = DataSourceError(answer: answer) }
@@ -132,7 +132,7 @@ extension Connection {
         let isTaken = buffer.bytes.withUnsafeBytes { bytes in
             PQputCopyData(handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
         }
-        guard isTaken == 1 else { throw lost() }
+        guard isTaken == 1 else { throw connectionLost() }
         buffer.removeAll()
         // Wait, so that unsent bytes do not pile up.
         try wait(handle) { false }

@@ -85,7 +85,7 @@ struct GenerationMigration {
             for sql in statements.collect(link, into: table, index: index) { try run(sql) }
         }
         let copies = statements.copies(lookups)
-        for copy in copies { try carry(copy, meter) }
+        for copy in copies { try copyRows(copy, meter) }
         for condition in statements.derivedConditions(copies) where try run(condition.sql).rowCount > 0 {
             throw DataSourceError(notMigratable: condition.problem)
         }
@@ -117,7 +117,7 @@ struct GenerationMigration {
         try connection.pipeline([Request(sql, values, isKept: false)])[0]
     }
 
-    private func carry(_ copy: RowCopy, _ meter: MigrationMeter) throws(DataSourceError) {
+    private func copyRows(_ copy: RowCopy, _ meter: MigrationMeter) throws(DataSourceError) {
         meter.begin(copy.new.layout.name)
         let sql =
             "WITH moved AS (\(copy.sql(from: copy.old.name)) RETURNING \(StoredTable.key)) "
@@ -198,6 +198,6 @@ struct PostgreSQLDialect: SQLDialect {
         }
     }
 
-    func changed(_ expression: String, _ change: StringTransformation) -> String { StoredTable.missing }
+    func transformed(_ expression: String, _ change: StringTransformation) -> String { StoredTable.missing }
 }
 #endif

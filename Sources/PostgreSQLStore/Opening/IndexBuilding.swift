@@ -8,7 +8,7 @@ struct IndexBuilding {
     let schema: PostgreSQLSchema
 
     /// How long a concurrent build waits for each transaction of other members.
-    private static let patience = "10s"
+    private static let lockTimeout = "10s"
 
     /// Whether this role has the right to build and drop indexes.
     func isAllowed() throws(DataSourceError) -> Bool {
@@ -39,12 +39,12 @@ struct IndexBuilding {
     /// If long reads prevent an index from being built, the index is missing until the store is opened again.
     ///
     /// - Throws: `storeUnavailable`.
-    func buildBesideOthers() throws(DataSourceError) {
+    func buildConcurrently() throws(DataSourceError) {
         // If another process has the lock, that process builds the indexes.
         let lock = "hashtext('coredatasource index'), hashtext(\(schema.name.quotedText))"
         guard try connection.rows("SELECT pg_try_advisory_lock(\(lock))").isTrue(0, 0) else { return }
         defer { try? connection.run("SELECT pg_advisory_unlock(\(lock))") }
-        try connection.run("SET lock_timeout = '\(IndexBuilding.patience)'")
+        try connection.run("SET lock_timeout = '\(IndexBuilding.lockTimeout)'")
         defer { try? connection.run("RESET lock_timeout") }
         do throws(DataSourceError) {
             for name in try present(isValid: false).sorted() { try drop(name) }
@@ -52,11 +52,11 @@ struct IndexBuilding {
                 do throws(DataSourceError) {
                     _ = try connection.pipeline([Request(index.createSQL(isConcurrent: true), isKept: false)])
                 } catch {
-                    if !error.isLoss { try drop(index.name) }
+                    if !error.isConnectionLoss { try drop(index.name) }
                     throw error
                 }
             }
-        } catch  where !error.isLoss {
+        } catch  where !error.isConnectionLoss {
             return
         }
     }

@@ -20,9 +20,9 @@ struct ReadOnlyOpening {
         while true {
             var found: Registry.Entry?
             do throws(DataSourceError) {
-                return try connection.look { () throws(DataSourceError) in
+                return try connection.withSnapshot { () throws(DataSourceError) in
                     found = try Registry(connection).existingEntry(options.name)
-                    return try look(connection, found)
+                    return try open(connection, found)
                 }
             } catch  where error.code == .storeCorrupt && connection.isUsable {
                 // If another process has just reset the store, the tables of the old generation are gone.
@@ -34,7 +34,7 @@ struct ReadOnlyOpening {
         }
     }
 
-    private func look(_ connection: Connection, _ entry: Registry.Entry?) throws(DataSourceError) -> Result {
+    private func open(_ connection: Connection, _ entry: Registry.Entry?) throws(DataSourceError) -> Result {
         guard let entry else {
             throw DataSourceError(
                 .notAFile,

@@ -22,26 +22,26 @@ struct StoreOpening {
         try checkName()
         let connection = try Connection(options.target)
         // Set no limit, because counting large tables and building indexes can take long.
-        connection.patience = nil
-        defer { connection.patience = options.patience }
+        connection.responseTimeout = nil
+        defer { connection.responseTimeout = options.responseTimeout }
         try requirePrimary(connection)
-        try settleWriter(connection, idleLimit: .seconds(60))
+        try configureWriter(connection, idleLimit: .seconds(60))
         let registry = try Registry(connection)
-        var unbuilt: IndexBuilding?
+        var pendingIndexes: IndexBuilding?
         while true {
-            let result = try registry.holding(options.name) { () throws(DataSourceError) in
-                try open(registry, &unbuilt)
+            let result = try registry.withLock(options.name) { () throws(DataSourceError) in
+                try open(registry, &pendingIndexes)
             }
             if let result { return result }
-            try unbuilt?.buildBesideOthers()
+            try pendingIndexes?.buildConcurrently()
         }
     }
 
-    /// - Parameter unbuilt: On entry, the indexes that were built since the last call; nil if there was no build. On return,
+    /// - Parameter pendingIndexes: On entry, the indexes that were built since the last call; nil if there was no build. On return,
     ///   the indexes to build before the next call.
     /// - Returns: Nil if indexes must be built first, while the store is not locked.
     private func open(
-        _ registry: Registry, _ unbuilt: inout IndexBuilding?
+        _ registry: Registry, _ pendingIndexes: inout IndexBuilding?
     ) throws(DataSourceError) -> Result? {
         let connection = registry.connection
         let registry = try registry.prepared()
@@ -53,16 +53,16 @@ struct StoreOpening {
             let indexes = IndexBuilding(connection: connection, schema: schema)
             // A role without the right to build indexes uses the indexes that the store's owner has built.
             if try !indexes.isAllowed() {
-                unbuilt = nil
+                pendingIndexes = nil
             } else if try Members(connection, schema).reports(besides: nil).isEmpty {
                 try indexes.updateAlone()
-            } else if unbuilt?.schema.name != schema.name, try !indexes.missing().isEmpty {
-                unbuilt = indexes
+            } else if pendingIndexes?.schema.name != schema.name, try !indexes.missing().isEmpty {
+                pendingIndexes = indexes
                 return nil
             }
             try write(.text(options.layout.model.storedText), as: StoreMetadata.modelName, on: connection, in: schema)
         }
-        try settleWriter(connection)
+        try configureWriter(connection)
         connection.tracing = options.tracing
         let (membership, position) = try join(connection, schema)
         return Result(
@@ -87,7 +87,7 @@ struct StoreOpening {
     /// limit.
     ///
     /// - Parameter idleLimit: The longest idle time in the middle of a transaction.
-    func settleWriter(
+    func configureWriter(
         _ connection: Connection, idleLimit: Duration = .seconds(5)
     ) throws(DataSourceError) {
         let settings = [
@@ -165,7 +165,7 @@ struct StoreOpening {
     ) throws(DataSourceError) -> Registry.Entry {
         let connection = registry.connection
         let schema = try PostgreSQLSchema(named: old.schema)
-        try checkAlone(connection, schema, besides: own)
+        try requireNoOtherMember(connection, schema, besides: own)
         let firstFreeKey = try firstFreeKey(connection, schema)
         let keep = options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
         let isEmpty = keep > 0 ? try GenerationTables(connection, old.schema).isEmpty() : true
@@ -181,20 +181,20 @@ struct StoreOpening {
     /// - Returns: The last reports of the members that stopped without leaving the store.
     /// - Throws: `storeInUse`, which names the members, if other members have the store open.
     @discardableResult
-    func checkAlone(
+    func requireNoOtherMember(
         _ connection: Connection, _ schema: PostgreSQLSchema, besides own: Membership?
     ) throws(DataSourceError) -> [Int64: Int64] {
         let members = Members(connection, schema)
-        let (living, silent) = try members.living(besides: own?.member.number, options.wait)
-        try refuse(living)
-        for number in silent.keys.sorted() {
+        let (living, stoppedMembers) = try members.living(besides: own?.member.number, options.wait)
+        try throwIfInUse(living)
+        for number in stoppedMembers.keys.sorted() {
             try connection.transaction { () throws(DataSourceError) in try members.endTransactions(of: number) }
         }
-        return silent
+        return stoppedMembers
     }
 
     /// - Throws: `storeInUse`, which names the members, if there are other members.
-    func refuse(_ others: [StoreMember]) throws(DataSourceError) {
+    func throwIfInUse(_ others: [StoreMember]) throws(DataSourceError) {
         if others.isEmpty { return }
         throw DataSourceError("The store \(options.name)", openIn: others, cannotBe: "reset or migrated")
     }
@@ -264,7 +264,7 @@ extension StoreOpening {
         do throws(DataSourceError) {
             decision = try StartupDecision(.metadata(rows), options.identity, policy, restart: Self.restart)
         } catch  where error.code == .modelChanged {
-            throw try refused(error, in: registry, found: found)
+            throw try errorNamingMembers(error, in: registry, found: found)
         }
         do throws(DataSourceError) {
             return try follow(decision, registry, found)
@@ -286,13 +286,13 @@ extension StoreOpening {
         case .create, .proceed:
             return (found, StoreStartup(reason: .current))
         case .migrate(let reason, let metadata):
-            var (entry, startup) = try carryOver(
+            var (entry, startup) = try migrateGeneration(
                 in: registry, from: found, metadata: metadata, reason: reason, .migration(dropsByKey: true))
             let keyed = reason.entitiesWithChangedKey
             startup.entitiesReset = keyed.isEmpty ? nil : keyed
             return (entry, startup)
         case .resetEntities(let dropped, let reason, let metadata):
-            var (entry, startup) = try carryOver(
+            var (entry, startup) = try migrateGeneration(
                 in: registry, from: found, metadata: metadata, reason: reason, .reset(of: dropped))
             startup.entitiesReset = dropped.filter { options.layout.entity(named: $0)?.isAbstract != true }.sorted()
             return (entry, startup)
@@ -317,7 +317,7 @@ extension StoreOpening {
             decision = try StartupDecision(
                 .metadata(rows), options.identity, policy.withoutMigration, obstacle: cause, restart: Self.restart)
         } catch  where error.code == .modelChanged {
-            throw try refused(error, in: registry, found: found)
+            throw try errorNamingMembers(error, in: registry, found: found)
         }
         do throws(DataSourceError) {
             var (entry, startup) = try follow(decision, registry, found)
@@ -333,7 +333,7 @@ extension StoreOpening {
     private static let restart = ".discard or .backup(keep:)"
 
     /// The error for a policy that keeps the store. The error names the processes that have the store open.
-    private func refused(
+    private func errorNamingMembers(
         _ error: DataSourceError, in registry: Registry, found: Registry.Entry
     ) throws(DataSourceError) -> DataSourceError {
         let others = try Members(registry.connection, PostgreSQLSchema(named: found.schema)).recent()
@@ -351,7 +351,7 @@ extension StoreOpening {
     ///   kept.
     /// - Throws: `notMigratable`; `storeInUse`, which names the members, if other members have the store open; `storeBusy` if
     ///   another program has locked the tables; `modelChanged` if a database object of another program depends on the tables.
-    private func carryOver(
+    private func migrateGeneration(
         in registry: Registry, from old: Registry.Entry, metadata found: StoreMetadata, reason: StoreStartup.Reason,
         _ purpose: MigrationPurpose
     ) throws(DataSourceError) -> (Registry.Entry, StoreStartup) {
@@ -361,7 +361,7 @@ extension StoreOpening {
         let migration = try GenerationMigration(
             connection, found, from: old, to: PostgreSQLSchema(options.layout, name: next.schema),
             wanted: options.identity.completed(by: found), purpose: purpose)
-        let silent = try checkAlone(connection, schema, besides: nil)
+        let stoppedMembers = try requireNoOtherMember(connection, schema, besides: nil)
         let firstFreeKey = try firstFreeKey(connection, schema)
         let keep = purpose.isMigration ? 0 : options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
         var startup = StoreStartup(reason: reason)
@@ -369,7 +369,7 @@ extension StoreOpening {
             new throws(DataSourceError) in
             try migration.lock()
             // A silent member might have started to report again.
-            try refuse(Members(connection, schema).changed(from: silent, besides: nil))
+            try throwIfInUse(Members(connection, schema).changed(from: stoppedMembers, besides: nil))
             let outcome = try migration.run(options.migrationProgress)
             (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)
             if purpose.isMigration { startup.migration = outcome.report }

@@ -62,14 +62,14 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
         _ predicate: RowPredicate, isNegated: Bool, level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate {
         switch predicate {
-        case .relate(let lhs, let relation, let rhs, .natural):
+        case .compareExpressions(let lhs, let relation, let rhs, .natural):
             return writer.relation(lhs, relation, rhs, isNegated: isNegated, level: level)
         case .isMember(let value, let list) where list.order == .natural:
             guard let value = writer.value(value, level: level) else { return .unknown }
             return writer.membership(of: value.sql, in: list.elements, value.storage, isNegated: isNegated)
         case .text(let value, let matcher):
             return writer.text(value, matcher, isNegated: isNegated, level: level)
-        case .textOf(let value, let comparison, let pattern, let options) where !options.folds:
+        case .dynamicText(let value, let comparison, let pattern, let options) where !options.folds:
             return writer.text(value, comparison, pattern, isNegated: isNegated, level: level)
         default: return .unknown
         }

@@ -19,7 +19,7 @@ package struct QueryStatement {
     /// Whether the rows are in the order of the query, or the query has no order.
     package let isSorted: Bool
     /// Whether the server applies the limit and the offset, or the query has neither.
-    package let hasWindow: Bool
+    package let appliesWindow: Bool
     /// Whether the server returns the number of rows, as the only column of one row.
     package let isCount: Bool
     /// Whether no row can match, so that the statement need not be sent.
@@ -29,7 +29,7 @@ package struct QueryStatement {
     let layout: EntityLayout
 
     /// The largest number of rows that the server returns; nil if there is no limit.
-    package var rowLimit: Int? { isCount ? 1 : hasWindow ? query.limit : nil }
+    package var rowLimit: Int? { isCount ? 1 : appliesWindow ? query.limit : nil }
 
     /// - Parameters:
     ///   - isCount: Whether to return the number of rows, without limit and offset, instead of the rows.
@@ -57,8 +57,8 @@ package struct QueryStatement {
         isSorted = !isOrdered || query.sort.allSatisfy { $0.isPortable(table.layout) }
         if isOrdered && isSorted { sql += " ORDER BY " + writer.order(query.sort, results) }
         let isWhole = isCount || query.limit == nil && query.offset <= 0
-        hasWindow = isWhole || filter == nil && isSorted
-        if hasWindow && !isWhole {
+        appliesWindow = isWhole || filter == nil && isSorted
+        if appliesWindow && !isWhole {
             if let limit = query.limit { sql += " LIMIT \(writer.add(.integer(Int64(max(0, limit))), .integer))" }
             if query.offset > 0 { sql += " OFFSET \(writer.add(.integer(Int64(query.offset)), .integer))" }
         }
@@ -121,7 +121,7 @@ extension QueryStatement {
         var steps: [String] = []
         if let filter { steps.append("TEST EACH ROW OUTSIDE OF POSTGRESQL" + names(filter)) }
         if !isSorted { steps.append("SORT OUTSIDE OF POSTGRESQL") }
-        if !hasWindow { steps.append("APPLY LIMIT AND OFFSET OUTSIDE OF POSTGRESQL") }
+        if !appliesWindow { steps.append("APPLY LIMIT AND OFFSET OUTSIDE OF POSTGRESQL") }
         return steps
     }
 
@@ -144,9 +144,9 @@ extension QueryStatement {
         if isEmpty { return }
         if !isSorted { return try sortedRows(from: reader).forEach(body) }
         var window = RowFilter(filter ?? .constant(true), query.budget)
-        if !hasWindow {
-            window.skip = max(0, query.offset)
-            window.take = query.limit
+        if !appliesWindow {
+            window.remainingOffset = max(0, query.offset)
+            window.remainingLimit = query.limit
         }
         try reader.read(self) { row throws(DataSourceError) in
             try query.budget.countRow()

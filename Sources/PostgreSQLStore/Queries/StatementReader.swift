@@ -11,9 +11,9 @@ package protocol StatementReader: StoreReader, RowView {
     /// - Parameters:
     ///   - statement: Each row has the key, followed by the statement's `columns` and `joined` columns. Other columns are null.
     ///     The row of a count has the number instead of the key.
-    ///   - goOn: Returns whether another row is needed.
+    ///   - body: Returns whether another row is needed.
     func read(
-        _ statement: QueryStatement, _ goOn: (StoredRow) throws(DataSourceError) -> Bool
+        _ statement: QueryStatement, _ body: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError)
 
     /// Returns the server's description of how it would find the rows of a statement.

@@ -54,7 +54,7 @@ final class Reader: @unchecked Sendable {
     ///
     /// - Throws: `storeReset` if the tables are gone because another process has reset the store in the meantime.
     private func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
-        try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
+        try connection.checkingGeneration(schema, options.name) { () throws(DataSourceError) in
             try connection.pipeline(requests)
         }
     }
@@ -69,7 +69,7 @@ final class Reader: @unchecked Sendable {
 extension Reader: StatementReader {
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
         guard let table = schema.tables[entity] else { return nil }
-        return try one(table, table.keySQL, [WireValue(key)])?.row
+        return try firstRow(table, table.keySQL, [WireValue(key)])?.row
     }
 
     func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow? {
@@ -79,10 +79,10 @@ extension Reader: StatementReader {
             if case .text(let text) = value, text.utf8.contains(0) { return nil }
             guard value.fits(table.layout.columns[column].storage) else { return nil }
         }
-        return try one(table, table.constraintSQL[constraint], values.map { WireValue($0) })
+        return try firstRow(table, table.constraintSQL[constraint], values.map { WireValue($0) })
     }
 
-    private func one(
+    private func firstRow(
         _ table: PostgreSQLTable, _ sql: String, _ parameters: [WireValue]
     ) throws(DataSourceError) -> StoredRow? {
         counters.count(statements: 1)
@@ -99,7 +99,7 @@ extension Reader: StatementReader {
     }
 
     func read(
-        _ statement: QueryStatement, _ goOn: (StoredRow) throws(DataSourceError) -> Bool
+        _ statement: QueryStatement, _ body: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError) {
         counters.count(statements: 1)
         let parameters = statement.parameters.map { WireValue($0) }
@@ -108,7 +108,7 @@ extension Reader: StatementReader {
             let request = Request(statement.sql, parameters, isKept: parameters.count <= Reader.keptParameters)
             let found = try pipeline([request])[0]
             for row in 0..<found.rowCount {
-                guard try goOn(found.row(row, of: statement)) else { return }
+                guard try body(found.row(row, of: statement)) else { return }
             }
             return
         }
@@ -127,7 +127,7 @@ extension Reader: StatementReader {
             for row in 0..<found.rowCount {
                 let stored = found.row(row, of: statement)
                 bytes += stored.row.byteCount
-                guard try goOn(stored) else {
+                guard try body(stored) else {
                     return try close(cursor)
                 }
             }

@@ -31,10 +31,10 @@ final class ReaderPool: Sendable {
     }
 
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        let use = permits.use
-        guard permits.wait(use) else { throw MainWait.exceeded }
-        defer { permits.signal(use) }
-        let (reader, generation) = try begun()
+        let permitKind = permits.permitKind
+        guard permits.wait(permitKind) else { throw MainWait.limitError }
+        defer { permits.signal(permitKind) }
+        let (reader, generation) = try readerInTransaction()
         defer {
             reader.end()
             giveBack(reader, generation)
@@ -43,7 +43,7 @@ final class ReaderPool: Sendable {
     }
 
     /// Returns a reader whose transaction has begun. If the connection of an idle reader was lost, makes another reader.
-    private func begun() throws(DataSourceError) -> (Reader, Int) {
+    private func readerInTransaction() throws(DataSourceError) -> (Reader, Int) {
         while true {
             let (idle, schema, generation, isClosed) = state.withLock { state in
                 (state.idle.popLast()?.reader, state.schema, state.generation, state.isClosed)
@@ -55,7 +55,7 @@ final class ReaderPool: Sendable {
                 return (reader, generation)
             } catch {
                 reader.close()
-                guard idle != nil, error.isLoss else { throw error }
+                guard idle != nil, error.isConnectionLoss else { throw error }
                 // The other idle connections lead to the same server, so they are probably lost, too.
                 for other in takeIdle() { other.close() }
             }

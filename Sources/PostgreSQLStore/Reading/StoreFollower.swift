@@ -35,18 +35,18 @@ final class StoreFollower: Sendable {
     deinit { listener.withLock { $0 }?.end() }
 
     /// Runs a call that can wait for the server. On the main thread, the wait has a limit.
-    func inTime<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+    func withTimeLimit<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try MainWait.limited(to: options.mainPatience, body)
     }
 
     /// Reads one state of the store. The position of the state determines which pending rows replace rows of the state.
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        try inTime { () throws(DataSourceError) in try readers.read(body) }
+        try withTimeLimit { () throws(DataSourceError) in try readers.read(body) }
     }
 
-    func feeding<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        try inTime { () throws(DataSourceError) in
-            try feed.withLockInTime { (feed) throws(DataSourceError) in
+    func withFeed<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try withTimeLimit { () throws(DataSourceError) in
+            try feed.withLockBeforeLimit { (feed) throws(DataSourceError) in
                 guard let feed else { throw DataSourceError.storeClosed }
                 return try body(feed)
             }

@@ -78,7 +78,7 @@ struct GenerationTables {
     }
 
     /// Lets programs write to the tables of a backup, without recording the writes.
-    func endNotes() throws(DataSourceError) {
+    func stopRecordingWrites() throws(DataSourceError) {
         let function = schema.outsideFunction
         guard try connection.rows("SELECT to_regprocedure($1) IS NOT NULL", [WireValue("\(function)()")]).isTrue(0, 0)
         else { return }
@@ -94,7 +94,7 @@ extension Connection {
     /// Runs the body, which uses the tables of a generation.
     ///
     /// - Throws: `storeReset` if the tables are gone because another process has reset the store.
-    func ofGeneration<R>(
+    func checkingGeneration<R>(
         _ schema: PostgreSQLSchema, _ name: String, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         do throws(DataSourceError) { return try body() } catch {

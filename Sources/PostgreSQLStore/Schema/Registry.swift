@@ -29,14 +29,14 @@ struct Registry {
     /// Runs the body while no other process opens, resets or migrates the store.
     ///
     /// - Throws: `storeBusy` if another process takes too long.
-    func holding<R>(
+    func withLock<R>(
         _ store: String, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         let number = max(2, Int32(truncatingIfNeeded: Identifiers.hash(store)) & .max)
-        return try holding(number, "the store \(store)", body)
+        return try withLock(number, "the store \(store)", body)
     }
 
-    private func holding<R>(
+    private func withLock<R>(
         _ number: Int32, _ subject: String, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         do throws(DataSourceError) {
@@ -60,18 +60,18 @@ struct Registry {
     /// Returns the registry, and makes it if there is none.
     func prepared() throws(DataSourceError) -> Registry {
         if try exists() { return self }
-        return try holding(1, "a store of the database") { () throws(DataSourceError) in
+        return try withLock(1, "a store of the database") { () throws(DataSourceError) in
             // Another role might have made a registry in the meantime.
             let home = try RegistryHome(connection)
             let registry = try Registry(connection)
-            try registry.make(isThere: home.isThere)
+            try registry.make(schemaExists: home.schemaExists)
             return registry
         }
     }
 
-    private func make(isThere: Bool) throws(DataSourceError) {
+    private func make(schemaExists: Bool) throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
-            if !isThere { try connection.run("CREATE SCHEMA \(schema.quoted)") }
+            if !schemaExists { try connection.run("CREATE SCHEMA \(schema.quoted)") }
             try connection.run(
                 """
                 CREATE TABLE IF NOT EXISTS \(stores) (name text PRIMARY KEY, generation bigint NOT NULL, schema text NOT NULL)
@@ -135,7 +135,7 @@ struct Registry {
         if count > 0, !isEmpty {
             let backup = try freeBackup(of: name, entry.generation)
             try connection.run("ALTER SCHEMA \(entry.schema.quoted) RENAME TO \(backup.quoted)")
-            try GenerationTables(connection, backup).endNotes()
+            try GenerationTables(connection, backup).stopRecordingWrites()
             _ = try connection.rows(
                 "INSERT INTO \(backups) VALUES ($1, $2, $3)",
                 [WireValue(backup), WireValue(name), WireValue(entry.generation)])

@@ -10,7 +10,7 @@ internal import RowStore
 /// role could simply make the current role its member.
 struct RegistryHome {
     let schema: String
-    let isThere: Bool
+    let schemaExists: Bool
 
     static let shared = "coredatasource"
 
@@ -36,24 +36,24 @@ struct RegistryHome {
         func row(_ name: String) -> Int? { (0..<found.rowCount).first { found.text($0, 1) == name } }
         let (ownRow, sharedRow) = (row(own), row(RegistryHome.shared))
         if let ownRow, found.isTrue(ownRow, 5) {
-            self.init(schema: own, isThere: true)
+            self.init(schema: own, schemaExists: true)
         } else if let sharedRow, found.isTrue(sharedRow, 4) {
             guard found.isTrue(sharedRow, 3) else {
                 throw RegistryHome.untrusted(RegistryHome.shared, found.text(sharedRow, 2))
             }
-            self.init(schema: RegistryHome.shared, isThere: true)
+            self.init(schema: RegistryHome.shared, schemaExists: true)
         } else if sharedRow == nil {
-            self.init(schema: RegistryHome.shared, isThere: false)
+            self.init(schema: RegistryHome.shared, schemaExists: false)
         } else if let ownRow {
             throw RegistryHome.untrusted(own, found.text(ownRow, 2))
         } else {
-            self.init(schema: own, isThere: false)
+            self.init(schema: own, schemaExists: false)
         }
     }
 
-    private init(schema: String, isThere: Bool) {
+    private init(schema: String, schemaExists: Bool) {
         self.schema = schema
-        self.isThere = isThere
+        self.schemaExists = schemaExists
     }
 
     static func untrusted(_ schema: String, _ owner: String) -> DataSourceError {
@@ -94,7 +94,7 @@ struct RegistryHome {
 /// Inspects a store that other members can have open, without changing anything.
 extension Connection {
     /// Runs the body in a read-only transaction with one state of the database.
-    func look<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+    func withSnapshot<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         defer { if isUsable { try? run("ROLLBACK") } }
         return try body()

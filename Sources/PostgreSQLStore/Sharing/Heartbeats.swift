@@ -6,16 +6,16 @@ internal import RowStore
 /// A member lives as long as its reports change. The clocks of the server and of other members are not used, because
 /// these clocks can be set at any time. If this process did not look for a while, the measurement starts again.
 package final class Heartbeats: Sendable {
-    private struct Sight: Sendable {
+    private struct Observation: Sendable {
         let report: Int64
         let since: ContinuousClock.Instant
     }
 
     private struct State {
         var last: ContinuousClock.Instant?
-        var members: [Int64: Sight] = [:]
+        var members: [Int64: Observation] = [:]
         /// When leases and tickets were first seen.
-        var firsts: [String: ContinuousClock.Instant] = [:]
+        var firstSeen: [String: ContinuousClock.Instant] = [:]
     }
 
     /// After a longer pause between two looks, this process does not know how long other members have been silent.
@@ -35,19 +35,19 @@ package final class Heartbeats: Sendable {
     ///   ticket was first seen, and the current time.
     package func record(
         _ reports: [Int64: Int64], _ names: [String], at now: ContinuousClock.Instant = .now
-    ) -> (silence: [Int64: Duration], firsts: [String: Int64], now: Int64) {
+    ) -> (silence: [Int64: Duration], firstSeen: [String: Int64], now: Int64) {
         state.withLock { state in
-            if let last = state.last, now - last > Heartbeats.pause { (state.members, state.firsts) = ([:], [:]) }
+            if let last = state.last, now - last > Heartbeats.pause { (state.members, state.firstSeen) = ([:], [:]) }
             state.last = now
-            let (members, firsts) = (state.members, state.firsts)
+            let (members, firstSeen) = (state.members, state.firstSeen)
             state.members = Dictionary(
                 uniqueKeysWithValues: reports.map { number, report in
                     if let known = members[number], known.report == report { return (number, known) }
-                    return (number, Sight(report: report, since: now))
+                    return (number, Observation(report: report, since: now))
                 })
-            state.firsts = Dictionary(names.map { ($0, firsts[$0] ?? now) }) { first, _ in first }
+            state.firstSeen = Dictionary(names.map { ($0, firstSeen[$0] ?? now) }) { first, _ in first }
             return (
-                state.members.mapValues { now - $0.since }, state.firsts.mapValues { milliseconds($0) },
+                state.members.mapValues { now - $0.since }, state.firstSeen.mapValues { milliseconds($0) },
                 milliseconds(now)
             )
         }
@@ -64,9 +64,9 @@ final class TrustKeeper: Sendable {
     private struct State {
         var number = 0
         /// When this member last reached the server; nil if that is unknown.
-        var beat: ContinuousClock.Instant?
+        var lastHeartbeat: ContinuousClock.Instant?
         /// Whether there is a save with an unknown outcome.
-        var isUnsettled = false
+        var isInDoubt = false
     }
 
     private let state = Guarded(State())
@@ -76,28 +76,28 @@ final class TrustKeeper: Sendable {
 
     var trust: LeaseTrust? {
         state.withLock { state in
-            guard let beat = state.beat, !state.isUnsettled else { return nil }
-            return LeaseTrust(number: state.number, end: beat + TrustKeeper.silence)
+            guard let lastHeartbeat = state.lastHeartbeat, !state.isInDoubt else { return nil }
+            return LeaseTrust(number: state.number, end: lastHeartbeat + TrustKeeper.silence)
         }
     }
 
     /// Records that a message of this member has reached the server.
     ///
     /// - Parameter time: When the message was sent.
-    func didBeat(at time: ContinuousClock.Instant) { state.withLock { $0.beat = time } }
+    func didBeat(at time: ContinuousClock.Instant) { state.withLock { $0.lastHeartbeat = time } }
 
     /// Ends the trust in earlier reads, because a connection was lost or a save was not written as expected.
     func end() { state.withLock { $0.number += 1 } }
 
     /// Ends the trust in earlier reads until the next beat, because the connection of the beats was lost.
-    func endBeats() {
+    func endUntilNextHeartbeat() {
         state.withLock { state in
-            state.beat = nil
+            state.lastHeartbeat = nil
             state.number += 1
         }
     }
 
-    func setUnsettled(_ isUnsettled: Bool) { state.withLock { $0.isUnsettled = isUnsettled } }
+    func setInDoubt(_ isInDoubt: Bool) { state.withLock { $0.isInDoubt = isInDoubt } }
 }
 
 /// Looks for transactions in the database that have been open for a long time. During such a transaction, the server keeps all
@@ -105,25 +105,25 @@ final class TrustKeeper: Sendable {
 struct OldTransactions {
     /// The age from which an open transaction is reported.
     let age: Duration
-    private var nextLook: ContinuousClock.Instant
+    private var nextCheck: ContinuousClock.Instant
     /// The transaction that was last reported.
     private var reported: String?
 
     init(age: Duration) {
         self.age = age
-        nextLook = .now + age / OldTransactions.looks
+        nextCheck = .now + age / OldTransactions.checksPerAge
     }
 
     /// How often to look for transactions within `age`.
-    private static let looks = 10
+    private static let checksPerAge = 10
 
     /// Returns a report of the oldest open transaction; nil if it is too early to look again, if no transaction is old
     /// enough, or if the last report was about the same transaction.
     ///
     /// A role sees transactions of other roles only if it is a superuser or a member of `pg_read_all_stats`.
-    mutating func look(_ connection: Connection) throws(DataSourceError) -> DataSourceError? {
-        guard ContinuousClock.now >= nextLook else { return nil }
-        nextLook = .now + age / OldTransactions.looks
+    mutating func findOldTransaction(_ connection: Connection) throws(DataSourceError) -> DataSourceError? {
+        guard ContinuousClock.now >= nextCheck else { return nil }
+        nextCheck = .now + age / OldTransactions.checksPerAge
         let found = try connection.rows(
             """
             SELECT pid::bigint, coalesce(nullif(application_name, ''), 'a program'), coalesce(usename::text, ''), xact_start::text \

@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import RowStore
 
-extension LeaseFacts {
+extension LeaseSnapshot {
     /// Reads the leases, the tickets, and the living members.
     ///
     /// - Parameter heartbeats: The reports that this process has seen, to measure times by its own clock. Nil measures times by
@@ -13,21 +13,21 @@ extension LeaseFacts {
             "SELECT leases, \(PostgreSQLSchema.milliseconds) FROM \(schema.qualified(PostgreSQLSchema.feed))")
         let results = try connection.pipeline([count] + schema.leaseTables.selects.map { Request($0) })
         let version = results[0].rowCount == 1 ? results[0].integer(0, 0) : -1
-        guard version >= 0, let desk = LeaseDesk(results[1...].map(\.values), version: version) else {
+        guard version >= 0, let arbiter = LeaseArbiter(results[1...].map(\.values), version: version) else {
             throw DataSourceError(damagedSharing: schema.name)
         }
         let known = try Members(connection, schema).all()
         let members = known.map(\.member)
         guard let heartbeats else {
             let alive = Set(known.filter { $0.report != nil && $0.silence < Members.silence }.map(\.member.number))
-            self.init(desk: desk, version: version, now: results[0].integer(0, 1), members: members) {
+            self.init(arbiter: arbiter, version: version, now: results[0].integer(0, 1), members: members) {
                 alive.contains($0)
             }
             return
         }
-        let seen = heartbeats.record(known.reduce(into: [:]) { $0[$1.member.number] = $1.report }, desk.names)
+        let seen = heartbeats.record(known.reduce(into: [:]) { $0[$1.member.number] = $1.report }, arbiter.names)
         let alive = Set(seen.silence.filter { $0.value < .milliseconds(Members.silence) }.keys)
-        self.init(desk: desk.begun(at: seen.firsts, version), version: version, now: seen.now, members: members) {
+        self.init(arbiter: arbiter.withStartTimes(at: seen.firstSeen, version), version: version, now: seen.now, members: members) {
             alive.contains($0)
         }
     }
@@ -35,17 +35,17 @@ extension LeaseFacts {
     /// Returns the entities whose leases a change takes away from other members, by member.
     ///
     /// - Parameter own: The member that makes the change. Leases that it releases are not listed.
-    func losses(_ changed: LeaseDesk, but own: Int64) -> [Int64: Set<String>] {
+    func losses(_ changed: LeaseArbiter, excluding own: Int64) -> [Int64: Set<String>] {
         var lost: [Int64: Set<String>] = [:]
-        for (entity, lease) in desk.leases where changed.leases[entity]?.holder != lease.holder {
+        for (entity, lease) in arbiter.leases where changed.leases[entity]?.holder != lease.holder {
             if let holder = lease.holder, holder != own { lost[holder, default: []].insert(entity) }
         }
         return lost
     }
 
     /// Writes the differences, in the transaction in which these facts were read.
-    func write(_ changed: LeaseDesk, _ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
-        let requests = schema.leaseTables.changes(from: desk, to: changed).map { Request($0) }
+    func write(_ changed: LeaseArbiter, _ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
+        let requests = schema.leaseTables.changes(from: arbiter, to: changed).map { Request($0) }
         let count = Request(
             "UPDATE \(schema.qualified(PostgreSQLSchema.feed)) SET leases = $1", [WireValue(version + 1)])
         _ = try connection.pipeline(requests + [count])
@@ -63,25 +63,25 @@ extension PostgreSQLSchema {
     }
 }
 
-extension LeaseDesk {
+extension LeaseArbiter {
     /// The names of the leases and tickets for ``Heartbeats``.
-    fileprivate var names: [String] { leases.map { LeaseDesk.name($0, $1) } + tickets.map { "\($0.number)" } }
+    fileprivate var names: [String] { leases.map { LeaseArbiter.name($0, $1) } + tickets.map { "\($0.number)" } }
 
     /// A different name for each holder.
     private static func name(_ entity: String, _ lease: Lease) -> String {
         "\(entity)\n\(lease.epoch)\n\(lease.holder ?? 0)"
     }
 
-    /// - Parameter firsts: The time at which this process first saw each lease and each ticket.
-    fileprivate func begun(at firsts: [String: Int64], _ version: Int64) -> LeaseDesk {
+    /// - Parameter firstSeen: The time at which this process first saw each lease and each ticket.
+    fileprivate func withStartTimes(at firstSeen: [String: Int64], _ version: Int64) -> LeaseArbiter {
         var (leases, tickets) = (leases, tickets)
         for (entity, lease) in leases {
-            if let first = firsts[LeaseDesk.name(entity, lease)] { leases[entity]?.since = first }
+            if let first = firstSeen[LeaseArbiter.name(entity, lease)] { leases[entity]?.since = first }
         }
         for index in tickets.indices {
-            if let first = firsts["\(tickets[index].number)"] { tickets[index].since = first }
+            if let first = firstSeen["\(tickets[index].number)"] { tickets[index].since = first }
         }
-        return LeaseDesk(leases: leases, tickets: tickets, nextTicket: version + 1)
+        return LeaseArbiter(leases: leases, tickets: tickets, nextTicket: version + 1)
     }
 }
 #endif

@@ -17,7 +17,7 @@ final class Listener: Sendable {
     private struct State {
         var handler: (@Sendable () -> Void)?
         var report: (@Sendable (DataSourceError) -> Void)?
-        var isAway = false
+        var isDisconnected = false
     }
 
     private let options: PostgreSQLOptions
@@ -34,7 +34,7 @@ final class Listener: Sendable {
     /// Whether a call of the handler waits on the queue.
     private let isCalling = Atomic(false)
     /// A pipe that ends the thread's wait. Neither end ever blocks.
-    private let wakeUp: (read: Int32, write: Int32)
+    private let wakePipe: (read: Int32, write: Int32)
 
     init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, membership: Membership?, trust: TrustKeeper) {
         self.options = options
@@ -48,7 +48,7 @@ final class Listener: Sendable {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
-        wakeUp = (ends[0], ends[1])
+        wakePipe = (ends[0], ends[1])
         let thread = Thread { [self] in
             run()
             ended.signal()
@@ -58,8 +58,8 @@ final class Listener: Sendable {
     }
 
     deinit {
-        close(wakeUp.read)
-        close(wakeUp.write)
+        close(wakePipe.read)
+        close(wakePipe.write)
     }
 
     func listen(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.handler = handler } }
@@ -71,18 +71,18 @@ final class Listener: Sendable {
     /// Notifies the other members soon. One notification covers all saves until then. A member that misses the notification
     /// checks the store after its next beat.
     func notifyOthers() {
-        if !hasEventsForOthers.exchange(true, ordering: .sequentiallyConsistent) { wake() }
+        if !hasEventsForOthers.exchange(true, ordering: .sequentiallyConsistent) { interruptWait() }
     }
 
-    private func wake() {
+    private func interruptWait() {
         var byte: UInt8 = 1
-        _ = write(wakeUp.write, &byte, 1)
+        _ = write(wakePipe.write, &byte, 1)
     }
 
     /// Ends the thread. No handler is called after this call has returned.
     func end() {
         guard !isEnding.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        wake()
+        interruptWait()
         // A handler on this thread must not wait for the thread.
         if Thread.current.name != "CoreDataSource.listener" {
             if MainQueue.isCurrent { _ = ended.wait(timeout: .now() + .seconds(10)) } else { ended.wait() }
@@ -102,15 +102,15 @@ final class Listener: Sendable {
                     try listen(on: connection, until: nextBeat, isNotified)
                     // Send a due beat, regardless of the number of notifications.
                     if ContinuousClock.now >= nextBeat {
-                        try beat(connection)
-                        nextBeat = .now + .milliseconds(Members.beat)
-                        if membership != nil, let old = try oldTransactions.look(connection) {
+                        try sendHeartbeat(connection)
+                        nextBeat = .now + .milliseconds(Members.heartbeatInterval)
+                        if membership != nil, let old = try oldTransactions.findOldTransaction(connection) {
                             state.withLock { $0.report }?(old)
                         }
                     }
                 } else {
                     (connection, isNotified) = try connected()
-                    nextBeat = .now + .milliseconds(Members.beat)
+                    nextBeat = .now + .milliseconds(Members.heartbeatInterval)
                     pause = .milliseconds(100)
                     record(nil)
                     call()
@@ -118,7 +118,7 @@ final class Listener: Sendable {
             } catch {
                 connection?.close()
                 connection = nil
-                trust.endBeats()
+                trust.endUntilNextHeartbeat()
                 record(error)
                 wait(-1, Int32(pause / .milliseconds(1)))
                 pause = min(pause * 2, .seconds(5))
@@ -129,7 +129,7 @@ final class Listener: Sendable {
             do throws(DataSourceError) { try sendNotification(connection) } catch {}
             connection.close()
         }
-        trust.endBeats()
+        trust.endUntilNextHeartbeat()
     }
 
     /// Sends the notification of this member. A notification of another program can lock the server for a long time,
@@ -148,7 +148,7 @@ final class Listener: Sendable {
     private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
         let connection = try Connection(options.target)
         // After this time without a beat, other members treat this member as ended.
-        (connection.patience, connection.silence) = (min(options.patience, .milliseconds(Members.silence)), nil)
+        (connection.responseTimeout, connection.silence) = (min(options.responseTimeout, .milliseconds(Members.silence)), nil)
         // Beats and notifications need not survive a crash, and must not wait for a disk or a standby.
         try connection.run("SET synchronous_commit = off")
         // A standby sends no notifications.
@@ -160,14 +160,14 @@ final class Listener: Sendable {
                 isNotified = false
             }
         }
-        try beat(connection)
+        try sendHeartbeat(connection)
         return (connection, isNotified)
     }
 
-    private func beat(_ connection: Connection) throws(DataSourceError) {
+    private func sendHeartbeat(_ connection: Connection) throws(DataSourceError) {
         let sent = ContinuousClock.now
-        try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
-            if let membership { return try Members(connection, schema).beat(membership) }
+        try connection.checkingGeneration(schema, options.name) { () throws(DataSourceError) in
+            if let membership { return try Members(connection, schema).sendHeartbeat(membership) }
             _ = try connection.rows("SELECT 1 FROM \(schema.qualified(PostgreSQLSchema.feed))")
         }
         trust.didBeat(at: sent)
@@ -179,7 +179,7 @@ final class Listener: Sendable {
         on connection: Connection, until nextBeat: ContinuousClock.Instant, _ isNotified: Bool
     ) throws(DataSourceError) {
         let remaining = Int32((max(.zero, nextBeat - .now) / .milliseconds(1)).rounded(.up))
-        wait(connection.socket, isNotified ? remaining : min(remaining, Members.look))
+        wait(connection.socket, isNotified ? remaining : min(remaining, Members.pollInterval))
         if isEnding.load(ordering: .sequentiallyConsistent) { return }
         try sendNotification(connection)
         let isCalled = try connection.takeNotifications()
@@ -189,13 +189,13 @@ final class Listener: Sendable {
     /// Waits until the socket or the pipe can be read, or the time is over.
     private func wait(_ socket: Int32, _ milliseconds: Int32) {
         var polled = [
-            pollfd(fd: wakeUp.read, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: wakePipe.read, events: Int16(POLLIN), revents: 0),
             pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
         ]
         _ = poll(&polled, 2, milliseconds)
         guard polled[0].revents != 0 else { return }
         var bytes: (UInt64, UInt64) = (0, 0)
-        _ = read(wakeUp.read, &bytes, 16)
+        _ = read(wakePipe.read, &bytes, 16)
     }
 
     /// Calls the handler on a separate queue, because the thread must send beats even if the handler takes long.
@@ -211,8 +211,8 @@ final class Listener: Sendable {
     /// Reports the loss of the connection only once.
     private func record(_ error: DataSourceError?) {
         let report = state.withLock { state -> (@Sendable (DataSourceError) -> Void)? in
-            defer { state.isAway = error != nil }
-            return state.isAway ? nil : state.report
+            defer { state.isDisconnected = error != nil }
+            return state.isDisconnected ? nil : state.report
         }
         if let error { report?(error) }
     }

@@ -25,11 +25,11 @@ struct Members {
     private let namespace: String
 
     /// The time between two reports of a member, in milliseconds.
-    static let beat: Int32 = 1500
+    static let heartbeatInterval: Int32 = 1500
     /// The time without a report after which a member counts as ended, in milliseconds.
     static let silence: Int64 = 6000
     /// The time between two checks for saves on a server without notifications, in milliseconds.
-    static let look: Int32 = 250
+    static let pollInterval: Int32 = 250
     /// How long ended members are kept, so that the member of a save can be named; and how long their saves are kept, so that
     /// an outcome can be found out after a long sleep.
     private static let (memory, memoryOfSaves) = ("1 hour", "30 days")
@@ -44,7 +44,7 @@ struct Members {
     }
 
     /// A member in the store's tables.
-    struct Known {
+    struct Record {
         let member: StoreMember
         /// Changes with each report of the member; nil if the member has left.
         let report: Int64?
@@ -53,20 +53,20 @@ struct Members {
     }
 
     /// Subtracted from the time at which a member left, to mark the member as left. The time can be calculated back.
-    private static let farAway = "interval '1000 years'"
-    private static let hasLeft = "seen < '1500-01-01'"
+    private static let departureOffset = "interval '1000 years'"
+    private static let hasLeftSQL = "seen < '1500-01-01'"
 
-    func all() throws(DataSourceError) -> [Known] {
+    func all() throws(DataSourceError) -> [Record] {
         let found = try connection.rows(
             """
-            SELECT number, process, name, CASE WHEN NOT \(Members.hasLeft) THEN (extract(epoch FROM seen) * 1000000)::bigint END, \
+            SELECT number, process, name, CASE WHEN NOT \(Members.hasLeftSQL) THEN (extract(epoch FROM seen) * 1000000)::bigint END, \
             (extract(epoch FROM clock_timestamp() - seen) * 1000)::bigint FROM \(table) ORDER BY number
             """)
         return (0..<found.rowCount).map { row in
             let member = StoreMember(
                 number: found.integer(row, 0), processID: Int32(truncatingIfNeeded: found.integer(row, 1)),
                 name: found.text(row, 2))
-            return Known(member: member, report: found.optionalInteger(row, 3), silence: found.integer(row, 4))
+            return Record(member: member, report: found.optionalInteger(row, 3), silence: found.integer(row, 4))
         }
     }
 
@@ -127,7 +127,7 @@ struct Members {
             (
                 table,
                 """
-                CASE WHEN \(Members.hasLeft) THEN seen + \(Members.farAway) ELSE seen END \
+                CASE WHEN \(Members.hasLeftSQL) THEN seen + \(Members.departureOffset) ELSE seen END \
                 < clock_timestamp() - interval '\(Members.memory)'
                 """
             ),
@@ -146,14 +146,14 @@ struct Members {
         }
     }
 
-    func isThere(_ membership: Membership) throws(DataSourceError) -> Bool {
+    func contains(_ membership: Membership) throws(DataSourceError) -> Bool {
         try connection.rows("SELECT 1 FROM \(table) WHERE number = $1 AND token = $2", membership.values).rowCount == 1
     }
 
     /// Reports that a member lives. Adds the member again if it was deleted after a long silence.
     ///
     /// - Throws: `storeReset` if another member has this member's number.
-    func beat(_ membership: Membership) throws(DataSourceError) {
+    func sendHeartbeat(_ membership: Membership) throws(DataSourceError) {
         let beaten = try connection.rows(
             "UPDATE \(table) SET seen = clock_timestamp() WHERE number = $1 AND token = $2", membership.values)
         if beaten.changedRows == 1 { return }
@@ -227,7 +227,7 @@ struct Members {
     func remove(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.pipeline([
             Request(
-                "UPDATE \(table) SET seen = clock_timestamp() - \(Members.farAway) WHERE number = $1 AND token = $2",
+                "UPDATE \(table) SET seen = clock_timestamp() - \(Members.departureOffset) WHERE number = $1 AND token = $2",
                 membership.values),
             Request("DELETE FROM \(saves) WHERE member = $1 AND token = $2", membership.values),
             Request("DELETE FROM \(writers) WHERE member = $1 AND token = $2", membership.values),

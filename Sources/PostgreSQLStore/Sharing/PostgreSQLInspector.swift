@@ -13,18 +13,18 @@ package final class PostgreSQLInspector: StoreInspector {
     private var connection: Connection?
 
     package init(_ connection: String, name: String, models: [ManagedObjectModel]) {
-        target = ConnectionTarget(connection: connection, patience: .seconds(60))
+        target = ConnectionTarget(connection: connection, responseTimeout: .seconds(60))
         self.name = name
         self.models = models
     }
 
-    package func look<R>(
+    package func withSnapshot<R>(
         _ body: (any InspectedState) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         let connection = if let connection { connection } else { try Connection(target) }
         self.connection = connection
         do throws(DataSourceError) {
-            return try connection.look { () throws(DataSourceError) in
+            return try connection.withSnapshot { () throws(DataSourceError) in
                 guard let entry = try Registry(connection).existingEntry(name) else {
                     throw DataSourceError(.notADatabase, "The database has no store \(name).")
                 }
@@ -58,7 +58,7 @@ private struct InspectedGeneration: InspectedState {
         return (found.integer(0, 0), found.integer(0, 1))
     }
 
-    func leases() throws(DataSourceError) -> LeaseFacts { try LeaseFacts(connection, schema, nil) }
+    func leases() throws(DataSourceError) -> LeaseSnapshot { try LeaseSnapshot(connection, schema, nil) }
 
     func members() throws(DataSourceError) -> [StoreMember] { try Members(connection, schema).all().map(\.member) }
 

@@ -45,7 +45,7 @@ struct RowWriter {
 
     /// Writes the rest of a save with early rows.
     mutating func write(_ remainder: EarlyRows.Remainder) throws(DataSourceError) {
-        for wrong in remainder.wrong { try delete(wrong.rows, schema.table(wrong.entity)) }
+        for stale in remainder.stale { try delete(stale.rows, schema.table(stale.entity)) }
         try write(remainder.changes)
     }
 
@@ -91,7 +91,7 @@ struct RowWriter {
         do throws(DataSourceError) {
             results = try connection.pipeline(sent.map(\.request) + last)
         } catch {
-            throw schema.named(error)
+            throw schema.withModelNames(error)
         }
         for (waiting, result) in zip(sent, results) {
             guard let expected = waiting.expected, result.changedRows != expected else { continue }
@@ -140,7 +140,7 @@ struct RowWriter {
                 }
             }
         } catch {
-            throw schema.named(error)
+            throw schema.withModelNames(error)
         }
     }
 
@@ -227,7 +227,7 @@ extension PostgreSQLSchema {
     var hasConstraints: Bool { tables.contains { $0?.constraints.isEmpty == false } }
 
     /// Returns the server's error with names of the model instead of the name of a constraint.
-    func named(_ error: DataSourceError) -> DataSourceError {
+    func withModelNames(_ error: DataSourceError) -> DataSourceError {
         guard error.code == .uniquenessViolated, let name = error.attributeName else { return error }
         for table in tables.compactMap(\.self) {
             if let constraint = table.constraints.first(where: { $0.name == name }) {

@@ -8,7 +8,7 @@ extension Writer {
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
         let keys = schema.qualified(PostgreSQLSchema.keys)
         let first = schema.firstFreeKey
-        return try reconnecting { (connection) throws(DataSourceError) in
+        return try withReconnect { (connection) throws(DataSourceError) in
             let results = try connection.pipeline([
                 Request("BEGIN"),
                 // Commit durably, so that no other member ever gets the same keys.
@@ -91,7 +91,7 @@ extension Writer {
     /// Handles a loss of saves on the server. If the server has lost saves of this member, releases the member's leases
     /// now instead of before the next save.
     func recordOtherHistory() {
-        _ = try? reconnecting { (_) throws(DataSourceError) in try rejoin() }
+        _ = try? withReconnect { (_) throws(DataSourceError) in try rejoin() }
     }
 
     /// Releases all leases of this member. The feed must be locked.
@@ -120,7 +120,7 @@ extension Writer {
 /// long commit.
 ///
 /// Guarded by: ``PostgreSQLStore``.
-final class LeaseClerk {
+final class LeaseWriter {
     private let opening: StoreOpening
     private let schema: PostgreSQLSchema
     private let membership: Membership
@@ -148,30 +148,30 @@ final class LeaseClerk {
     ///
     /// - Returns: The leases, and whether other members must be notified.
     func change(_ change: LeaseChange) throws(DataSourceError) -> (table: LeaseTable, isChanged: Bool) {
-        do throws(DataSourceError) { return try once(change) } catch {
-            guard error.isLoss || error.isConflict else { throw error }
+        do throws(DataSourceError) { return try changeOnce(change) } catch {
+            guard error.isConnectionLoss || error.isConflict else { throw error }
             if connection?.isUsable != true { close() }
-            return try once(change)
+            return try changeOnce(change)
         }
     }
 
-    private func once(_ change: LeaseChange) throws(DataSourceError) -> (table: LeaseTable, isChanged: Bool) {
+    private func changeOnce(_ change: LeaseChange) throws(DataSourceError) -> (table: LeaseTable, isChanged: Bool) {
         let connection = try connected()
         let own = membership.member.number
-        return try connection.ofGeneration(schema, opening.options.name) { () throws(DataSourceError) in
+        return try connection.checkingGeneration(schema, opening.options.name) { () throws(DataSourceError) in
             try connection.transaction { () throws(DataSourceError) in
                 try connection.run("SET LOCAL synchronous_commit = on")
                 try Members(connection, schema).lockFeed(membership, opening.options.name)
-                let facts = try LeaseFacts(connection, schema, heartbeats)
-                let desk = change(facts)
-                if desk != facts.desk {
-                    try facts.write(desk, connection, schema)
-                    for (member, entities) in facts.losses(desk, but: own).sorted(by: { $0.key < $1.key }) {
+                let snapshot = try LeaseSnapshot(connection, schema, heartbeats)
+                let arbiter = change(snapshot)
+                if arbiter != snapshot.arbiter {
+                    try snapshot.write(arbiter, connection, schema)
+                    for (member, entities) in snapshot.losses(arbiter, excluding: own).sorted(by: { $0.key < $1.key }) {
                         try Members(connection, schema).endTransactions(
                             of: member, writing: schema.tables(of: entities))
                     }
                 }
-                return (facts.table(of: desk, schema.layout, asSeenBy: own), desk != facts.desk)
+                return (snapshot.table(of: arbiter, schema.layout, asSeenBy: own), arbiter != snapshot.arbiter)
             }
         }
     }
@@ -180,7 +180,7 @@ final class LeaseClerk {
         if let connection, connection.isUsable { return connection }
         let made = try Connection(opening.options.target)
         made.counters = counters
-        try opening.settleWriter(made)
+        try opening.configureWriter(made)
         made.tracing = opening.options.tracing
         connection = made
         return made

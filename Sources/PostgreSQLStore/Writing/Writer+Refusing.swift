@@ -28,7 +28,7 @@ extension Writer {
                     }
                     // A save that is already committed needs no lease.
                     try write(
-                        group.indices.filter { !landed.contains(group[$0].number) }[...], of: &selection, connection)
+                        group.indices.filter { !alreadyCommitted.contains(group[$0].number) }[...], of: &selection, connection)
                     outcome = CommitOutcome(refused: selection.refusals.errors, postponed: selection.postponed)
                     let saves = selection.written.map { group[$0] }.filter { !$0.isEmpty }
                     let first = firstEntry
@@ -68,15 +68,15 @@ extension Writer {
         }
 
         /// Whether a save must be left out because an earlier save of the same origin was left out.
-        mutating func leavesOut(_ index: Int) -> Bool {
+        mutating func postponesDependent(_ index: Int) -> Bool {
             if refusals.refusesDependent(group[index], at: index) { return true }
             guard waitingOrigins.contains(group[index].origin) else { return false }
             postponed[index] = postponed.min { $0.key < $1.key }?.value
             return true
         }
 
-        mutating func leaveOut(_ index: Int, _ error: DataSourceError) {
-            guard error.isOfLockedRows else { return refusals.refuse(group[index], at: index, error) }
+        mutating func refuseOrPostpone(_ index: Int, _ error: DataSourceError) {
+            guard error.isLockTimeout else { return refusals.refuse(group[index], at: index, error) }
             waitingOrigins.insert(group[index].origin)
             postponed[index] = error
         }
@@ -86,22 +86,22 @@ extension Writer {
     private func write(
         _ indexes: ArraySlice<Int>, of selection: inout Selection, _ connection: Connection
     ) throws(DataSourceError) {
-        let indexes = indexes.filter { !selection.leavesOut($0) }
+        let indexes = indexes.filter { !selection.postponesDependent($0) }
         guard let first = indexes.first else { return }
         var failure = indexes.first { selection.lost[$0] != nil }.flatMap { selection.lost[$0] }
         if indexes.count == selection.group.count { failure = failure ?? selection.failure }
-        if failure == nil { failure = try failureOfWriting(indexes.map { selection.group[$0] }, connection) }
+        if failure == nil { failure = try tryWriting(indexes.map { selection.group[$0] }, connection) }
         guard let failure else {
             selection.written += indexes
             return
         }
-        if indexes.count == 1 { return selection.leaveOut(first, failure) }
+        if indexes.count == 1 { return selection.refuseOrPostpone(first, failure) }
         try write(indexes[..<(indexes.count / 2)], of: &selection, connection)
         try write(indexes[(indexes.count / 2)...], of: &selection, connection)
     }
 
     /// - Returns: Nil if the saves were written together. Otherwise the error, after rolling the saves back.
-    private func failureOfWriting(
+    private func tryWriting(
         _ saves: [ChangeSet], _ connection: Connection
     ) throws(DataSourceError) -> DataSourceError? {
         // Set the savepoint first, because an error can be found before any row is sent.
@@ -114,7 +114,7 @@ extension Writer {
             try connection.run("RELEASE some_saves")
             return nil
         } catch {
-            guard error.isOfOneSave || error.isOfLockedRows, connection.isUsable else { throw error }
+            guard error.concernsOneSave || error.isLockTimeout, connection.isUsable else { throw error }
             _ = try connection.pipeline([Request("ROLLBACK TO some_saves"), Request("RELEASE some_saves")])
             return error
         }
@@ -128,28 +128,28 @@ extension Writer {
     /// Ends the old server process, and refuses the transaction over a new connection. The refusal waits for the old process,
     /// so either the commit or the refusal wins. If the refusal wins, the save is reported as not written.
     ///
-    /// - Parameter patience: How long to try. Zero means only one try. A later save passes zero, and fails if the only try
+    /// - Parameter timeout: How long to try. Zero means only one try. A later save passes zero, and fails if the only try
     ///   fails.
     /// - Returns: Whether the transaction was committed; false if no transaction has an unknown outcome.
     /// - Throws: `outcomeUnknown` if the server cannot be reached in time, or no longer knows this member; with zero
     ///   patience, the error of the only try. The next save tries again.
     @discardableResult
-    func settle(patience: Duration) throws(DataSourceError) -> Bool {
-        guard let open = unsettled else { return false }
-        let end = ContinuousClock.now + patience
+    func resolveOutcome(timeout: Duration) throws(DataSourceError) -> Bool {
+        guard let open = inDoubtTransaction else { return false }
+        let end = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(20)
         while true {
             do throws(DataSourceError) {
-                let isWritten = try refuse(open)
-                unsettled = nil
+                let isWritten = try refuseTransaction(open)
+                inDoubtTransaction = nil
                 if isWritten { committedNumber = open.number }
-                if isWritten, patience == .zero { landed.formUnion(open.saves) }
+                if isWritten, timeout == .zero { alreadyCommitted.formUnion(open.saves) }
                 return isWritten
             } catch {
-                if let connection, !connection.isUsable { giveUpConnection() }
+                if let connection, !connection.isUsable { discardConnection() }
                 if error.code == .outcomeUnknown { throw error }
-                guard ContinuousClock.now + pause < end, error.isLoss || error.code == .storeBusy else {
-                    if patience == .zero { throw error }
+                guard ContinuousClock.now + pause < end, error.isConnectionLoss || error.code == .storeBusy else {
+                    if timeout == .zero { throw error }
                     mustReload = true
                     throw DataSourceError(
                         .outcomeUnknown,
@@ -167,7 +167,7 @@ extension Writer {
     ///
     /// - Returns: Whether the transaction was committed.
     /// - Throws: `outcomeUnknown` if the server has forgotten this member.
-    private func refuse(_ open: Unsettled) throws(DataSourceError) -> Bool {
+    private func refuseTransaction(_ open: InDoubtTransaction) throws(DataSourceError) -> Bool {
         let transaction = membership.values + [WireValue(open.number)]
         let settled = try connected().pipeline([
             Request(
@@ -181,7 +181,7 @@ extension Writer {
                 transaction),
         ])
         if settled[0].rowCount == 1 { return settled[1].rowCount == 1 }
-        unsettled = nil
+        inDoubtTransaction = nil
         mustReload = true
         throw DataSourceError(
             .outcomeUnknown,
@@ -192,9 +192,9 @@ extension Writer {
     /// Finds out the outcome of a transaction that was reported as unknown, if the server can be reached now.
     ///
     /// - Returns: Whether all rows must be reloaded.
-    func settleSoon() -> Bool {
-        guard unsettled != nil || mustReload else { return false }
-        do throws(DataSourceError) { try settle(patience: .zero) } catch { if unsettled != nil { return false } }
+    func resolveOutcomeIfReachable() -> Bool {
+        guard inDoubtTransaction != nil || mustReload else { return false }
+        do throws(DataSourceError) { try resolveOutcome(timeout: .zero) } catch { if inDoubtTransaction != nil { return false } }
         defer { mustReload = false }
         return mustReload
     }

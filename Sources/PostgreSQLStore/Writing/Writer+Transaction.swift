@@ -26,9 +26,9 @@ extension Writer {
                 return try transactionOnce(body)
             } catch {
                 // The transaction was rolled back.
-                if error.isLoss, unsettled == nil {
+                if error.isConnectionLoss, inDoubtTransaction == nil {
                     // If the server had forgotten this member, the member was added again.
-                    if isForgotten, !wasForgotten {
+                    if isUnknownToServer, !wasForgotten {
                         wasForgotten = true
                         continue
                     }
@@ -48,17 +48,17 @@ extension Writer {
     ) throws(DataSourceError) {
         let connection = try connected()
         transactionNumber += 1
-        (isForgotten, metLock) = (false, false)
+        (isUnknownToServer, lockWaitTimedOut) = (false, false)
         let number = transactionNumber
         var saves: [ChangeSet] = []
         var isCommitting = false
         do throws(DataSourceError) {
-            let written = try connection.ofGeneration(schema, opening.options.name) { () throws(DataSourceError) in
+            let written = try connection.checkingGeneration(schema, opening.options.name) { () throws(DataSourceError) in
                 try body(connection)
             }
             saves = written.saves
             for set in saves { try checkKeys(set) }
-            let requests = placing(written, number) + (try forgetting(saves, connection)) + [Request("COMMIT")]
+            let requests = positionRequests(written, number) + (try feedTrimRequests(saves, connection)) + [Request("COMMIT")]
             isCommitting = true
             hasEventsForOthers = true
             do throws(DataSourceError) { _ = try connection.pipeline(requests) } catch {
@@ -68,15 +68,15 @@ extension Writer {
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
             // If the server is shutting down, its answer does not show the outcome of a commit that waited for a standby.
-            if isCommitting, error.isLoss, !isForgotten {
-                unsettled = Unsettled(number: number, saves: Set(saves.map(\.number)))
-                giveUpConnection()
-                if try settle(patience: opening.options.settlingPatience) { return }
+            if isCommitting, error.isConnectionLoss, !isUnknownToServer {
+                inDoubtTransaction = InDoubtTransaction(number: number, saves: Set(saves.map(\.number)))
+                discardConnection()
+                if try resolveOutcome(timeout: opening.options.outcomeTimeout) { return }
                 throw error
             }
-            metLock = !isCommitting && error.isOfLockedRows
-            if connection.isUsable { try? connection.run("ROLLBACK") } else { giveUpConnection() }
-            if error.isLoss { try rejoin() }
+            lockWaitTimedOut = !isCommitting && error.isLockTimeout
+            if connection.isUsable { try? connection.run("ROLLBACK") } else { discardConnection() }
+            if error.isConnectionLoss { try rejoin() }
             throw error
         }
     }
@@ -86,7 +86,7 @@ extension Writer {
     /// - Throws: `storeReset` if another process has this member's number.
     func rejoin() throws(DataSourceError) {
         guard let connection, connection.isUsable else { return }
-        try Members(connection, schema).beat(membership)
+        try Members(connection, schema).sendHeartbeat(membership)
         try Members(connection, schema).markSaves(membership)
         try checkKeys(connection)
         try checkHistory(connection)
@@ -96,7 +96,7 @@ extension Writer {
 
     /// The statements that mark the transaction, lock the feed, check the leases, and give the feed entries their positions. A
     /// statement divides by zero if the transaction must not be committed.
-    private func placing(_ written: Written, _ number: Int64) -> [Request] {
+    private func positionRequests(_ written: Written, _ number: Int64) -> [Request] {
         let (saves, feed) = (schema.qualified(PostgreSQLSchema.saves), schema.qualified(PostgreSQLSchema.feed))
         let count = WireValue(Int64(written.saves.count))
         return [
@@ -113,7 +113,7 @@ extension Writer {
                 SELECT 1 / least(count(*), (SELECT count(*) FROM \(saves) WHERE member = $1 AND token = $2 AND number = $3)) \
                 FROM (SELECT id FROM \(feed) FOR UPDATE) feed
                 """, membership.values + [WireValue(number)]),
-            checkingLeases(of: written.saves),
+            leaseCheckRequest(of: written.saves),
             Request(
                 """
                 UPDATE \(schema.qualified(PostgreSQLSchema.changes)) SET position = \(schema.position) + 1 + ($2::bigint - position) \
@@ -127,7 +127,7 @@ extension Writer {
 
     /// Checks the leases in a separate statement after the lock of the feed, because the check must see all commits
     /// before the lock.
-    private func checkingLeases(of saves: [ChangeSet]) -> Request {
+    private func leaseCheckRequest(of saves: [ChangeSet]) -> Request {
         let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
             .sorted { $0.key < $1.key }
         var names = WireBuffer(.text, count: used.count)
@@ -140,11 +140,11 @@ extension Writer {
             """, [WireValue(names), WireValue(used.map(\.value)), WireValue(membership.member.number)])
     }
 
-    /// Returns the reason why the transaction was not committed: see ``placing(_:_:)``.
+    /// Returns the reason why the transaction was not committed: see ``positionRequests(_:_:)``.
     private func failure(_ error: DataSourceError, _ requestIndex: Int?, _ saves: [ChangeSet]) -> DataSourceError {
         guard error.cause?.hasPrefix("PostgreSQL 22012") == true else { return error }
         if requestIndex == 2 {
-            isForgotten = true
+            isUnknownToServer = true
             return DataSourceError(goneMemberOf: opening.options.name)
         }
         guard requestIndex == 3, let lease = saves.flatMap(\.leases).first else { return error }
@@ -220,7 +220,7 @@ extension Writer {
 
     /// The statements that delete saves from the feed if the saves in the feed are too old or too many. A member that
     /// has not read the deleted saves reloads all rows.
-    private func forgetting(_ saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) -> [Request] {
+    private func feedTrimRequests(_ saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) -> [Request] {
         retention.record(saves: saves.count, bytes: 0)
         guard retention.takeTurn() else { return [] }
         let (changes, feed) = (schema.qualified(PostgreSQLSchema.changes), schema.qualified(PostgreSQLSchema.feed))
@@ -247,6 +247,6 @@ extension Writer {
 
 extension DataSourceError {
     /// Whether the wait for locked rows timed out.
-    var isOfLockedRows: Bool { cause?.hasPrefix("PostgreSQL 55P03") == true }
+    var isLockTimeout: Bool { cause?.hasPrefix("PostgreSQL 55P03") == true }
 }
 #endif

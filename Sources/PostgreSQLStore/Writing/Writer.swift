@@ -23,21 +23,21 @@ final class Writer {
     /// The open early write: rows of a save that is still being made.
     var openEarlyWrite: EarlyTransaction?
     /// The connection for the next early write; nil before the first early write.
-    var spare: Connection?
+    var spareConnection: Connection?
     /// The server process of a lost connection, which might still have rows locked.
-    var abandoned: ServerProcess?
+    var abandonedProcess: ServerProcess?
     /// The number of this member's newest transaction.
     var transactionNumber: Int64 = 0
     /// Whether the newest transaction failed because another transaction had locked its rows.
-    var metLock = false
+    var lockWaitTimedOut = false
     /// Whether the newest transaction was refused because the server does not know this member or some of its keys.
-    var isForgotten = false
+    var isUnknownToServer = false
     /// A transaction with an unknown outcome.
-    var unsettled: Unsettled? { didSet { trust.setUnsettled(unsettled != nil) } }
+    var inDoubtTransaction: InDoubtTransaction? { didSet { trust.setInDoubt(inDoubtTransaction != nil) } }
     /// The number of this member's newest transaction that is known to be committed.
     var committedNumber: Int64 = 0
     /// The saves of a transaction that was reported as unknown, and was later found to be committed.
-    var landed: Set<Int64> = []
+    var alreadyCommitted: Set<Int64> = []
     /// Whether all rows must be reloaded, because the outcome of a transaction was reported as unknown, or because the
     /// server has lost commits.
     var mustReload = false
@@ -46,7 +46,7 @@ final class Writer {
     var keys = KeyReservations()
     var retention = FeedRetention()
 
-    struct Unsettled {
+    struct InDoubtTransaction {
         let number: Int64
         let saves: Set<Int64>
     }
@@ -73,13 +73,13 @@ final class Writer {
 
     /// How long to wait for the server to record that this member leaves. After a timeout, other members notice the end
     /// of this member later.
-    private static let leavingPatience = Duration.seconds(5)
+    private static let leaveTimeout = Duration.seconds(5)
 
     func close() {
         abandonEarlyWrite()
-        spare?.close()
+        spareConnection?.close()
         if let connection, connection.isUsable {
-            (connection.patience, connection.silence) = (Writer.leavingPatience, nil)
+            (connection.responseTimeout, connection.silence) = (Writer.leaveTimeout, nil)
             try? leave(connection)
         }
         connection?.close()
@@ -97,9 +97,9 @@ final class Writer {
     /// Returns the connection. Replaces a lost connection first.
     func connected() throws(DataSourceError) -> Connection {
         if let connection, connection.isUsable { return connection }
-        giveUpConnection()
+        discardConnection()
         let made = try connect()
-        try endAbandoned(made)
+        try terminateAbandonedProcess(made)
         connection = made
         return made
     }
@@ -107,16 +107,16 @@ final class Writer {
     func connect() throws(DataSourceError) -> Connection {
         let made = try Connection(opening.options.target)
         made.counters = counters
-        try opening.settleWriter(made)
+        try opening.configureWriter(made)
         made.tracing = opening.options.tracing
         try Members(made, schema).mark(membership)
         return made
     }
 
     /// Closes the connection, which can no longer be used.
-    func giveUpConnection() {
+    func discardConnection() {
         if let connection {
-            abandoned = ServerProcess(number: connection.serverProcess, start: connection.serverProcessStart)
+            abandonedProcess = ServerProcess(number: connection.serverProcess, start: connection.serverProcessStart)
         }
         connection?.close()
         connection = nil
@@ -124,8 +124,8 @@ final class Writer {
     }
 
     /// Ends the server process of a lost connection, if the process waits for the client.
-    private func endAbandoned(_ connection: Connection) throws(DataSourceError) {
-        guard let process = abandoned else { return }
+    private func terminateAbandonedProcess(_ connection: Connection) throws(DataSourceError) {
+        guard let process = abandonedProcess else { return }
         try connection.transaction { () throws(DataSourceError) in
             try connection.runAsSessionUser(
                 Request(
@@ -134,20 +134,20 @@ final class Writer {
                     AND backend_start::text = $2 AND usename = session_user AND state <> 'idle' AND wait_event = 'ClientRead'
                     """, [WireValue(Int64(process.number)), WireValue(process.start)]))
         }
-        abandoned = nil
+        abandonedProcess = nil
     }
 
     /// Runs the body with the connection, and once more after a loss or a conflict.
-    func reconnecting<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        func once() throws(DataSourceError) -> R {
+    func withReconnect<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        func runOnce() throws(DataSourceError) -> R {
             let connection = try connected()
-            return try connection.ofGeneration(schema, opening.options.name) { () throws(DataSourceError) in
+            return try connection.checkingGeneration(schema, opening.options.name) { () throws(DataSourceError) in
                 try body(connection)
             }
         }
-        do throws(DataSourceError) { return try once() } catch {
-            guard error.isLoss || error.isConflict else { throw error }
-            return try once()
+        do throws(DataSourceError) { return try runOnce() } catch {
+            guard error.isConnectionLoss || error.isConflict else { throw error }
+            return try runOnce()
         }
     }
 
@@ -160,14 +160,14 @@ final class Writer {
     // MARK: Saves
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
-        do throws(DataSourceError) { try settle(patience: .zero) } catch {
+        do throws(DataSourceError) { try resolveOutcome(timeout: .zero) } catch {
             // If the outcome can never be found out, all contexts reload, but later saves are not refused.
-            if unsettled != nil { throw error }
+            if inDoubtTransaction != nil { throw error }
         }
         // A save that is tried again might already be in the store.
-        let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
+        let group = group.map { alreadyCommitted.contains($0.number) ? ChangeSet(alreadyCommitted: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome(CommitOutcome()) }
-        metLock = false
+        lockWaitTimedOut = false
         var openEarlyWrite = takeEarlyWrite(of: group)
         let hasEarlyWrite = openEarlyWrite != nil
         do throws(DataSourceError) {
@@ -188,7 +188,7 @@ final class Writer {
                 return Written(saves: saves, firstEntry: first)
             }
         } catch {
-            guard error.isOfOneSave || metLock else { throw error }
+            guard error.concernsOneSave || lockWaitTimedOut else { throw error }
             // The save might succeed without the early write.
             return outcome(try commitSome(group, failure: hasEarlyWrite ? nil : error))
         }
@@ -204,7 +204,7 @@ final class Writer {
     }
 
     private func outcome(_ found: CommitOutcome) -> CommitOutcome {
-        defer { (mustReload, landed) = (false, []) }
+        defer { (mustReload, alreadyCommitted) = (false, []) }
         return CommitOutcome(refused: found.refused, postponed: found.postponed, foundOutsideWrites: mustReload)
     }
 
@@ -214,15 +214,15 @@ final class Writer {
     func reset() throws(DataSourceError) -> (StoreStartup, StoreOpening.Result) {
         // The reset would wait for the transaction of the early write.
         abandonEarlyWrite()
-        try settle(patience: .zero)
+        try resolveOutcome(timeout: .zero)
         let connection = try connected()
         // Set no limit, because counting and dropping large tables can take long.
-        connection.patience = nil
-        defer { connection.patience = opening.options.patience }
+        connection.responseTimeout = nil
+        defer { connection.responseTimeout = opening.options.responseTimeout }
         let registry = try Registry(connection)
         var startup = StoreStartup(reason: .requested)
         do throws(DataSourceError) {
-            return try registry.holding(opening.options.name) { () throws(DataSourceError) in
+            return try registry.withLock(opening.options.name) { () throws(DataSourceError) in
                 guard let found = try registry.entry(opening.options.name), found == entry else {
                     throw DataSourceError(resetElsewhere: opening.options.name)
                 }
@@ -231,20 +231,20 @@ final class Writer {
                 return (startup, try opening.rejoined(connection, new, membership))
             }
         } catch {
-            guard error.isLoss, let opened = try resetAfterAll() else { throw error }
+            guard error.isConnectionLoss, let opened = try resultOfUnansweredReset() else { throw error }
             return (startup, opened)
         }
     }
 
     /// The state after a reset whose answer was lost; nil if the reset did not happen.
-    private func resetAfterAll() throws(DataSourceError) -> StoreOpening.Result? {
+    private func resultOfUnansweredReset() throws(DataSourceError) -> StoreOpening.Result? {
         let connection = try connected()
         let registry = try Registry(connection)
-        return try registry.holding(opening.options.name) { () throws(DataSourceError) in
+        return try registry.withLock(opening.options.name) { () throws(DataSourceError) in
             guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
             let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)
             // Another process might have reset the store instead, or opened the store since.
-            guard try Members(connection, schema).isThere(membership) else { return nil }
+            guard try Members(connection, schema).contains(membership) else { return nil }
             return try opening.rejoined(connection, found, membership)
         }
     }
@@ -252,7 +252,7 @@ final class Writer {
 
 extension ChangeSet {
     /// Makes a change set without rows for a save that is already in the store.
-    fileprivate init(landed other: ChangeSet) {
+    fileprivate init(alreadyCommitted other: ChangeSet) {
         self = other
         entities = []
     }
@@ -269,14 +269,14 @@ extension Writer {
     }
 
     /// The limits are short, because an early write is optional, and another member can have the table locked.
-    private static let earlyPatience = Duration.seconds(2)
+    private static let earlyWriteTimeout = Duration.seconds(2)
     private static let earlyLockTimeout = "100ms"
 
     /// Writes rows of a save that is still being made.
     ///
     /// - Returns: Whether more rows may follow.
     func write(_ new: NewRows, for earlyWrite: EarlyWrite) -> Bool {
-        guard unsettled == nil, connection?.isUsable == true else { return false }
+        guard inDoubtTransaction == nil, connection?.isUsable == true else { return false }
         do throws(DataSourceError) {
             if openEarlyWrite == nil, earlyWrite.begin() {
                 // If the transaction cannot begin, the early write ends.
@@ -297,9 +297,9 @@ extension Writer {
 
     private func begin(_ earlyWrite: EarlyWrite) throws(DataSourceError) -> EarlyTransaction {
         let connection: Connection
-        if let spare, spare.isUsable { connection = spare } else { connection = try connect() }
-        spare = nil
-        connection.patience = Writer.earlyPatience
+        if let spareConnection, spareConnection.isUsable { connection = spareConnection } else { connection = try connect() }
+        spareConnection = nil
+        connection.responseTimeout = Writer.earlyWriteTimeout
         _ = try connection.pipeline([
             Request("BEGIN"), Request("SET LOCAL lock_timeout = '\(Writer.earlyLockTimeout)'"),
         ])
@@ -312,7 +312,7 @@ extension Writer {
         self.openEarlyWrite = nil
         openEarlyWrite.rows.earlyWrite.close()
         try? openEarlyWrite.connection.run("ROLLBACK")
-        if openEarlyWrite.connection.isUsable { spare = openEarlyWrite.connection }
+        if openEarlyWrite.connection.isUsable { spareConnection = openEarlyWrite.connection }
     }
 
     /// If the group consists of the save with the early rows, makes the connection of these rows the writing
@@ -320,14 +320,14 @@ extension Writer {
     ///
     /// - Returns: The early rows; nil if there are none for the group.
     func takeEarlyWrite(of group: [ChangeSet]) -> EarlyTransaction? {
-        guard let found = openEarlyWrite, found.rows.isOf(group), found.connection.isUsable else {
+        guard let found = openEarlyWrite, found.rows.belongsTo(group), found.connection.isUsable else {
             abandonEarlyWrite()
             return nil
         }
         openEarlyWrite = nil
         found.rows.earlyWrite.close()
-        found.connection.patience = opening.options.patience
-        (connection, spare) = (found.connection, connection)
+        found.connection.responseTimeout = opening.options.responseTimeout
+        (connection, spareConnection) = (found.connection, connection)
         return found
     }
 }

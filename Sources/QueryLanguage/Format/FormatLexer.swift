@@ -24,9 +24,9 @@ struct FormatLexer {
         case UInt8(ascii: "'"), UInt8(ascii: "\""): return .text(try quoted())
         case UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
         case UInt8(ascii: "#"): return .key(try escapedKey())
-        case UInt8(ascii: "$"): return .variable(try named("A variable is a $ and a name, as in $NAME."))
+        case UInt8(ascii: "$"): return .variable(try nameAfterSign("A variable is a $ and a name, as in $NAME."))
         case UInt8(ascii: "@"):
-            return .word("@" + (try named("An operator of a key path is an @ and a name, as in @count.")))
+            return .word("@" + (try nameAfterSign("An operator of a key path is an @ and a name, as in @count.")))
         case UInt8(ascii: "%"): if let argument = try argument() { return .argument(argument) }
         default: break
         }
@@ -46,13 +46,13 @@ struct FormatLexer {
     /// Reads the name at this position; nil if there is none.
     private mutating func word() -> String? {
         let start = position
-        while let (scalar, count) = source.scalar(at: position), Self.isOfAName(scalar, isFirst: position == start) {
+        while let (scalar, count) = source.scalar(at: position), Self.isNameCharacter(scalar, isFirst: position == start) {
             position += count
         }
         return start == position ? nil : source.text(start..<position)
     }
 
-    static func isOfAName(_ scalar: Unicode.Scalar, isFirst: Bool) -> Bool {
+    static func isNameCharacter(_ scalar: Unicode.Scalar, isFirst: Bool) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "_": true
         case "0"..."9": !isFirst
@@ -62,7 +62,7 @@ struct FormatLexer {
     }
 
     /// Reads a sign and the name after it.
-    private mutating func named(_ problem: String) throws(DataSourceError) -> String {
+    private mutating func nameAfterSign(_ problem: String) throws(DataSourceError) -> String {
         position += 1
         guard let name = word() else { throw source.error(problem, at: position - 1..<position) }
         return name
@@ -74,7 +74,7 @@ struct FormatLexer {
             position += 1
             return try quoted()
         }
-        return try named("A # is followed by a key, as in #size.")
+        return try nameAfterSign("A # is followed by a key, as in #size.")
     }
 
     // MARK: Symbols
@@ -136,7 +136,7 @@ struct FormatLexer {
         default: return nil
         }
         // `a %day` is a remainder, not a number followed by `ay`.
-        if argument != .value, let (scalar, _) = source.scalar(at: end + 1), Self.isOfAName(scalar, isFirst: false) {
+        if argument != .value, let (scalar, _) = source.scalar(at: end + 1), Self.isNameCharacter(scalar, isFirst: false) {
             return nil
         }
         position = end + 1
@@ -199,7 +199,7 @@ extension FormatLexer {
 
     /// Whether a letter, a digit or an underscore follows the number directly.
     private var isInWord: Bool {
-        source.scalar(at: position).map { Self.isOfAName($0.scalar, isFirst: false) } ?? false
+        source.scalar(at: position).map { Self.isNameCharacter($0.scalar, isFirst: false) } ?? false
     }
 
     private func radix(_ letter: UInt8?) -> Int? {

@@ -14,9 +14,9 @@ extension FormatParser {
         case .decimal(let number): return try constant(.decimal(number))
         case .variable(let name):
             try advance()
-            return try path(of: made(.variable(name), []))
+            return try path(of: makePart(.variable(name), []))
         case .argument(let argument): return try first(argument)
-        case .word(let word): return try named(word)
+        case .word(let word): return try keyPathOrFunction(word)
         case .key: return try keyPath()
         case .end: throw error("The format ends where a value or a condition is expected.")
         }
@@ -24,7 +24,7 @@ extension FormatParser {
 
     private mutating func constant(_ value: FetchValue) throws(DataSourceError) -> FormatPart {
         try advance()
-        return try made(.constant(value), [])
+        return try makePart(.constant(value), [])
     }
 
     private mutating func first(_ keyword: FormatKeyword) throws(DataSourceError) -> FormatPart {
@@ -34,14 +34,14 @@ extension FormatParser {
         case .false, .no: return try constant(.boolean(false))
         case .truePredicate, .falsePredicate:
             try advance()
-            return try made(PredicateTree.Node.constant(keyword == .truePredicate), [])
+            return try makePart(PredicateTree.Node.constant(keyword == .truePredicate), [])
         case .not: return try negation()
         case .any, .some: return try quantified(.any)
         case .all: return try quantified(.all)
         case .none: return try quantified(.none)
         case .object:
             try advance()
-            return try take(.dot) ? keyPath() : made(.object, [])
+            return try consume(.dot) ? keyPath() : makePart(.object, [])
         case .subquery: return try path(of: subquery())
         case .anyKey: throw error("ANYKEY is not supported. Name the keys and join the comparisons with OR.")
         default:
@@ -62,7 +62,7 @@ extension FormatParser {
         case .onesComplement:
             try advance()
             let operand = try expression(.prefix)
-            return try made(.function(.onesComplement, [operand.value]), [operand])
+            return try makePart(.function(.onesComplement, [operand.value]), [operand])
         case .plus: throw error("Write the number without a +.")
         default: throw error("Expected a value or a condition.")
         }
@@ -71,13 +71,13 @@ extension FormatParser {
     private mutating func negation() throws(DataSourceError) -> FormatPart {
         try advance()
         let operand = try predicate(.comparison)
-        return try made(.not(operand.node), [operand])
+        return try makePart(.not(operand.node), [operand])
     }
 
     private mutating func quantified(_ quantifier: PredicateTree.Quantifier) throws(DataSourceError) -> FormatPart {
         try advance()
         let operand = try predicate(.comparison)
-        return try made(.quantified(quantifier, operand.node), [operand])
+        return try makePart(.quantified(quantifier, operand.node), [operand])
     }
 
     /// Reads a minus sign: the sign of a number, or the negation of another value.
@@ -91,20 +91,20 @@ extension FormatParser {
         default: break
         }
         let operand = try expression(.prefix)
-        return try made(.negated(operand.value), [operand])
+        return try makePart(.negated(operand.value), [operand])
     }
 
     private mutating func list() throws(DataSourceError) -> FormatPart {
         try advance()
         let elements = try values(until: .rightBrace)
-        return try made(.list(elements.map(\.value)), elements)
+        return try makePart(.list(elements.map(\.value)), elements)
     }
 
     /// Reads values separated by commas, and the closing token.
     mutating func values(until end: FormatSymbol) throws(DataSourceError) -> [FormatExpressionPart] {
         var values: [FormatExpressionPart] = []
-        if try take(end) { return values }
-        repeat { values.append(try expression(.value)) } while try take(.comma)
+        if try consume(end) { return values }
+        repeat { values.append(try expression(.value)) } while try consume(.comma)
         try expect(end, "or a comma")
         return values
     }
@@ -116,19 +116,19 @@ extension FormatParser {
         if kind == .keyPath { return try keyPath() }
         let argument = try argument(kind)
         if kind == .value, let predicate = argument as? any PredicateTreeConvertible {
-            return try made(predicate.tree.node, [])
+            return try makePart(predicate.tree.node, [])
         }
         guard let value = FetchExpression(argument: argument) else {
             throw error(
-                "An argument of the type \(FetchExpression.typeName(argument)) is neither a value that an attribute can have, nor a list of at most \(FetchExpression.mostElements) such values.",
+                "An argument of the type \(FetchExpression.typeName(argument)) is neither a value that an attribute can have, nor a list of at most \(FetchExpression.maxElements) such values.",
                 at: range)
         }
         switch (kind, value) {
         case (.integer, .constant(.integer)), (.integer, .constant(.decimal)), (.double, .constant(.double)),
             (.value, _):
-            return try made(value, [])
-        case (.integer, .constant(.boolean(let flag))): return try made(.constant(.integer(flag ? 1 : 0)), [])
-        case (.double, .constant(.integer(let number))): return try made(.constant(.double(Double(number))), [])
+            return try makePart(value, [])
+        case (.integer, .constant(.boolean(let flag))): return try makePart(.constant(.integer(flag ? 1 : 0)), [])
+        case (.double, .constant(.integer(let number))): return try makePart(.constant(.double(Double(number))), [])
         default:
             let word = kind == .integer ? "a whole number" : "a number with a fraction"
             throw error(
@@ -141,18 +141,18 @@ extension FormatParser {
 
     /// Reads the keys after a part, if there are any.
     private mutating func path(of base: FormatPart) throws(DataSourceError) -> FormatPart {
-        guard try take(.dot) else { return base }
+        guard try consume(.dot) else { return base }
         let keys = try path(after: self.keys())
         let base = try expression(base)
-        return try made(.path(base.value, keys), [base])
+        return try makePart(.path(base.value, keys), [base])
     }
 
     /// Reads a key path, or a function if a parenthesis follows.
-    private mutating func named(_ word: String) throws(DataSourceError) -> FormatPart {
+    private mutating func keyPathOrFunction(_ word: String) throws(DataSourceError) -> FormatPart {
         let start = token.range
         try advance()
         var name = word
-        let hasColon = try take(.colon)
+        let hasColon = try consume(.colon)
         if hasColon, case .word(let second) = token.kind {
             // The name has a word for each of two values, as in modulus:by:(a, b).
             name += ":" + second
@@ -175,16 +175,16 @@ extension FormatParser {
     }
 
     private mutating func keyPath(after first: [String]) throws(DataSourceError) -> FormatPart {
-        try made(.keyPath(path(after: first)), [])
+        try makePart(.keyPath(path(after: first)), [])
     }
 
     /// Reads the rest of a key path, and returns all its keys.
     private mutating func path(after first: [String]) throws(DataSourceError) -> [String] {
         var keys = first
         while true {
-            if try take(.dot) {
+            if try consume(.dot) {
                 keys += try self.keys()
-            } else if try take(.leftBracket) {
+            } else if try consume(.leftBracket) {
                 keys.append(try subscriptKey())
             } else {
                 return keys

@@ -4,12 +4,12 @@ internal import RowStore
 /// Reads a predicate from a format string.
 ///
 /// The parser looks one token ahead and never goes back, so its time is linear in the length of the format. The tree has at
-/// most ``mostDepth`` levels, so functions over the tree may be recursive.
+/// most ``maxDepth`` levels, so functions over the tree may be recursive.
 struct FormatParser {
     /// The largest number of levels of nested parentheses, functions and chains of arithmetic.
-    static let mostDepth = 100
+    static let maxDepth = 100
     /// The longest format, in bytes of UTF-8.
-    static let mostBytes = 16 << 20
+    static let maxBytes = 16 << 20
 
     private var lexer: FormatLexer
     private(set) var token: FormatToken
@@ -21,14 +21,14 @@ struct FormatParser {
     static func predicate(
         _ format: String, _ arguments: [(any Sendable)?]
     ) throws(DataSourceError) -> PredicateTree.Node {
-        guard format.utf8.count <= mostBytes else {
+        guard format.utf8.count <= maxBytes else {
             throw DataSourceError(
                 .unreadablePredicate,
-                "The predicate format is \(format.utf8.count) bytes long, and at most \(mostBytes) are allowed. Pass long lists as arguments."
+                "The predicate format is \(format.utf8.count) bytes long, and at most \(maxBytes) are allowed. Pass long lists as arguments."
             )
         }
         var parser = try FormatParser(FormatSource(format), arguments)
-        return try parser.whole()
+        return try parser.parseFormat()
     }
 
     private init(_ source: FormatSource, _ arguments: [(any Sendable)?]) throws(DataSourceError) {
@@ -37,11 +37,11 @@ struct FormatParser {
         self.arguments = FormatArguments(arguments)
     }
 
-    private mutating func whole() throws(DataSourceError) -> PredicateTree.Node {
+    private mutating func parseFormat() throws(DataSourceError) -> PredicateTree.Node {
         if token.kind == .end { throw error("The format is empty. Write TRUEPREDICATE for all objects.") }
         let part = try predicate(.disjunction)
         if token.kind != .end { throw error("Expected AND, OR or the end of the format.") }
-        try arguments.checkAllTaken()
+        try arguments.checkAllArgumentsUsed()
         return part.node
     }
 
@@ -52,14 +52,14 @@ struct FormatParser {
         token = try lexer.next()
     }
 
-    mutating func take(_ symbol: FormatSymbol) throws(DataSourceError) -> Bool {
+    mutating func consume(_ symbol: FormatSymbol) throws(DataSourceError) -> Bool {
         guard token.kind == .symbol(symbol) else { return false }
         try advance()
         return true
     }
 
     mutating func expect(_ symbol: FormatSymbol, _ location: String) throws(DataSourceError) {
-        if try !take(symbol) { throw error("Expected \(symbol.rawValue) \(location).") }
+        if try !consume(symbol) { throw error("Expected \(symbol.rawValue) \(location).") }
     }
 
     mutating func argument(_ kind: FormatArgument) throws(DataSourceError) -> (any Sendable)? {
@@ -79,12 +79,12 @@ struct FormatParser {
     // MARK: Parts
 
     /// Reads the longest part at this position whose operators have at least the precedence `power`.
-    mutating func part(_ power: FormatPower) throws(DataSourceError) -> FormatPart {
+    mutating func part(_ power: FormatPrecedence) throws(DataSourceError) -> FormatPart {
         depth += 1
         defer { depth -= 1 }
         // A level of the tree can use two calls: one for an operator and one for the parentheses around it. A literal such as
         // STORED(DATA("00")) uses two more.
-        if depth > 2 * Self.mostDepth + 4 { throw tooDeep }
+        if depth > 2 * Self.maxDepth + 4 { throw tooDeep }
         let start = token.range.lowerBound
         var left = try first()
         left.range = start..<end
@@ -100,9 +100,9 @@ struct FormatParser {
         case .and, .or: return try compound(left, infix)
         case .arithmetic(let operation):
             try advance()
-            let one = try expression(left)
-            let other = try expression(operation == .power ? .power : infix.power.next)
-            return try made(.arithmetic(one.value, operation, other.value), [one, other])
+            let lhs = try expression(left)
+            let rhs = try expression(operation == .power ? .power : infix.power.next)
+            return try makePart(.arithmetic(lhs.value, operation, rhs.value), [lhs, rhs])
         case .comparison, .text, .isIn, .between: return try comparison(left, infix)
         }
     }
@@ -115,7 +115,7 @@ struct FormatParser {
             parts.append(try predicate(infix.power.next))
         }
         let nodes = parts.map(\.node)
-        return try made(infix == .and ? .and(nodes) : .or(nodes), parts)
+        return try makePart(infix == .and ? .and(nodes) : .or(nodes), parts)
     }
 
     private mutating func comparison(_ first: FormatPart, _ infix: FormatInfix) throws(DataSourceError) -> FormatPart {
@@ -124,30 +124,30 @@ struct FormatParser {
         }
         try advance()
         let options = try textOptions()
-        let one = try expression(first)
+        let lhs = try expression(first)
         let otherStart = token.range
-        let other = try expression(.value)
+        let rhs = try expression(.value)
         switch infix {
         case .comparison(let operation):
-            return try made(.compare(one.value, operation, other.value, options), [one, other])
+            return try makePart(.compare(lhs.value, operation, rhs.value, options), [lhs, rhs])
         case .text(let operation):
-            return try made(.formatText(one.value, operation, with: other.value, options: options), [one, other])
+            return try makePart(.formatText(lhs.value, operation, with: rhs.value, options: options), [lhs, rhs])
         case .between:
-            if case .variable = other.value {
-                return try made(.isWithin(one.value, other.value, options), [one, other])
+            if case .variable = rhs.value {
+                return try makePart(.isWithin(lhs.value, rhs.value, options), [lhs, rhs])
             }
-            guard case .list(let bounds) = other.value, bounds.count == 2 else {
+            guard case .list(let bounds) = rhs.value, bounds.count == 2 else {
                 throw error("BETWEEN takes a list of two values, as in {1, 5}.", at: otherStart)
             }
-            return try made(.between(one.value, bounds[0], bounds[1], options), [one, other])
-        default: return try made(.isIn(one.value, other.value, options), [one, other])
+            return try makePart(.between(lhs.value, bounds[0], bounds[1], options), [lhs, rhs])
+        default: return try makePart(.isIn(lhs.value, rhs.value, options), [lhs, rhs])
         }
     }
 
     /// Reads options such as `[cd]`.
     private mutating func textOptions() throws(DataSourceError) -> StringOptions {
         var options: StringOptions = []
-        guard try take(.leftBracket) else { return options }
+        guard try consume(.leftBracket) else { return options }
         let problem = "The options of an operator are the letters c, d, n, l and u in brackets, as in [cd]."
         guard case .word(let letters) = token.kind, letters.utf8.count <= 5 else { throw error(problem) }
         for letter in letters.lowercased() {
@@ -162,13 +162,13 @@ struct FormatParser {
     // MARK: Making parts
 
     /// Reads the next part, which must be a predicate.
-    mutating func predicate(_ power: FormatPower) throws(DataSourceError) -> FormatPredicatePart {
+    mutating func predicate(_ power: FormatPrecedence) throws(DataSourceError) -> FormatPredicatePart {
         let part = try part(power)
         return try predicate(part)
     }
 
     /// Reads the next part, which must be a value.
-    mutating func expression(_ power: FormatPower) throws(DataSourceError) -> FormatExpressionPart {
+    mutating func expression(_ power: FormatPrecedence) throws(DataSourceError) -> FormatExpressionPart {
         let part = try part(power)
         return try expression(part)
     }
@@ -195,25 +195,25 @@ struct FormatParser {
         return FormatExpressionPart(value: value, height: part.height)
     }
 
-    func made(_ node: PredicateTree.Node, _ parts: [any FormatHeight]) throws(DataSourceError) -> FormatPart {
-        try made(.predicate(node), parts)
+    func makePart(_ node: PredicateTree.Node, _ parts: [any FormatHeight]) throws(DataSourceError) -> FormatPart {
+        try makePart(.predicate(node), parts)
     }
 
-    func made(_ value: FetchExpression, _ parts: [any FormatHeight]) throws(DataSourceError) -> FormatPart {
-        try made(.expression(value), parts)
+    func makePart(_ value: FetchExpression, _ parts: [any FormatHeight]) throws(DataSourceError) -> FormatPart {
+        try makePart(.expression(value), parts)
     }
 
-    private func made(
+    private func makePart(
         _ content: FormatPart.Content, _ parts: [any FormatHeight]
     ) throws(DataSourceError) -> FormatPart {
         let height = 1 + (parts.lazy.map(\.height).max() ?? 0)
-        if height > Self.mostDepth { throw tooDeep }
+        if height > Self.maxDepth { throw tooDeep }
         return FormatPart(content: content, height: height, range: end..<end)
     }
 
     private var tooDeep: DataSourceError {
         error(
-            "The nesting is deeper than \(Self.mostDepth) levels. Pass lists as arguments, and join conditions with AND or OR."
+            "The nesting is deeper than \(Self.maxDepth) levels. Pass lists as arguments, and join conditions with AND or OR."
         )
     }
 }
@@ -232,21 +232,21 @@ extension FormatParser {
         }
         try advance()
         let values = try values(until: .rightParenthesis)
-        if name == "NOINDEX", values.count == 1 { return try made(values[0].value, values) }
+        if name == "NOINDEX", values.count == 1 { return try makePart(values[0].value, values) }
         if name == "COALESCE", values.count == 2 {
-            return try made(.coalesce(values[0].value, values[1].value), values)
+            return try makePart(.coalesce(values[0].value, values[1].value), values)
         }
         if let operation = ArithmeticOperator(formatFunction: name) {
             guard values.count == 2 else {
                 throw error("\(name) takes two values, but the number of given values is \(values.count).", at: range)
             }
-            return try made(.arithmetic(values[0].value, operation, values[1].value), values)
+            return try makePart(.arithmetic(values[0].value, operation, values[1].value), values)
         }
         if let type = FormatLiteral(rawValue: name) {
             guard let value = type.value(values.map(\.value)) else {
                 throw error("\(name)() takes \(type.argument).", at: range)
             }
-            return try made(.constant(value), [])
+            return try makePart(.constant(value), [])
         }
         guard let function = FetchFunction(formatName: name) else {
             throw error("No function has the name \(name).", at: range)
@@ -254,7 +254,7 @@ extension FormatParser {
         guard function.argumentCounts.contains(values.count) else {
             throw error("\(function.formatName)() takes another number of values than \(values.count).", at: range)
         }
-        return try made(.function(function, values.map(\.value)), values)
+        return try makePart(.function(function, values.map(\.value)), values)
     }
 
     /// Reads `CAST(value, "type")`.
@@ -267,7 +267,7 @@ extension FormatParser {
         }
         try advance()
         try expect(.rightParenthesis, "to close the CAST")
-        return try made(.cast(value.value, type), [value])
+        return try makePart(.cast(value.value, type), [value])
     }
 
     /// Reads `SUBQUERY(objects, $variable, predicate)`.
@@ -283,7 +283,7 @@ extension FormatParser {
         try expect(.comma, "and a condition after the variable of a SUBQUERY")
         let test = try predicate(.disjunction)
         try expect(.rightParenthesis, "to close the SUBQUERY")
-        return try made(.subquery(objects.value, variable: name, test.node), [objects, test])
+        return try makePart(.subquery(objects.value, variable: name, test.node), [objects, test])
     }
 
     /// Reads `TERNARY(predicate, value, value)`.
@@ -293,7 +293,7 @@ extension FormatParser {
         try expect(.comma, "and two values after the condition of a TERNARY")
         let values = try values(until: .rightParenthesis)
         guard values.count == 2 else { throw error("TERNARY takes a condition and two values.") }
-        return try made(.conditional(test.node, values[0].value, values[1].value), [test, values[0], values[1]])
+        return try makePart(.conditional(test.node, values[0].value, values[1].value), [test, values[0], values[1]])
     }
 }
 

@@ -30,15 +30,15 @@ protocol FormatHeight {
 
 /// The precedence of operators, lowest first, as in C, except that bit operators have a higher precedence than
 /// comparisons.
-enum FormatPower: Int, Comparable {
+enum FormatPrecedence: Int, Comparable {
     case disjunction, conjunction, comparison, bitwiseOr, bitwiseXor, bitwiseAnd, shift, sum, product, power, prefix
 
     /// The lowest precedence of operators on values.
-    static let value = FormatPower.bitwiseOr
+    static let value = FormatPrecedence.bitwiseOr
 
     static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 
-    var next: FormatPower { FormatPower(rawValue: rawValue + 1) ?? .prefix }
+    var next: FormatPrecedence { FormatPrecedence(rawValue: rawValue + 1) ?? .prefix }
 }
 
 /// An operator between two parts.
@@ -97,7 +97,7 @@ enum FormatInfix: Equatable {
         }
     }
 
-    var power: FormatPower {
+    var power: FormatPrecedence {
         switch self {
         case .or: .disjunction
         case .and: .conjunction
@@ -108,7 +108,7 @@ enum FormatInfix: Equatable {
 }
 
 extension ArithmeticOperator {
-    fileprivate var formatPower: FormatPower {
+    fileprivate var formatPower: FormatPrecedence {
         switch self {
         case .bitwiseOr: .bitwiseOr
         case .bitwiseXor: .bitwiseXor

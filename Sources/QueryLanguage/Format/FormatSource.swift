@@ -32,9 +32,9 @@ struct FormatSource {
         let line = 1 + bytes[..<lineStart].count { $0 == newline }
         let before = characters(lineStart..<start)
         let after = characters(start..<lineEnd)
-        let shown = before.suffix(most) + after.prefix(most)
-        let length = max(1, min(characters(start..<min(range.upperBound, lineEnd)).count, most))
-        let mark = String(repeating: " ", count: min(before.count, most)) + String(repeating: "^", count: length)
+        let shown = before.suffix(maxContext) + after.prefix(maxContext)
+        let length = max(1, min(characters(start..<min(range.upperBound, lineEnd)).count, maxContext))
+        let mark = String(repeating: " ", count: min(before.count, maxContext)) + String(repeating: "^", count: length)
         return DataSourceError(
             .unreadablePredicate,
             """
@@ -51,7 +51,7 @@ struct FormatSource {
 }
 
 /// The largest number of characters to show on each side of an error.
-private let most = 60
+private let maxContext = 60
 private let newline = UInt8(ascii: "\n")
 
 /// The arguments of a format, which are taken in order.
@@ -73,7 +73,7 @@ struct FormatArguments {
         return .some(arguments[taken - 1])
     }
 
-    func checkAllTaken() throws(DataSourceError) {
+    func checkAllArgumentsUsed() throws(DataSourceError) {
         if taken == arguments.count { return }
         let placeholders = taken == 1 ? "1 placeholder" : "\(taken) placeholders"
         let given = arguments.count == 1 ? "1 argument was" : "\(arguments.count) arguments were"
@@ -138,10 +138,10 @@ extension PredicateTree: Codable {
                 "The predicate cannot be encoded, because the part in angle brackets has no format: \(writer.text)"
             )
         }
-        if node.flat.depth > FormatParser.mostDepth {
+        if node.flat.depth > FormatParser.maxDepth {
             throw DataSourceError(
                 .unsupportedQuery,
-                "The predicate cannot be encoded, because it is nested deeper than the \(FormatParser.mostDepth) levels of a format. Use isIn for long lists."
+                "The predicate cannot be encoded, because it is nested deeper than the \(FormatParser.maxDepth) levels of a format. Use isIn for long lists."
             )
         }
         var container = encoder.singleValueContainer()

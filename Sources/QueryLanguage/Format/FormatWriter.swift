@@ -11,14 +11,14 @@ struct FormatWriter {
     mutating func write(_ node: PredicateTree.Node) {
         switch node {
         case .constant(let answer): text += answer ? "TRUEPREDICATE" : "FALSEPREDICATE"
-        case .compare(let one, let operation, let other, let options):
-            write(one, operation.formatName, options: options, before: other)
-        case .text(let one, let operation, let other, let options):
-            write(one, operation, options: options, before: other)
-        case .isIn(let one, let other, let options): write(one, "IN", options: options, before: other)
-        case .between(let one, let low, let high, let options):
-            write(one, "BETWEEN", options: options, before: .list([low, high]))
-        case .isWithin(let one, let range, let options): write(one, "BETWEEN", options: options, before: range)
+        case .compare(let lhs, let operation, let rhs, let options):
+            write(lhs, operation.formatName, options: options, before: rhs)
+        case .text(let lhs, let operation, let rhs, let options):
+            write(lhs, operation, options: options, before: rhs)
+        case .isIn(let lhs, let rhs, let options): write(lhs, "IN", options: options, before: rhs)
+        case .between(let lhs, let low, let high, let options):
+            write(lhs, "BETWEEN", options: options, before: .list([low, high]))
+        case .isWithin(let lhs, let range, let options): write(lhs, "BETWEEN", options: options, before: range)
         case .quantified(let quantifier, let node):
             text += quantifier.formatName + " "
             writeOperand(node)
@@ -104,10 +104,10 @@ struct FormatWriter {
             write(elements)
             text += "}"
         case .variable(let name): text += "$" + name
-        case .arithmetic(let one, let operation, let other):
-            writeOperand(one)
+        case .arithmetic(let lhs, let operation, let rhs):
+            writeOperand(lhs)
             text += " \(operation.formatName) "
-            writeOperand(other)
+            writeOperand(rhs)
         case .negated(let value):
             text += "-"
             parenthesized { $0.write(value) }
@@ -118,7 +118,7 @@ struct FormatWriter {
             text += ", "
             write([first, second])
             text += ")"
-        case .coalesce(let one, let other): write("COALESCE", [one, other])
+        case .coalesce(let lhs, let rhs): write("COALESCE", [lhs, rhs])
         case .cast(let value, let type):
             text += "CAST("
             write(value)
@@ -154,7 +154,7 @@ struct FormatWriter {
         keys.enumerated().map { index, key in
             let name = key.hasPrefix("@") ? key.dropFirst() : key[...]
             let isWord =
-                name.unicodeScalars.enumerated().allSatisfy { FormatLexer.isOfAName($1, isFirst: $0 == 0) }
+                name.unicodeScalars.enumerated().allSatisfy { FormatLexer.isNameCharacter($1, isFirst: $0 == 0) }
                 && !name.isEmpty
             if isWord && FormatKeyword(word: key) == nil { return key }
             return isWord && !key.hasPrefix("@") ? "#" + key : "#" + quoted(key)

@@ -34,9 +34,9 @@ struct KeyPathSearch {
     private var followsRelationship = false
 
     /// The largest number of key paths to build, which takes a tenth of a second.
-    private static let mostBuilt = 4000
+    private static let maxBuiltPaths = 4000
     /// The largest number of relationships along a built key path if descriptions do not show the properties.
-    private static let mostRelationships = 8
+    private static let maxRelationships = 8
 
     init(_ keyPath: AnyKeyPath) {
         identity = KeyPathIdentity(keyPath)
@@ -44,52 +44,52 @@ struct KeyPathSearch {
     }
 
     mutating func resolve(from type: any QueriedObject.Type) -> Resolution {
-        if let names = find(Start(type: type), text) { return .names(names) }
-        if built >= KeyPathSearch.mostBuilt { return .undecided }
+        if let names = find(PathPrefix(type: type), text) { return .names(names) }
+        if built >= KeyPathSearch.maxBuiltPaths { return .undecided }
         if KeyPathText.tellsProperties { return .unknown(followsRelationship: followsRelationship) }
-        for count in 0...KeyPathSearch.mostRelationships {
-            if let names = findAny(Start(type: type), relationships: count) { return .names(names) }
-            if built >= KeyPathSearch.mostBuilt { return .undecided }
+        for count in 0...KeyPathSearch.maxRelationships {
+            if let names = searchAll(PathPrefix(type: type), relationships: count) { return .names(names) }
+            if built >= KeyPathSearch.maxBuiltPaths { return .undecided }
         }
         return .unknown(followsRelationship: true)
     }
 
     /// A built key path, which the next property extends.
-    private struct Start {
+    private struct PathPrefix {
         let type: Any.Type
         var keyPath: AnyKeyPath?
         var names: [String] = []
     }
 
     /// Builds the key paths that fit the rest of the description.
-    private mutating func find(_ start: Start, _ rest: KeyPathText) -> [String]? {
+    private mutating func find(_ start: PathPrefix, _ rest: KeyPathText) -> [String]? {
         for (step, left) in rest.steps(from: start.type) {
             if step.leadsOn, !left.isEmpty, !step.names.isEmpty { followsRelationship = true }
             guard left.isEmpty || step.leadsOn, let next = build(step, from: start) else { continue }
             if left.isEmpty, next.keyPath.map(KeyPathIdentity.init) == identity { return next.names }
             if !left.isEmpty, let names = find(next, left) { return names }
-            if built >= KeyPathSearch.mostBuilt { return nil }
+            if built >= KeyPathSearch.maxBuiltPaths { return nil }
         }
         return nil
     }
 
     /// Builds all key paths along at most `relationships` relationships.
-    private mutating func findAny(_ start: Start, relationships: Int) -> [String]? {
+    private mutating func searchAll(_ start: PathPrefix, relationships: Int) -> [String]? {
         for step in KeyPathStep.steps(from: start.type) {
             let isRelationship = step.leadsOn && !step.names.isEmpty
             guard relationships == 0 || step.leadsOn, let next = build(step, from: start) else { continue }
             if next.keyPath.map(KeyPathIdentity.init) == identity { return next.names }
             guard step.leadsOn, !isRelationship || relationships > 0 else { continue }
-            if let names = findAny(next, relationships: relationships - (isRelationship ? 1 : 0)) { return names }
-            if built >= KeyPathSearch.mostBuilt { return nil }
+            if let names = searchAll(next, relationships: relationships - (isRelationship ? 1 : 0)) { return names }
+            if built >= KeyPathSearch.maxBuiltPaths { return nil }
         }
         return nil
     }
 
-    private mutating func build(_ step: KeyPathStep, from start: Start) -> Start? {
+    private mutating func build(_ step: KeyPathStep, from start: PathPrefix) -> PathPrefix? {
         built += start.keyPath == nil ? 0 : 1
         let keyPath = start.keyPath == nil ? step.keyPath : start.keyPath?.appending(path: step.keyPath)
-        return keyPath.map { Start(type: step.value, keyPath: $0, names: start.names + step.names) }
+        return keyPath.map { PathPrefix(type: step.value, keyPath: $0, names: start.names + step.names) }
     }
 }
 

@@ -67,7 +67,7 @@ package enum RelatedKeyPaths {
         let resolution = search.resolve(from: type)
         found.withLock { found in
             // Empty a full cache, because there may be any number of key paths with subscripts.
-            if found.count >= mostRemembered { found = [:] }
+            if found.count >= maxCachedEntries { found = [:] }
             found[key] = resolution
         }
         return resolution
@@ -79,7 +79,7 @@ package enum RelatedKeyPaths {
     }
 
     private static let found = Guarded<[Key: KeyPathSearch.Resolution]>([:])
-    private static let mostRemembered = 4096
+    private static let maxCachedEntries = 4096
 }
 
 /// The attribute that each key path of a class leads to. A class builds its table at each call, so this cache keeps the tables.

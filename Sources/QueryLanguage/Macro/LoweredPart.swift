@@ -218,7 +218,7 @@ extension FetchExpression {
 extension String {
     /// Whether no other string is canonically equivalent. True for ASCII strings without some characters: K, semicolon
     /// and backquote have equivalent scalars, and a carriage return and a line feed make one character.
-    var isWrittenInOneWay: Bool {
+    var hasSingleSpelling: Bool {
         utf8.allSatisfy { $0 < 0x80 && !Self.doubled.contains($0) }
     }
 

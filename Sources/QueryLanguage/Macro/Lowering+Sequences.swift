@@ -89,18 +89,18 @@ private func lowerEach<List: PredicateExpression>(
     guard case .captured(let captured) = try scope.lower(list), let elements = captured as? List.Output else {
         throw tooMany
     }
-    if let range = elements as? any EndlessRange, !range.hasNumbers(mostElements) { throw tooMany }
+    if let range = elements as? any EndlessRange, !range.hasNumbers(maxElements) { throw tooMany }
     var nodes: [PredicateTree.Node] = []
     // A range may have too many numbers to count them.
     for element in elements {
-        if nodes.count == mostElements { throw tooMany }
+        if nodes.count == maxElements { throw tooMany }
         nodes.append(try scope.binding(variable, to: .captured(element)).condition(test))
     }
     return nodes
 }
 
 /// The longest list whose elements become separate predicates.
-private let mostElements = 500
+private let maxElements = 500
 
 extension PredicateExpressions.SequenceStartsWith: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -110,7 +110,7 @@ extension PredicateExpressions.SequenceStartsWith: QueryableExpression {
         let base = try scope.lower(base)
         let prefix = try scope.value(prefix)
         let test = try lowerText(base, .beginsWith, prefix)
-        guard case .value(let text, _) = base, case .constant(.text(let start)) = prefix, start.isWrittenInOneWay,
+        guard case .value(let text, _) = base, case .constant(.text(let start)) = prefix, start.hasSingleSpelling,
             !start.isEmpty
         else { return .condition(test) }
         // An index can find strings by the bytes at their start. Only the found strings are compared character by character.

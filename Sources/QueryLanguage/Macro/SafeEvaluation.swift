@@ -80,7 +80,7 @@ struct EvaluationScope {
 
     /// Throws if a list is an endless range whose iteration would pass the last number of its type.
     func checkEnd<Elements: Sequence>(_ list: Elements) throws {
-        if let range = list as? any EndlessRange, !range.hasNumbers(ElementCount.most) {
+        if let range = list as? any EndlessRange, !range.hasNumbers(ElementCount.maxElements) {
             throw UnsafeValue(description: "a closure over a range without an end")
         }
     }
@@ -88,12 +88,12 @@ struct EvaluationScope {
 
 /// The number of elements of ranges that were visited for an object.
 private final class ElementCount {
-    static let most = 100_000
+    static let maxElements = 100_000
     private var seen = 0
 
     func count() throws {
         seen += 1
-        if seen > Self.most { throw UnsafeValue(description: "a closure over more than \(Self.most) elements") }
+        if seen > Self.maxElements { throw UnsafeValue(description: "a closure over more than \(Self.maxElements) elements") }
     }
 }
 

@@ -6,8 +6,8 @@ extension String {
     /// - Returns: Nil if the string has more than 512 bytes, if there are more than 16 spellings, or if it is uncertain
     ///   that Swift treats the spellings as equal.
     package var spellings: [String]? {
-        if isWrittenInOneWay { return [self] }
-        guard utf8.count <= Spelling.longest else { return nil }
+        if hasSingleSpelling { return [self] }
+        guard utf8.count <= Spelling.maxLength else { return nil }
         let scalars = Array(decomposedStringWithCanonicalMapping.unicodeScalars)
         guard scalars.allSatisfy(Spelling.isCertain) else { return nil }
         var search = Spelling.Search(compositions: scalars.allSatisfy(\.isASCII) ? Spelling.ofASCII : Spelling.all)
@@ -18,8 +18,8 @@ extension String {
 
 /// The rules by which consecutive scalars can be written as other scalars.
 private enum Spelling {
-    static let longest = 512
-    static let most = 16
+    static let maxLength = 512
+    static let maxSpellings = 16
     /// U+FFFD also replaces bytes that are not UTF-8. U+0F71 begins Tibetan marks that count as letters, but the parts of these
     /// marks do not. So Swift's equality depends on the preceding scalars.
     private static let uncertain: Set<Unicode.Scalar> = ["\u{FFFD}", "\u{F71}"]
@@ -92,7 +92,7 @@ private enum Spelling {
         mutating func extend(_ start: [Unicode.Scalar], with rest: ArraySlice<Unicode.Scalar>) -> Bool {
             if rest.isEmpty {
                 found.append(String(String.UnicodeScalarView(start)))
-                return found.count <= Spelling.most
+                return found.count <= Spelling.maxSpellings
             }
             for index in available(rest) {
                 let scalar = rest[index]

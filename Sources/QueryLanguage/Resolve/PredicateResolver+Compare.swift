@@ -37,7 +37,7 @@ extension PredicateResolver {
         case (.constant(.integer(let key)), .key) where lhs.kind == .objectID && relation.isEquality:
             return .compareKey(relation, key)
         default:
-            return .relate(
+            return .compareExpressions(
                 lhs.expression, relation, rhs.expression, try order(lhs, relation, to: rhs, options: options))
         }
     }
@@ -71,7 +71,7 @@ extension PredicateResolver {
         // NaN equals nothing and has no order.
         if case .real(let real) = value, real.isNaN { return .constant(relation == .notEqual) }
         let order = try order(one, relation, to: other, options: options)
-        if case .folded = order { return .relate(.column(column), relation, .constant(value), order) }
+        if case .folded = order { return .compareExpressions(.column(column), relation, .constant(value), order) }
         guard one.kind?.isNumber == true, !other.isRaw else {
             guard value.fits(layout.order(of: column).storage) else { throw mismatch(one, other) }
             return .compare(column: column, relation, value)
@@ -138,7 +138,7 @@ extension PredicateResolver {
             case (.column, .compare(_, .equal, let value), .constant): plain.append(value)
             case (.key, .compareKey(.equal, let key), .constant): plain.append(.integer(key))
             // Only values of the same kind are looked up, because equal values of one kind have equal stored values.
-            case (_, .relate(_, .equal, _, let order), .constant(let constant)) where value.kind == item.kind:
+            case (_, .compareExpressions(_, .equal, _, let order), .constant(let constant)) where value.kind == item.kind:
                 if order == .natural { plain.append(constant) } else { ordered[order, default: []].append(constant) }
             default: tests.append(test)
             }
@@ -175,7 +175,7 @@ extension PredicateResolver {
         switch rhs.expression {
         case .constant(let value): return value == .text("") ? .constant(false) : test
         case .column(let column): return .and([.compare(column: column, .notEqual, .text("")), test])
-        default: return .and([.relate(rhs.expression, .notEqual, .constant(.text("")), .natural), test])
+        default: return .and([.compareExpressions(rhs.expression, .notEqual, .constant(.text("")), .natural), test])
         }
     }
 
@@ -186,7 +186,7 @@ extension PredicateResolver {
             if comparison == .matches {
                 throw unsupported("The pattern of MATCHES has to be a constant")
             }
-            return .textOf(lhs.expression, comparison, rhs.expression, options)
+            return .dynamicText(lhs.expression, comparison, rhs.expression, options)
         }
         if comparison == .beginsWith, !options.folds, case .column(let column) = lhs.expression {
             return prefix(column, pattern)

@@ -53,8 +53,8 @@ extension PredicateResolver {
         case .variable(let name):
             if let object = try object(of: name) { return object }
             throw invalid("the variable $\(name) has no value. Call substituting(_:) before you use the predicate.")
-        case .arithmetic(let one, let operation, let other):
-            return try arithmetic(self.expression(one), operation, self.expression(other))
+        case .arithmetic(let lhs, let operation, let rhs):
+            return try arithmetic(self.expression(lhs), operation, self.expression(rhs))
         case .negated(let inner):
             let inner = try self.expression(inner)
             guard let kind = inner.kind else { return inner }
@@ -62,11 +62,11 @@ extension PredicateResolver {
             return TypedExpression(expression: .negated(inner.expression, result), kind: result)
         case .function(let function, let arguments): return try call(function, arguments)
         case .conditional(let condition, let first, let second):
-            let (one, other, kind) = try alike(self.expression(first), self.expression(second))
-            return TypedExpression(expression: .conditional(try resolve(condition), one, other), kind: kind)
-        case .coalesce(let one, let other):
-            let (one, other, kind) = try alike(self.expression(one), self.expression(other))
-            return TypedExpression(expression: .coalesce(one, other), kind: kind)
+            let (whenTrue, whenFalse, kind) = try alike(self.expression(first), self.expression(second))
+            return TypedExpression(expression: .conditional(try resolve(condition), whenTrue, whenFalse), kind: kind)
+        case .coalesce(let lhs, let rhs):
+            let (lhs, rhs, kind) = try alike(self.expression(lhs), self.expression(rhs))
+            return TypedExpression(expression: .coalesce(lhs, rhs), kind: kind)
         case .cast(let inner, let type): return try cast(self.expression(inner), type)
         }
     }

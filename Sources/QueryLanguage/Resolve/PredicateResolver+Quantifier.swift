@@ -8,15 +8,15 @@ extension PredicateResolver {
         _ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node
     ) throws(DataSourceError) -> RowPredicate {
         guard let left = node.comparedFirst, let (objects, rest) = try splitAtCollection(left) else {
-            throw refused(quantifier, node)
+            throw quantifierError(quantifier, node)
         }
         let element = elementName
         let value: FetchExpression = rest.isEmpty ? .variable(element) : .path(.variable(element), rest)
         var test = node.comparingFirst(value)
         if quantifier == .all { test = .not(test) }
         // Wrap the predicate again for another to-many relationship later in the path.
-        if furtherCollection(objects, rest) { test = .quantified(.any, test) }
-        let exists = try resolve(.someOf(objects, element, test))
+        if hasFurtherCollection(objects, rest) { test = .quantified(.any, test) }
+        let exists = try resolve(.anyMatches(objects, element, test))
         return quantifier == .any ? exists : .not(exists)
     }
 
@@ -27,7 +27,7 @@ extension PredicateResolver {
         guard let (objects, rest) = try splitAtCollection(rhs) else { return nil }
         let element = elementName
         let value: FetchExpression = rest.isEmpty ? .variable(element) : .path(.variable(element), rest)
-        return try resolve(.someOf(objects, element, .compare(value, .equal, lhs, options)))
+        return try resolve(.anyMatches(objects, element, .compare(value, .equal, lhs, options)))
     }
 
     /// Returns an existence check that can replace the comparison of a count, as for `@count > 0`; nil if there is none.
@@ -97,7 +97,7 @@ extension PredicateResolver {
     }
 
     /// Whether the keys after a collection lead along another to-many relationship.
-    private func furtherCollection(_ objects: FetchExpression, _ rest: [String]) -> Bool {
+    private func hasFurtherCollection(_ objects: FetchExpression, _ rest: [String]) -> Bool {
         guard let destination = destination(objects) else { return false }
         return PredicateResolver(model.entities[destination], in: model).split(rest) != nil
     }
@@ -122,7 +122,7 @@ extension PredicateResolver {
     }
 
     /// The error for a quantifier, depending on its operand.
-    private func refused(_ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node) -> DataSourceError {
+    private func quantifierError(_ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node) -> DataSourceError {
         let (word, use) = quantifier.wording
         switch node.quantified {
         case .list(let items):
@@ -154,7 +154,7 @@ extension PredicateTree.Quantifier {
 
 extension PredicateTree.Node {
     /// A predicate that is true if any of the objects matches `test`.
-    package static func someOf(_ objects: FetchExpression, _ variable: String, _ test: Self) -> Self {
+    package static func anyMatches(_ objects: FetchExpression, _ variable: String, _ test: Self) -> Self {
         .compare(
             .path(.subquery(objects, variable: variable, test), ["@count"]), .greater, .constant(.integer(0)), [])
     }
@@ -162,23 +162,23 @@ extension PredicateTree.Node {
     /// The left side of a comparison or of its negation; otherwise nil.
     fileprivate var comparedFirst: FetchExpression? {
         switch self {
-        case .compare(let one, _, _, _), .text(let one, _, _, _), .isIn(let one, _, _), .between(let one, _, _, _),
-            .isWithin(let one, _, _):
-            one
+        case .compare(let lhs, _, _, _), .text(let lhs, _, _, _), .isIn(let lhs, _, _), .between(let lhs, _, _, _),
+            .isWithin(let lhs, _, _):
+            lhs
         case .not(let node): node.comparedFirst
         default: nil
         }
     }
 
     /// The same comparison with another left side.
-    fileprivate func comparingFirst(_ one: FetchExpression) -> Self {
+    fileprivate func comparingFirst(_ lhs: FetchExpression) -> Self {
         switch self {
-        case .compare(_, let relation, let other, let options): .compare(one, relation, other, options)
-        case .text(_, let comparison, let other, let options): .text(one, comparison, other, options)
-        case .isIn(_, let list, let options): .isIn(one, list, options)
-        case .between(_, let low, let high, let options): .between(one, low, high, options)
-        case .isWithin(_, let range, let options): .isWithin(one, range, options)
-        case .not(let node): .not(node.comparingFirst(one))
+        case .compare(_, let relation, let rhs, let options): .compare(lhs, relation, rhs, options)
+        case .text(_, let comparison, let rhs, let options): .text(lhs, comparison, rhs, options)
+        case .isIn(_, let list, let options): .isIn(lhs, list, options)
+        case .between(_, let low, let high, let options): .between(lhs, low, high, options)
+        case .isWithin(_, let range, let options): .isWithin(lhs, range, options)
+        case .not(let node): .not(node.comparingFirst(lhs))
         default: self
         }
     }
@@ -186,9 +186,9 @@ extension PredicateTree.Node {
     /// The operand of a quantifier before the node: the right side of a comparison if it is a list; otherwise the left side.
     fileprivate var quantified: FetchExpression? {
         switch self {
-        case .compare(let one, _, let other, _), .text(let one, _, let other, _):
-            if case .list = other { other } else { one }
-        case .isIn(let one, _, _), .between(let one, _, _, _), .isWithin(let one, _, _): one
+        case .compare(let lhs, _, let rhs, _), .text(let lhs, _, let rhs, _):
+            if case .list = rhs { rhs } else { lhs }
+        case .isIn(let lhs, _, _), .between(let lhs, _, _, _), .isWithin(let lhs, _, _): lhs
         case .not(let node), .quantified(_, let node): node.quantified
         case .constant, .and, .or, .custom, .invalid: nil
         }

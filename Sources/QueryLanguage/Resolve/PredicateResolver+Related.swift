@@ -61,7 +61,7 @@ extension PredicateResolver {
     /// Whether the key in a row can belong to a deleted object, which counts as no object.
     private func mayLeadToNothing(_ relationship: RelationshipLayout) -> Bool {
         let rule = relationship.inverse.flatMap { model.model.relationship($0) }?.deleteRule
-        return rule == .noAction || relationship.destinationFamily.contains(where: withGoneObjects.contains)
+        return rule == .noAction || relationship.destinationFamily.contains(where: entitiesWithDeletedObjects.contains)
     }
 
     /// Makes a value of the destination a joined column of the source.

@@ -13,18 +13,18 @@ package struct PredicateResolver {
     /// The value of `now()`, in seconds since the reference date.
     let now: Double
     /// The entities of deleted objects to which links can still lead, until the save applies the delete rules.
-    let withGoneObjects: Set<Int>
+    let entitiesWithDeletedObjects: Set<Int>
 
     /// - Parameter joined: The existing joined columns of the rows.
     package init(
-        _ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [], withGoneObjects: Set<Int> = [],
+        _ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [], entitiesWithDeletedObjects: Set<Int> = [],
         now: Date = Date()
     ) {
         self.layout = layout
         self.model = model
         joins = JoinCollector(joined)
         scope = nil
-        self.withGoneObjects = withGoneObjects
+        self.entitiesWithDeletedObjects = entitiesWithDeletedObjects
         self.now = now.timeIntervalSinceReferenceDate
     }
 
@@ -33,24 +33,24 @@ package struct PredicateResolver {
         self.layout = layout
         self.scope = scope
         joins = JoinCollector()
-        (model, now, withGoneObjects) = (scope.outer.model, scope.outer.now, scope.outer.withGoneObjects)
+        (model, now, entitiesWithDeletedObjects) = (scope.outer.model, scope.outer.now, scope.outer.entitiesWithDeletedObjects)
     }
 
     func resolve(_ node: PredicateTree.Node) throws(DataSourceError) -> RowPredicate {
         switch node {
         case .constant(let answer): return .constant(answer)
-        case .compare(let one, let relation, let other, let options):
-            return try compare(one, relation, to: other, options: options)
-        case .text(let one, let comparison, let other, let options):
-            return try text(one, comparison, with: other, options: options)
-        case .isIn(let one, let other, let options): return try membership(one, other, options)
-        case .between(let one, let low, let high, let options):
+        case .compare(let lhs, let relation, let rhs, let options):
+            return try compare(lhs, relation, to: rhs, options: options)
+        case .text(let lhs, let comparison, let rhs, let options):
+            return try text(lhs, comparison, with: rhs, options: options)
+        case .isIn(let lhs, let rhs, let options): return try membership(lhs, rhs, options)
+        case .between(let lhs, let low, let high, let options):
             return .and([
-                try compare(one, .greaterOrEqual, to: low, options: options),
-                try compare(one, .lessOrEqual, to: high, options: options),
+                try compare(lhs, .greaterOrEqual, to: low, options: options),
+                try compare(lhs, .lessOrEqual, to: high, options: options),
             ])
-        case .isWithin(let one, let range, _):
-            _ = try expression(one)
+        case .isWithin(let lhs, let range, _):
+            _ = try expression(lhs)
             // Throws if the variable has no value. Otherwise the variable belongs to a subquery and is an object.
             _ = try expression(range)
             throw invalid("BETWEEN takes a list of two values, and a SUBQUERY's variable is an object.")

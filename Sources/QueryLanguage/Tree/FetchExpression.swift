@@ -42,7 +42,7 @@ extension FetchExpression {
         // Do not use the count of the list, because the count of a range can overflow.
         var elements: [FetchExpression] = []
         for element in list {
-            guard elements.count < FetchExpression.mostElements, let value = FetchExpression(argument: element),
+            guard elements.count < FetchExpression.maxElements, let value = FetchExpression(argument: element),
                 case .constant = value
             else { return nil }
             elements.append(value)
@@ -51,7 +51,7 @@ extension FetchExpression {
     }
 
     /// The largest number of elements in a list argument.
-    static let mostElements = 1_000_000
+    static let maxElements = 1_000_000
 
     /// The type of an argument, for messages.
     static func typeName(_ argument: Any?) -> String {

@@ -36,22 +36,22 @@ extension PredicateTree {
 extension PredicateTree.Node {
     fileprivate func substituting(_ values: [String: FetchExpression]) -> Self {
         switch self {
-        case .text(let one, let operation, let other, let options) where options.contains(.findsNoEmptyString):
-            .formatText(one.substituting(values), operation, with: other.substituting(values), options: options)
-        case .isWithin(let one, let range, let options):
-            within(one.substituting(values), range, substituting: values, options: options)
+        case .text(let lhs, let operation, let rhs, let options) where options.contains(.findsNoEmptyString):
+            .formatText(lhs.substituting(values), operation, with: rhs.substituting(values), options: options)
+        case .isWithin(let lhs, let range, let options):
+            within(lhs.substituting(values), range, substituting: values, options: options)
         default: replacingParts({ $0.substituting(values) }, { $0.substituting(values) })
         }
     }
 
     /// The comparison with both bounds, if a list of two values replaces the variable.
     private func within(
-        _ one: FetchExpression, _ range: FetchExpression, substituting values: [String: FetchExpression],
+        _ lhs: FetchExpression, _ range: FetchExpression, substituting values: [String: FetchExpression],
         options: StringOptions
     ) -> Self {
         switch range.substituting(values) {
-        case .list(let bounds) where bounds.count == 2: .between(one, bounds[0], bounds[1], options)
-        case .variable(let name): .isWithin(one, .variable(name), options)
+        case .list(let bounds) where bounds.count == 2: .between(lhs, bounds[0], bounds[1], options)
+        case .variable(let name): .isWithin(lhs, .variable(name), options)
         default:
             .invalid(
                 InvalidPart(

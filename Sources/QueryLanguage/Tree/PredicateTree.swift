@@ -176,10 +176,10 @@ extension PredicateTree.Node {
             case .node(let node):
                 switch node {
                 case .constant, .custom, .invalid: []
-                case .compare(let one, _, let other, _), .text(let one, _, let other, _), .isIn(let one, let other, _),
-                    .isWithin(let one, let other, _):
-                    [.expression(one), .expression(other)]
-                case .between(let one, let low, let high, _): [.expression(one), .expression(low), .expression(high)]
+                case .compare(let lhs, _, let rhs, _), .text(let lhs, _, let rhs, _), .isIn(let lhs, let rhs, _),
+                    .isWithin(let lhs, let rhs, _):
+                    [.expression(lhs), .expression(rhs)]
+                case .between(let lhs, let low, let high, _): [.expression(lhs), .expression(low), .expression(high)]
                 case .quantified(_, let node), .not(let node): [.node(node)]
                 case .and(let nodes), .or(let nodes): nodes.map { .node($0) }
                 }
@@ -189,8 +189,8 @@ extension PredicateTree.Node {
                 case .path(let base, _): [.expression(base)]
                 case .subquery(let objects, _, let predicate): [.expression(objects), .node(predicate)]
                 case .list(let items), .function(_, let items): items.map { .expression($0) }
-                case .arithmetic(let one, _, let other), .coalesce(let one, let other):
-                    [.expression(one), .expression(other)]
+                case .arithmetic(let lhs, _, let rhs), .coalesce(let lhs, let rhs):
+                    [.expression(lhs), .expression(rhs)]
                 case .negated(let inner), .cast(let inner, _): [.expression(inner)]
                 case .conditional(let condition, let first, let second):
                     [.node(condition), .expression(first), .expression(second)]
@@ -236,8 +236,8 @@ extension PredicateTree.Node {
         case .not(let inner): inner
         case .and(let nodes): .any(nodes.map(negation))
         case .or(let nodes): .all(nodes.map(negation))
-        case .compare(let one, .equal, let other, let options): .compare(one, .notEqual, other, options)
-        case .compare(let one, .notEqual, let other, let options): .compare(one, .equal, other, options)
+        case .compare(let lhs, .equal, let rhs, let options): .compare(lhs, .notEqual, rhs, options)
+        case .compare(let lhs, .notEqual, let rhs, let options): .compare(lhs, .equal, rhs, options)
         default: .not(node)
         }
     }
@@ -305,14 +305,14 @@ extension PredicateTree.Node {
     package func replacingParts(_ node: (Self) -> Self, _ expression: (FetchExpression) -> FetchExpression) -> Self {
         switch self {
         case .constant, .custom, .invalid: self
-        case .compare(let one, let relation, let other, let options):
-            .compare(expression(one), relation, expression(other), options)
-        case .text(let one, let comparison, let other, let options):
-            .text(expression(one), comparison, expression(other), options)
-        case .isIn(let one, let other, let options): .isIn(expression(one), expression(other), options)
-        case .between(let one, let low, let high, let options):
-            .between(expression(one), expression(low), expression(high), options)
-        case .isWithin(let one, let range, let options): .isWithin(expression(one), expression(range), options)
+        case .compare(let lhs, let relation, let rhs, let options):
+            .compare(expression(lhs), relation, expression(rhs), options)
+        case .text(let lhs, let comparison, let rhs, let options):
+            .text(expression(lhs), comparison, expression(rhs), options)
+        case .isIn(let lhs, let rhs, let options): .isIn(expression(lhs), expression(rhs), options)
+        case .between(let lhs, let low, let high, let options):
+            .between(expression(lhs), expression(low), expression(high), options)
+        case .isWithin(let lhs, let range, let options): .isWithin(expression(lhs), expression(range), options)
         case .quantified(let quantifier, let inner): .quantified(quantifier, node(inner))
         case .not(let inner): .not(node(inner))
         case .and(let nodes): .and(nodes.map(node))
@@ -333,8 +333,8 @@ extension FetchExpression {
             .subquery(expression(objects), variable: name, node(predicate))
         case .list(let items): .list(items.map(expression))
         case .function(let function, let items): .function(function, items.map(expression))
-        case .arithmetic(let one, let operation, let other): .arithmetic(expression(one), operation, expression(other))
-        case .coalesce(let one, let other): .coalesce(expression(one), expression(other))
+        case .arithmetic(let lhs, let operation, let rhs): .arithmetic(expression(lhs), operation, expression(rhs))
+        case .coalesce(let lhs, let rhs): .coalesce(expression(lhs), expression(rhs))
         case .negated(let inner): .negated(expression(inner))
         case .cast(let inner, let type): .cast(expression(inner), type)
         case .conditional(let condition, let first, let second):

@@ -17,11 +17,11 @@ package final class EarlyWrite: Sendable {
         var hasBegun = false
         /// Whether the transaction with the early rows is open.
         var isOpen = false
-        var isOver = false
+        var hasEnded = false
         var isWatched = false
         var progress = 0
         /// The number of rows that the store wrote early, and the number of these rows that it deleted because they
-        /// were wrong.
+        /// were stale.
         var written = 0
         var rewritten = 0
     }
@@ -31,10 +31,10 @@ package final class EarlyWrite: Sendable {
     package init() {}
 
     /// Whether the early write has ended, so that no more rows are accepted.
-    package var isOver: Bool { state.withLock { $0.isOver } }
+    package var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Whether more than an eighth of the early rows were wrong. The early write then saved no time.
-    package var wasInVain: Bool { state.withLock { $0.rewritten * 8 > $0.written } }
+    /// Whether more than an eighth of the early rows were stale. The early write then saved no time.
+    package var wasWasteful: Bool { state.withLock { $0.rewritten * 8 > $0.written } }
 
     /// Adds rows. Does nothing if the early write has ended.
     ///
@@ -42,7 +42,7 @@ package final class EarlyWrite: Sendable {
     ///   if the early write has ended.
     package func add(_ rows: NewRows) -> Bool {
         state.withLock { state in
-            if state.isOver { return false }
+            if state.hasEnded { return false }
             state.waiting.append(rows)
             defer { state.isWriting = true }
             return !state.isWriting
@@ -79,7 +79,7 @@ package final class EarlyWrite: Sendable {
     /// Marks the transaction as open. Returns false if a transaction was opened before, or if the early write has ended.
     package func begin() -> Bool {
         state.withLock { state in
-            if state.isOver || state.hasBegun { return false }
+            if state.hasEnded || state.hasBegun { return false }
             (state.hasBegun, state.isOpen) = (true, true)
             return true
         }
@@ -97,12 +97,12 @@ package final class EarlyWrite: Sendable {
     /// Ends the early write and drops the rows in the queue. Rows that the store has already written are kept for the commit.
     package func end() {
         state.withLock { state in
-            state.isOver = true
+            state.hasEnded = true
             state.waiting = []
         }
     }
 
-    /// Records how many rows were written early, and how many of these rows had to be deleted because they were wrong.
+    /// Records how many rows were written early, and how many of these rows had to be deleted because they were stale.
     package func record(written: Int, rewritten: Int) {
         state.withLock { ($0.written, $0.rewritten) = (written, rewritten) }
     }
@@ -130,7 +130,7 @@ package struct EarlyRows {
         /// The changes that are not written yet.
         package var changes: [EntityChanges] = []
         /// The early rows that the save does not insert, or inserts with other values. The store deletes these rows first.
-        package var wrong: [NewRows] = []
+        package var stale: [NewRows] = []
     }
 
     package init(_ earlyWrite: EarlyWrite) {
@@ -142,20 +142,20 @@ package struct EarlyRows {
     package mutating func add(_ new: NewRows) { rows[new.entity, default: []] += new.rows }
 
     /// Whether the group consists of only the save to which these rows belong.
-    package func isOf(_ group: [ChangeSet]) -> Bool { group.count == 1 && group[0].earlyWrite === earlyWrite }
+    package func belongsTo(_ group: [ChangeSet]) -> Bool { group.count == 1 && group[0].earlyWrite === earlyWrite }
 
-    /// Returns the remaining work for the save. Records in the early write how many of its rows were wrong.
+    /// Returns the remaining work for the save. Records in the early write how many of its rows were stale.
     package func remainder(of set: ChangeSet) -> Remainder {
         var (earlyRows, remainder) = (rows, Remainder())
         for var changes in set.entities {
             if let rows = earlyRows.removeValue(forKey: changes.entity) {
-                let wrong = changes.removeInserted(equalTo: rows)
-                if !wrong.isEmpty { remainder.wrong.append(NewRows(entity: changes.entity, wrong)) }
+                let stale = changes.removeInserted(equalTo: rows)
+                if !stale.isEmpty { remainder.stale.append(NewRows(entity: changes.entity, stale)) }
             }
             remainder.changes.append(changes)
         }
-        remainder.wrong += earlyRows.map { NewRows(entity: $0.key, $0.value) }
-        earlyWrite.record(written: count, rewritten: remainder.wrong.reduce(0) { $0 + $1.rows.count })
+        remainder.stale += earlyRows.map { NewRows(entity: $0.key, $0.value) }
+        earlyWrite.record(written: count, rewritten: remainder.stale.reduce(0) { $0 + $1.rows.count })
         return remainder
     }
 }
@@ -168,12 +168,12 @@ extension EntityChanges {
     ///
     /// - Returns: The early rows that now have other values, or are no longer inserted.
     fileprivate mutating func removeInserted(equalTo earlyRows: [StoredRow]) -> [StoredRow] {
-        var wrong: [StoredRow] = []
+        var stale: [StoredRow] = []
         var rest: [StoredRow] = []
         var next = 0
         for (index, new) in inserted.enumerated() {
             while next < earlyRows.count, earlyRows[next].key < new.key {
-                wrong.append(earlyRows[next])
+                stale.append(earlyRows[next])
                 next += 1
             }
             guard next < earlyRows.count else {
@@ -185,13 +185,13 @@ extension EntityChanges {
                 continue
             }
             if !earlyRows[next].row.isIdentical(to: new.row) {
-                wrong.append(earlyRows[next])
+                stale.append(earlyRows[next])
                 rest.append(new)
             }
             next += 1
         }
-        wrong += earlyRows[next...]
+        stale += earlyRows[next...]
         inserted = rest
-        return wrong
+        return stale
     }
 }

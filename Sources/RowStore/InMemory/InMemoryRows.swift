@@ -103,7 +103,7 @@ public final class InMemoryRows: Sendable {
         guard let write else {
             return try withState { (state) throws(DataSourceError) in state.commit(group) }
         }
-        let (outcome, firstFreeKey) = try withState { (state) throws(DataSourceError) in state.rehearse(group) }
+        let (outcome, firstFreeKey) = try withState { (state) throws(DataSourceError) in state.dryRun(group) }
         let accepted = group.indices.lazy.filter { outcome.refused[$0] == nil }.map { group[$0] }
         guard !accepted.isEmpty else { return outcome }
         try write(Array(accepted), firstFreeKey)

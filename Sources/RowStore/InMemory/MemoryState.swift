@@ -27,7 +27,7 @@ struct MemoryState: Sendable {
 
     /// Returns the outcome of ``commit(_:)`` and the new first free key, but keeps all rows unchanged. Takes time proportional
     /// to the number of changed rows.
-    mutating func rehearse(_ group: [ChangeSet]) -> (outcome: CommitOutcome, firstFreeKey: Int64) {
+    mutating func dryRun(_ group: [ChangeSet]) -> (outcome: CommitOutcome, firstFreeKey: Int64) {
         let (outcome, highest, undos) = apply(group)
         undo(undos[...])
         return (outcome, bound(above: highest))

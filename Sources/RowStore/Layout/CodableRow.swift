@@ -70,14 +70,14 @@ extension EntityLayout {
                 values.append(.null)
                 continue
             }
-            guard let value = column.value(coded) else { throw wrongForm(coded, column) }
+            guard let value = column.value(coded) else { throw wrongKindError(coded, column) }
             values.append(value)
         }
         return try row(values)
     }
 
-    private func wrongForm(_ value: CodableValue, _ column: ColumnLayout) -> DataSourceError {
-        let form = column.attribute?.type.codedForm ?? "a whole number"
+    private func wrongKindError(_ value: CodableValue, _ column: ColumnLayout) -> DataSourceError {
+        let form = column.attribute?.type.jsonKind ?? "a whole number"
         return DataSourceError(
             .storeCorrupt,
             "The \(column.name) of an object of \(name) is stored as \(value.text.shortened), but has to be \(form). Restore the store from a copy, or correct that value.",

@@ -35,7 +35,7 @@ package enum MainWait {
     }
 
     /// The error of a call that has reached its limit.
-    package static var exceeded: DataSourceError {
+    package static var limitError: DataSourceError {
         DataSourceError(
             .storeUnavailable,
             "The server has not answered for \(state.withLock { $0.limit }), and the main actor waits no longer. The call "
@@ -47,13 +47,13 @@ extension Guarded {
     /// Works like ``withLock(_:)``. In a limited call, the main actor waits for the lock only until the limit.
     ///
     /// - Throws: `storeUnavailable` if another thread still has the lock at the limit.
-    package func withLockInTime<R>(
+    package func withLockBeforeLimit<R>(
         _ body: (inout sending Value) throws(DataSourceError) -> sending R
     ) throws(DataSourceError) -> sending R {
         guard let end = MainWait.end else { return try withLock(body) }
         while true {
             if let result = try withLockIfAvailable(body) { return result }
-            if .now >= end { throw MainWait.exceeded }
+            if .now >= end { throw MainWait.limitError }
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(1))
         }
     }
@@ -75,17 +75,17 @@ package enum MainQueue {
 
     /// The key under which each thread caches whether it is the main thread: 1 if it is, 2 if it is not. On Linux,
     /// `Thread.isMainThread` costs two system calls.
-    private static let answer = {
+    private static let isMainThreadKey = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         return key
     }()
 
     private static var isMainThread: Bool {
-        let known = UInt(bitPattern: pthread_getspecific(answer))
+        let known = UInt(bitPattern: pthread_getspecific(isMainThreadKey))
         if known != 0 { return known == 1 }
         let isMain = Thread.isMainThread
-        pthread_setspecific(answer, UnsafeRawPointer(bitPattern: isMain ? 1 : 2))
+        pthread_setspecific(isMainThreadKey, UnsafeRawPointer(bitPattern: isMain ? 1 : 2))
         return isMain
     }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Permits to read a store. The number of concurrent reads is limited. The main actor has its own permit, so it never
 /// waits for other readers.
 package final class ReadPermits: Sendable {
-    package enum Use: Sendable {
+    package enum Kind: Sendable {
         case main
         /// A read on the main actor inside another read on the main actor. It needs no second permit, because it ends
         /// before the outer read.
@@ -28,7 +28,7 @@ package final class ReadPermits: Sendable {
     }
 
     /// The kind of permit that the caller needs.
-    package var use: Use {
+    package var permitKind: Kind {
         guard MainQueue.isCurrent else { return .other }
         return isMainReading.load(ordering: .relaxed) ? .nested : .main
     }
@@ -37,24 +37,24 @@ package final class ReadPermits: Sendable {
     ///
     /// - Returns: Whether the caller may read. False only on the main actor, if the limit of ``MainWait`` has passed.
     @discardableResult
-    package func wait(_ use: Use) -> Bool {
-        if use == .main, let end = MainWait.end {
+    package func wait(_ permitKind: Kind) -> Bool {
+        if permitKind == .main, let end = MainWait.end {
             let rest = max(.zero, end - .now) / .milliseconds(1)
             guard main.wait(timeout: .now() + .milliseconds(Int(rest))) == .success else { return false }
         } else {
-            semaphore(use)?.wait()
+            semaphore(permitKind)?.wait()
         }
-        if use == .main { isMainReading.store(true, ordering: .relaxed) }
+        if permitKind == .main { isMainReading.store(true, ordering: .relaxed) }
         return true
     }
 
-    package func signal(_ use: Use) {
-        if use == .main { isMainReading.store(false, ordering: .relaxed) }
-        semaphore(use)?.signal()
+    package func signal(_ permitKind: Kind) {
+        if permitKind == .main { isMainReading.store(false, ordering: .relaxed) }
+        semaphore(permitKind)?.signal()
     }
 
-    private func semaphore(_ use: Use) -> DispatchSemaphore? {
-        switch use {
+    private func semaphore(_ permitKind: Kind) -> DispatchSemaphore? {
+        switch permitKind {
         case .main: main
         case .nested: nil
         case .other: others

@@ -24,20 +24,20 @@ package struct StoreInspection: Sendable {
         package let lowest: Int64
         /// The members that are listed in the store. Some of them may have closed the store.
         package let members: [(member: StoreMember, isAlive: Bool)]
-        package let desk: LeaseDesk
+        package let arbiter: LeaseArbiter
         /// The current time of the clock for leases, in milliseconds.
         package let now: Int64
         /// The newest saves, in the order of their positions.
         package let saves: [RecordedSave]
 
         package init(
-            position: Int64, lowest: Int64, members: [(member: StoreMember, isAlive: Bool)], desk: LeaseDesk,
+            position: Int64, lowest: Int64, members: [(member: StoreMember, isAlive: Bool)], arbiter: LeaseArbiter,
             now: Int64, saves: [RecordedSave]
         ) {
             self.position = position
             self.lowest = lowest
             self.members = members
-            self.desk = desk
+            self.arbiter = arbiter
             self.now = now
             self.saves = saves
         }
@@ -110,7 +110,7 @@ package protocol StoreInspector {
     var models: [ManagedObjectModel] { get }
 
     /// Runs the body with a single state of the store. If the store changes meanwhile, the body may be called again.
-    func look<R>(
+    func withSnapshot<R>(
         _ body: (any InspectedState) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R
 }
@@ -127,7 +127,7 @@ package protocol InspectedState {
     func positions() throws(DataSourceError) -> (newest: Int64, lowest: Int64)?
 
     /// Returns the leases. Call this method, ``members()`` and ``saves(after:limit:)`` only for a store that was shared.
-    func leases() throws(DataSourceError) -> LeaseFacts
+    func leases() throws(DataSourceError) -> LeaseSnapshot
 
     func members() throws(DataSourceError) -> [StoreMember]
 
@@ -140,14 +140,14 @@ private let pageSize = 16
 
 extension StoreInspector {
     package func metadata() throws(DataSourceError) -> StoreMetadata {
-        try look { state throws(DataSourceError) in try state.metadata() }
+        try withSnapshot { state throws(DataSourceError) in try state.metadata() }
     }
 
     /// Inspects the store.
     ///
     /// - Parameter tail: The maximum number of saves to return. The newest saves are returned.
     package func inspection(tail: Int) throws(DataSourceError) -> StoreInspection {
-        try look { state throws(DataSourceError) in
+        try withSnapshot { state throws(DataSourceError) in
             let metadata = try state.metadata()
             let counts = try metadata.model(among: models).map { model throws(DataSourceError) in
                 try state.counts(model, format: metadata.format)
@@ -156,7 +156,7 @@ extension StoreInspector {
                 let leases = try state.leases()
                 return StoreInspection.Feed(
                     position: newest, lowest: lowest, members: leases.members.map { ($0, leases.isAlive($0.number)) },
-                    desk: leases.desk, now: leases.now, saves: try state.saves(after: newest - Int64(tail), limit: tail)
+                    arbiter: leases.arbiter, now: leases.now, saves: try state.saves(after: newest - Int64(tail), limit: tail)
                 )
             }
             return StoreInspection(metadata: metadata, counts: counts, feed: feed)
@@ -165,7 +165,7 @@ extension StoreInspector {
 
     /// Returns the first few saves after a position; nil if the store has no feed.
     package func saves(after position: Int64) throws(DataSourceError) -> NotedSaves? {
-        try look { state throws(DataSourceError) in
+        try withSnapshot { state throws(DataSourceError) in
             guard let newest = try state.positions()?.newest else { return nil }
             return NotedSaves(
                 storeID: try state.metadata().storeID, position: newest,

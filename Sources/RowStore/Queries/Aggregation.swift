@@ -12,7 +12,7 @@ package struct Aggregation: Sendable {
     package let kind: ValueKind
     private let order: ColumnOrder
     private var count: Int64 = 0
-    private var whole: Int128 = 0
+    private var integerSum: Int128 = 0
     private var real = ExactSum()
     private var decimal: DecimalSum
     /// Whether a stored decimal number is invalid.
@@ -48,7 +48,7 @@ package struct Aggregation: Sendable {
             guard let greatest = extreme, row.order(greatest, column: column, order) <= 0 else { return extreme = row }
         case .sum, .average:
             switch order.storage {
-            case .integer: whole += Int128(row.integer(column))
+            case .integer: integerSum += Int128(row.integer(column))
             case .real: real.add(row.real(column))
             case .text: row.withBytes(column) { decimal.add($0) }
             case .blob: return
@@ -70,7 +70,7 @@ package struct Aggregation: Sendable {
         count -= 1
         if operation == .count { return true }
         switch order.storage {
-        case .integer: whole -= Int128(row.integer(column))
+        case .integer: integerSum -= Int128(row.integer(column))
         case .real:
             guard row.real(column).isFinite else { return false }
             real.add(-row.real(column))
@@ -99,7 +99,7 @@ package struct Aggregation: Sendable {
                 if average == .null { throw Aggregation.overflow }
                 return average
             case .real, .date: return .number(try realSum() / Double(count))
-            default: return .number(Double(whole) / Double(count))
+            default: return .number(Double(integerSum) / Double(count))
             }
         }
     }
@@ -111,7 +111,7 @@ package struct Aggregation: Sendable {
             return .text(sum.description)
         case .real, .date: return .number(try realSum())
         default:
-            guard let sum = Int64(exactly: whole) else { throw Aggregation.overflow }
+            guard let sum = Int64(exactly: integerSum) else { throw Aggregation.overflow }
             return .integer(sum)
         }
     }

@@ -25,22 +25,22 @@ extension RowExpression {
         case .column(let column): return row.value(column, layout.order(of: column).storage)
         case .key: return .integer(row.key)
         case .constant(let value): return value
-        case .arithmetic(let one, let operation, let other, let kind):
+        case .arithmetic(let lhs, let operation, let rhs, let kind):
             return Arithmetic.combine(
-                try one.evaluate(row, layout, budget), operation,
-                try other.evaluate(row, layout, budget), as: kind)
+                try lhs.evaluate(row, layout, budget), operation,
+                try rhs.evaluate(row, layout, budget), as: kind)
         case .negated(let inner, let kind):
             return Arithmetic.negate(try inner.evaluate(row, layout, budget), as: kind)
         case .function(let function, let arguments, let kind):
             var values: [RowValue] = []
             for argument in arguments { values.append(try argument.evaluate(row, layout, budget)) }
             return function.apply(values, kind)
-        case .conditional(let condition, let one, let other):
+        case .conditional(let condition, let whenTrue, let whenFalse):
             let isTrue = try condition.evaluate(row, layout, budget)
-            return try (isTrue ? one : other).evaluate(row, layout, budget)
-        case .coalesce(let one, let other):
-            let value = try one.evaluate(row, layout, budget)
-            return value == .null ? try other.evaluate(row, layout, budget) : value
+            return try (isTrue ? whenTrue : whenFalse).evaluate(row, layout, budget)
+        case .coalesce(let lhs, let rhs):
+            let value = try lhs.evaluate(row, layout, budget)
+            return value == .null ? try rhs.evaluate(row, layout, budget) : value
         case .cast(let inner, let source, let target):
             return ValueCast.cast(try inner.evaluate(row, layout, budget), from: source, to: target)
         }
@@ -52,8 +52,8 @@ extension RowExpression {
         let isConstant =
             switch self {
             case .column, .key, .constant, .conditional: false
-            case .arithmetic(let one, _, let other, _), .coalesce(let one, let other):
-                one.isConstant && other.isConstant
+            case .arithmetic(let lhs, _, let rhs, _), .coalesce(let lhs, let rhs):
+                lhs.isConstant && rhs.isConstant
             case .negated(let inner, _), .cast(let inner, _, _): inner.isConstant
             case .function(_, let arguments, _): arguments.allSatisfy(\.isConstant)
             }
@@ -132,7 +132,7 @@ extension FetchFunction {
 
     private func sum(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         switch kind {
-        case .integer: FetchFunction.wholeSum(values).flatMap(Int64.init(exactly:)).map { .integer($0) } ?? .null
+        case .integer: FetchFunction.integerSum(values).flatMap(Int64.init(exactly:)).map { .integer($0) } ?? .null
         case .decimal: DecimalSum.sum(of: values)
         default: FetchFunction.realSum(values).map { .number($0) } ?? .null
         }
@@ -140,14 +140,14 @@ extension FetchFunction {
 
     private func mean(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         switch kind {
-        case .integer: FetchFunction.wholeSum(values).map { .number(Double($0) / Double(values.count)) } ?? .null
+        case .integer: FetchFunction.integerSum(values).map { .number(Double($0) / Double(values.count)) } ?? .null
         case .decimal:
             Arithmetic.combine(DecimalSum.sum(of: values), .divide, .integer(Int64(values.count)), as: .decimal)
         default: FetchFunction.realSum(values).map { .number($0 / Double(values.count)) } ?? .null
         }
     }
 
-    private static func wholeSum(_ values: [RowValue]) -> Int128? {
+    private static func integerSum(_ values: [RowValue]) -> Int128? {
         var sum: Int128 = 0
         for value in values {
             guard let number = value.asInteger else { return nil }

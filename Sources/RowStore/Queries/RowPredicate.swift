@@ -13,13 +13,13 @@ package indirect enum RowPredicate: Sendable, Hashable {
     /// Compares the row's own key with the number.
     case compareKey(ComparisonOperator, Int64)
     /// Compares two values.
-    case relate(RowExpression, ComparisonOperator, RowExpression, ValueOrder)
+    case compareExpressions(RowExpression, ComparisonOperator, RowExpression, ValueOrder)
     /// Whether a value is in the list. Null matches only if the list contains null.
     case isMember(RowExpression, ValueList)
     /// Whether a string matches. Null never matches.
     case text(RowExpression, StringMatcher)
     /// Like `text`, but the right side is calculated for each row.
-    case textOf(RowExpression, StringOperator, RowExpression, StringOptions)
+    case dynamicText(RowExpression, StringOperator, RowExpression, StringOptions)
     /// Whether the row comes after the cursor's row in the given order.
     case follows(RowCursor, [SortKey])
     case not(RowPredicate)
@@ -37,10 +37,10 @@ package final class ValueList: Sendable, Hashable {
     package init(_ elements: [RowValue], _ order: ValueOrder) {
         self.elements = elements
         self.order = order
-        values = Set(elements.lazy.map(order.uniform))
+        values = Set(elements.lazy.map(order.equalityKey))
     }
 
-    package func contains(_ value: RowValue) -> Bool { values.contains(order.uniform(value)) }
+    package func contains(_ value: RowValue) -> Bool { values.contains(order.equalityKey(value)) }
 
     package static func == (lhs: ValueList, rhs: ValueList) -> Bool {
         lhs.order == rhs.order && lhs.values == rhs.values
@@ -77,21 +77,21 @@ extension RowPredicate {
         case .compare(let column, .equal, let value): return row.holds(value, column: column, layout)
         case .compare(let column, .notEqual, let value): return !row.holds(value, column: column, layout)
         case .compare(let column, let relation, let value):
-            return row.stands(relation, to: value, column: column, layout.order(of: column))
+            return row.satisfies(relation, to: value, column: column, layout.order(of: column))
         case .isIn(let column, let values): return values.contains { row.holds($0, column: column, layout) }
         case .compareKey(let relation, let other): return relation.holds(row.key < other ? -1 : row.key > other ? 1 : 0)
-        case .relate(let one, let relation, let other, let order):
-            return order.relate(
-                try one.evaluate(row, layout, budget), relation, try other.evaluate(row, layout, budget))
+        case .compareExpressions(let lhs, let relation, let rhs, let order):
+            return order.holds(
+                try lhs.evaluate(row, layout, budget), relation, try rhs.evaluate(row, layout, budget))
         case .isMember(let value, let list): return list.contains(try value.evaluate(row, layout, budget))
         case .text(let value, let matcher):
             return try matcher.verdict(
-                value.withText(of: row, layout: layout, budget: budget) { matcher.answer($0, budget) })
-        case .textOf(let value, let comparison, let pattern, let options):
+                value.withText(of: row, layout: layout, budget: budget) { matcher.matchResult($0, budget) })
+        case .dynamicText(let value, let comparison, let pattern, let options):
             guard case .text(let pattern) = try pattern.evaluate(row, layout, budget) else { return false }
             let matcher = try StringMatcher(comparison, pattern, options)
             return try matcher.verdict(
-                value.withText(of: row, layout: layout, budget: budget) { matcher.answer($0, budget) })
+                value.withText(of: row, layout: layout, budget: budget) { matcher.matchResult($0, budget) })
         case .follows(let cursor, let sort): return cursor.precedes(row, by: sort, layout)
         case .not(let predicate): return try !predicate.evaluate(row, layout, budget)
         case .and(let predicates):
@@ -132,7 +132,7 @@ extension ComparisonOperator {
 
 extension ValueOrder {
     /// Returns whether the operator holds for two values. Null equals null. Values without an order are unequal.
-    package func relate(_ lhs: RowValue, _ relation: ComparisonOperator, _ rhs: RowValue) -> Bool {
+    package func holds(_ lhs: RowValue, _ relation: ComparisonOperator, _ rhs: RowValue) -> Bool {
         if lhs == .null || rhs == .null {
             return relation == .equal ? lhs == rhs : relation == .notEqual ? lhs != rhs : false
         }
@@ -151,7 +151,7 @@ extension StoredRow {
         return row.holds(value, column: column)
     }
 
-    fileprivate func stands(
+    fileprivate func satisfies(
         _ relation: ComparisonOperator, to value: RowValue, column: Int, _ kind: ColumnOrder
     ) -> Bool {
         let (row, column) = cell(column)
@@ -217,9 +217,9 @@ extension RowPredicate {
             columns.insert(column)
             return false
         case .compareKey: return true
-        case .relate(let one, _, let other, _), .textOf(let one, _, let other, _):
-            let asksOne = one.collectColumns(&columns)
-            return other.collectColumns(&columns) || asksOne
+        case .compareExpressions(let lhs, _, let rhs, _), .dynamicText(let lhs, _, let rhs, _):
+            let lhsUsesKey = lhs.collectColumns(&columns)
+            return rhs.collectColumns(&columns) || lhsUsesKey
         case .isMember(let value, _), .text(let value, _): return value.collectColumns(&columns)
         case .follows(_, let sort):
             for key in sort { columns.insert(key.column) }
@@ -239,15 +239,15 @@ extension RowExpression {
             return false
         case .key: return true
         case .constant: return false
-        case .arithmetic(let one, _, let other, _), .coalesce(let one, let other):
-            let asksOne = one.collectColumns(&columns)
-            return other.collectColumns(&columns) || asksOne
+        case .arithmetic(let lhs, _, let rhs, _), .coalesce(let lhs, let rhs):
+            let lhsUsesKey = lhs.collectColumns(&columns)
+            return rhs.collectColumns(&columns) || lhsUsesKey
         case .negated(let inner, _), .cast(let inner, _, _): return inner.collectColumns(&columns)
         case .function(_, let arguments, _): return arguments.reduce(false) { $1.collectColumns(&columns) || $0 }
-        case .conditional(let condition, let one, let other):
-            let asks = condition.collectColumns(&columns)
-            let asksOne = one.collectColumns(&columns)
-            return other.collectColumns(&columns) || asksOne || asks
+        case .conditional(let condition, let whenTrue, let whenFalse):
+            let conditionUsesKey = condition.collectColumns(&columns)
+            let lhsUsesKey = whenTrue.collectColumns(&columns)
+            return whenFalse.collectColumns(&columns) || lhsUsesKey || conditionUsesKey
         }
     }
 }
@@ -277,23 +277,23 @@ extension RowCursor {
         return layout.isNeverNull(key.column) ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
     }
 
-    /// Returns the complete predicate as comparisons of columns. A row matches if its first sort key comes later, or if
-    /// its first sort key is equal and its next sort key comes later, and so on. Returns nil if a database would
+    /// Returns the complete predicate as comparisons of columns. A row matches if its first sort key comes afterCursor, or if
+    /// its first sort key is equal and its next sort key comes afterCursor, and so on. Returns nil if a database would
     /// compare one of the sort keys in another order.
-    package func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
-        var later = RowPredicate.compareKey(.greater, key)
+    package func afterCursor(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
+        var afterCursor = RowPredicate.compareKey(.greater, key)
         for (key, value) in zip(sort, values).reversed() {
             guard key.order == .bytes, !layout.order(of: key.column).isDecimal else { return nil }
             let isNull = RowPredicate.compare(column: key.column, .equal, .null)
-            let isTied = RowPredicate.and([.compare(column: key.column, .equal, value), later])
+            let isTied = RowPredicate.and([.compare(column: key.column, .equal, value), afterCursor])
             switch (value == .null, key.isAscending) {
-            case (true, true): later = .or([.compare(column: key.column, .notEqual, .null), isTied])
-            case (true, false): later = isTied
-            case (false, true): later = .or([.compare(column: key.column, .greater, value), isTied])
-            case (false, false): later = .or([.compare(column: key.column, .less, value), isNull, isTied])
+            case (true, true): afterCursor = .or([.compare(column: key.column, .notEqual, .null), isTied])
+            case (true, false): afterCursor = isTied
+            case (false, true): afterCursor = .or([.compare(column: key.column, .greater, value), isTied])
+            case (false, false): afterCursor = .or([.compare(column: key.column, .less, value), isNull, isTied])
             }
         }
-        return later
+        return afterCursor
     }
 }
 

@@ -128,8 +128,8 @@ package struct RowCursor: Sendable, Hashable {
 package struct RowFilter {
     let predicate: RowPredicate
     let budget: QueryBudget
-    package var skip = 0
-    package var take: Int?
+    package var remainingOffset = 0
+    package var remainingLimit: Int?
 
     package init(_ predicate: RowPredicate, _ budget: QueryBudget) {
         self.predicate = predicate
@@ -137,15 +137,15 @@ package struct RowFilter {
     }
 
     /// Whether no more rows are needed.
-    package var isDone: Bool { take.map { $0 <= 0 } ?? false }
+    package var isDone: Bool { remainingLimit.map { $0 <= 0 } ?? false }
 
     package mutating func accepts(_ stored: StoredRow, _ layout: EntityLayout) throws(DataSourceError) -> Bool {
         guard !isDone, try predicate.evaluate(stored, layout, budget) else { return false }
-        if skip > 0 {
-            skip -= 1
+        if remainingOffset > 0 {
+            remainingOffset -= 1
             return false
         }
-        if let left = take { take = left - 1 }
+        if let left = remainingLimit { remainingLimit = left - 1 }
         return true
     }
 }
@@ -189,7 +189,7 @@ extension RowQuery {
     }
 
     /// This query for all matching rows, in any order. The rows have all their own columns, but no joined columns.
-    package var flat: RowQuery {
+    package var baseQuery: RowQuery {
         var query = self
         query.joined = []
         query.returnsJoined = false

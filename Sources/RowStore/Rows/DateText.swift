@@ -140,7 +140,7 @@ extension Int64 {
 
 extension AttributeType {
     /// The JSON form of a value, as text for messages.
-    package var codedForm: String {
+    package var jsonKind: String {
         switch self {
         case .boolean: "true or false"
         case .integer16: "a whole number from \(Int16.min) to \(Int16.max)"

@@ -2,7 +2,7 @@
 ///
 /// Tickets get leases in the order of their numbers. A ticket gets either all its leases or none. A waiting ticket has no
 /// leases, but reserves its entities, so that no ticket waits forever.
-package struct LeaseDesk: Sendable, Equatable {
+package struct LeaseArbiter: Sendable, Equatable {
     package struct Lease: Sendable, Equatable {
         /// The number of the member that has the lease; nil if the lease is free.
         package var holder: Int64?
@@ -61,7 +61,7 @@ package struct LeaseDesk: Sendable, Equatable {
     /// Draws a ticket, which is served after all other tickets. Draw at most one ticket for each stored state of the desk.
     ///
     /// - Returns: The number of the ticket.
-    package mutating func draw(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64 {
+    package mutating func addTicket(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64 {
         tickets.append(
             Ticket(number: nextTicket, member: member, entities: entities, source: source, since: now, answered: []))
         return nextTicket
@@ -72,7 +72,7 @@ package struct LeaseDesk: Sendable, Equatable {
     }
 
     /// Records that a member with a lease knows of the waiting tickets.
-    package mutating func answer(_ numbers: [Int64], by member: Int64) {
+    package mutating func confirm(_ numbers: [Int64], by member: Int64) {
         for index in tickets.indices where numbers.contains(tickets[index].number) {
             tickets[index].answered.insert(member)
         }
@@ -89,9 +89,9 @@ package struct LeaseDesk: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - now: The current time, in milliseconds.
-    ///   - patience: The time after which a holder that has not answered counts as stopped, in milliseconds.
+    ///   - answerTimeout: The time after which a holder that has not answered counts as stopped, in milliseconds.
     ///   - isAlive: Returns whether the member with the given number is alive.
-    package mutating func settle(at now: Int64, patience: Int64, isAlive: (Int64) -> Bool) {
+    package mutating func grantLeases(at now: Int64, answerTimeout: Int64, isAlive: (Int64) -> Bool) {
         tickets.removeAll { !isAlive($0.member) }
         for (entity, lease) in leases {
             if let holder = lease.holder, !isAlive(holder) { leases[entity]?.holder = nil }
@@ -104,7 +104,7 @@ package struct LeaseDesk: Sendable, Equatable {
                 guard let lease = leases[entity], let holder = lease.holder, holder != ticket.member else {
                     return true
                 }
-                return !ticket.answered.contains(holder) && now - max(ticket.since, lease.since) > patience
+                return !ticket.answered.contains(holder) && now - max(ticket.since, lease.since) > answerTimeout
             }
             if isServed {
                 for entity in ticket.entities { give(entity, ticket, now) }
@@ -123,12 +123,12 @@ package struct LeaseDesk: Sendable, Equatable {
         let lease = leases[entity]
         if lease?.holder == ticket.member { return }
         // Use a random epoch. If a server loses its newest commits, a counter could repeat an epoch.
-        let epoch = Int64.random(in: 1...LeaseDesk.highestEpoch)
+        let epoch = Int64.random(in: 1...LeaseArbiter.highestEpoch)
         leases[entity] = Lease(holder: ticket.member, epoch: epoch, source: ticket.source, since: now)
     }
 }
 
-extension LeaseDesk {
+extension LeaseArbiter {
     /// Returns the leases and tickets in the form that the container uses.
     package func table(
         _ version: Int64, _ members: [StoreMember], _ layout: ModelLayout, asSeenBy own: Int64

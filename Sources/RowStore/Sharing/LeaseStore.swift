@@ -1,6 +1,6 @@
 /// The leases, tickets and members. All of them come from the same state of the store.
-package struct LeaseFacts: Sendable {
-    package let desk: LeaseDesk
+package struct LeaseSnapshot: Sendable {
+    package let arbiter: LeaseArbiter
     /// The number of lease changes so far.
     package let version: Int64
     /// The current time of the desk's clock, in milliseconds.
@@ -10,10 +10,10 @@ package struct LeaseFacts: Sendable {
     package let isAlive: @Sendable (Int64) -> Bool
 
     package init(
-        desk: LeaseDesk, version: Int64, now: Int64, members: [StoreMember],
+        arbiter: LeaseArbiter, version: Int64, now: Int64, members: [StoreMember],
         isAlive: @escaping @Sendable (Int64) -> Bool
     ) {
-        self.desk = desk
+        self.arbiter = arbiter
         self.version = version
         self.now = now
         self.members = members
@@ -24,21 +24,21 @@ package struct LeaseFacts: Sendable {
     ///   - changed: The desk after a change; nil for the current desk.
     ///   - own: The number of the member that reads the table.
     package func table(
-        of changed: LeaseDesk? = nil, _ layout: ModelLayout, asSeenBy own: Int64
+        of changed: LeaseArbiter? = nil, _ layout: ModelLayout, asSeenBy own: Int64
     ) -> LeaseTable {
-        let shown = changed ?? desk
-        return shown.table(shown == desk ? version : version + 1, members, layout, asSeenBy: own)
+        let shown = changed ?? arbiter
+        return shown.table(shown == arbiter ? version : version + 1, members, layout, asSeenBy: own)
     }
 }
 
 /// A function that returns the desk after a change.
-package typealias LeaseChange = @Sendable (LeaseFacts) -> LeaseDesk
+package typealias LeaseChange = @Sendable (LeaseSnapshot) -> LeaseArbiter
 
-/// A store that keeps a ``LeaseDesk`` in tables beside its rows.
+/// A store that keeps a ``LeaseArbiter`` in tables beside its rows.
 package protocol LeaseStore: StoreSharing {
     var layout: ModelLayout { get }
 
-    func leaseFacts() throws(DataSourceError) -> LeaseFacts
+    func leaseSnapshot() throws(DataSourceError) -> LeaseSnapshot
 
     /// Changes the leases in one transaction. If the desk has changed, counts the change and notifies the other members.
     func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable
@@ -46,7 +46,7 @@ package protocol LeaseStore: StoreSharing {
 
 extension LeaseStore {
     package func leases() throws(DataSourceError) -> LeaseTable {
-        try leaseFacts().table(layout, asSeenBy: member.number)
+        try leaseSnapshot().table(layout, asSeenBy: member.number)
     }
 
     package func takeLeases(
@@ -54,47 +54,47 @@ extension LeaseStore {
     ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
         let (names, own) = (names(entities), member.number)
         // The change may be tried several times. Only the last number is valid.
-        let drawn = Guarded<Int64>(0)
-        let table = try change { desk, facts in
-            let number = desk.draw(names, for: source, by: own, at: facts.now)
-            drawn.withLock { $0 = number }
+        let ticketNumber = Guarded<Int64>(0)
+        let table = try change { arbiter, snapshot in
+            let number = arbiter.addTicket(names, for: source, by: own, at: snapshot.now)
+            ticketNumber.withLock { $0 = number }
         }
-        let ticket = drawn.withLock { $0 }
+        let ticket = ticketNumber.withLock { $0 }
         let waits = table.tickets.contains { $0.number == ticket && $0.member.number == own }
         return (waits ? ticket : nil, table)
     }
 
     package func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable {
         let (names, own) = (names(entities), member.number)
-        return try change { desk, _ in desk.release(names, by: own) }
+        return try change { arbiter, _ in arbiter.release(names, by: own) }
     }
 
     package func settleLeases(answered: [Int64], withdrawn: Int64?) throws(DataSourceError) -> LeaseTable {
         let own = member.number
-        let confirm: @Sendable (inout LeaseDesk, LeaseFacts) -> Void = { desk, _ in
-            desk.answer(answered, by: own)
-            if let withdrawn { desk.withdraw(withdrawn, by: own) }
+        let confirm: @Sendable (inout LeaseArbiter, LeaseSnapshot) -> Void = { arbiter, _ in
+            arbiter.confirm(answered, by: own)
+            if let withdrawn { arbiter.withdraw(withdrawn, by: own) }
         }
         // Usually nothing changes, and nothing is written.
-        let facts = try leaseFacts()
-        guard settled(facts, after: confirm) != facts.desk else { return facts.table(layout, asSeenBy: own) }
+        let snapshot = try leaseSnapshot()
+        guard updated(snapshot, after: confirm) != snapshot.arbiter else { return snapshot.table(layout, asSeenBy: own) }
         return try change(confirm)
     }
 
     private func change(
-        _ change: @Sendable (inout LeaseDesk, LeaseFacts) -> Void
+        _ change: @Sendable (inout LeaseArbiter, LeaseSnapshot) -> Void
     ) throws(DataSourceError) -> LeaseTable {
-        try changeLeases { settled($0, after: change) }
+        try changeLeases { updated($0, after: change) }
     }
 
-    private func settled(_ facts: LeaseFacts, after change: (inout LeaseDesk, LeaseFacts) -> Void) -> LeaseDesk {
-        var desk = facts.desk
-        change(&desk, facts)
+    private func updated(_ snapshot: LeaseSnapshot, after change: (inout LeaseArbiter, LeaseSnapshot) -> Void) -> LeaseArbiter {
+        var arbiter = snapshot.arbiter
+        change(&arbiter, snapshot)
         let own = member.number
-        desk.settle(at: facts.now, patience: Int64(leaseTimes.answer / .milliseconds(1))) { number in
-            number == own || facts.isAlive(number)
+        arbiter.grantLeases(at: snapshot.now, answerTimeout: Int64(leaseTimes.answer / .milliseconds(1))) { number in
+            number == own || snapshot.isAlive(number)
         }
-        return desk
+        return arbiter
     }
 
     private func names(_ entities: [Int]) -> [String] { entities.map { layout.entities[$0].name } }

@@ -23,7 +23,7 @@ package struct LeaseTables: Sendable {
     }
 
     /// Returns the statements that write the differences between two states of the desk.
-    package func changes(from before: LeaseDesk, to after: LeaseDesk) -> [SQLStatement] {
+    package func changes(from before: LeaseArbiter, to after: LeaseArbiter) -> [SQLStatement] {
         let given = after.leases.filter { $0.value != before.leases[$0.key] }.map { entity, lease in
             insert(
                 into: leases, "entity, holder, epoch, source",
@@ -60,7 +60,7 @@ package struct LeaseTables: Sendable {
     }
 }
 
-extension LeaseDesk {
+extension LeaseArbiter {
     /// Makes the desk from the rows of the tables.
     ///
     /// - Parameters:

@@ -309,7 +309,7 @@ package struct Refusals: Sendable {
 
 extension DataSourceError {
     /// Whether the error concerns only one change set, so that the store can write the other change sets.
-    package var isOfOneSave: Bool {
+    package var concernsOneSave: Bool {
         switch code {
         case .uniquenessViolated, .valueTooLarge, .objectGone, .abstractEntity, .validationFailed, .leaseLost: true
         default: false

@@ -11,7 +11,7 @@ extension PredicateFunction {
     fileprivate func evaluate(_ arguments: UnsafeMutablePointer<OpaquePointer?>) -> Bool? {
         var argument = arguments
         var key: Int64 = 0
-        if asksKey {
+        if usesKey {
             key = sqlite3_value_int64(argument.pointee)
             argument += 1
         }

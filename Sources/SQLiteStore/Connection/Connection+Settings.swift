@@ -3,11 +3,11 @@ internal import RowStore
 
 extension Connection {
     /// The longest time to wait for another program's lock, in milliseconds. Saves have their own limit.
-    static let patience: Int32 = 2000
+    static let lockTimeout: Int32 = 2000
 
     /// Applies the settings that every connection needs before its first read. None of these settings changes the file.
     func configure() throws(DataSourceError) {
-        sqlite3_busy_timeout(handle, Connection.patience)
+        sqlite3_busy_timeout(handle, Connection.lockTimeout)
         try set(SQLITE_DBCONFIG_DEFENSIVE, true)
         try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
         // A word in double quotes is always a name, never a string. An unknown name is an error.
@@ -22,14 +22,14 @@ extension Connection {
 
     /// Applies the settings that every connection needs after its first read. The first read has shown that the file is a
     /// database.
-    func settle() throws(DataSourceError) {
+    func configureAfterFirstRead() throws(DataSourceError) {
         // An I/O error in a mapped page would raise a signal instead of an error.
         try set(pragma: "mmap_size", to: 0)
         try set(pragma: "cell_size_check", to: 1)
     }
 
-    func settleReader() throws(DataSourceError) {
-        try settle()
+    func configureReader() throws(DataSourceError) {
+        try configureAfterFirstRead()
         try set(pragma: "temp_store", to: 2)
         try set(pragma: "query_only", to: 1)
         try set(pragma: "cache_size", to: -4000)
@@ -38,8 +38,8 @@ extension Connection {
     /// The size of the writer's page cache, in kilobytes.
     static let writerCache: Int64 = 16_000
 
-    func settleWriter(_ level: SynchronousLevel) throws(DataSourceError) {
-        try settle()
+    func configureWriter(_ level: SynchronousLevel) throws(DataSourceError) {
+        try configureAfterFirstRead()
         // Sorting for an index can need as much space as the store itself, so SQLite sorts in temporary files. SQLite puts
         // these files into the first existing folder of SQLITE_TMPDIR, TMPDIR, /var/tmp and /tmp.
         try set(pragma: "temp_store", to: 1)
@@ -72,7 +72,7 @@ extension Connection {
     }
 
     /// Sets whether SQLite regularly checks if the task of a running statement was cancelled.
-    func setEndsWithItsTask(_ isOn: Bool) {
+    func setChecksCancellation(_ isOn: Bool) {
         guard isOn else { return sqlite3_progress_handler(handle, 0, nil, nil) }
         let connection = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_progress_handler(
@@ -85,8 +85,8 @@ extension Connection {
     }
 
     /// Sets the longest time that statements wait for a lock.
-    func setPatience(_ patience: Duration) {
-        sqlite3_busy_timeout(handle, Int32(clamping: Int64(patience / .milliseconds(1))))
+    func setBusyTimeout(_ lockTimeout: Duration) {
+        sqlite3_busy_timeout(handle, Int32(clamping: Int64(lockTimeout / .milliseconds(1))))
     }
 
     /// Sets a pragma and reads its value back, because SQLite silently ignores features that it was built without.

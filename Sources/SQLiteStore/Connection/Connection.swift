@@ -28,11 +28,11 @@ final class Connection: @unchecked Sendable {
     ///   - files: How SQLite treats the log and the shared memory beside the file.
     ///   - vfs: The name of the SQLite VFS; nil for the default VFS.
     init(
-        path: String, isReader: Bool, files: SideFiles = .made, vfs: String? = nil
+        path: String, isReader: Bool, files: SideFiles = .createdIfNeeded, vfs: String? = nil
     ) throws(DataSourceError) {
         var opened: OpaquePointer?
         let access = isReader ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
-        let naming = files == .made ? 0 : SQLITE_OPEN_URI
+        let naming = files == .createdIfNeeded ? 0 : SQLITE_OPEN_URI
         let code = sqlite3_open_v2(
             Connection.address(path, files), &opened,
             access | naming | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, vfs)
@@ -52,16 +52,16 @@ final class Connection: @unchecked Sendable {
     /// How SQLite treats the log and the shared memory beside a file.
     enum SideFiles: String {
         /// SQLite makes these files when it needs them.
-        case made = ""
+        case createdIfNeeded = ""
         /// SQLite reads existing shared memory, but makes none.
-        case asTheyAre = "?readonly_shm=1"
+        case existingOnly = "?readonly_shm=1"
         /// SQLite ignores these files, and assumes that the main file never changes.
         case ignored = "?immutable=1"
     }
 
     /// Returns the path, or a URI for SQLite. In a URI, the characters `?`, `#` and `%` are escaped.
     private static func address(_ path: String, _ files: SideFiles) -> String {
-        if files == .made { return path }
+        if files == .createdIfNeeded { return path }
         let escapes: [Unicode.Scalar: String] = ["%": "%25", "?": "%3f", "#": "%23"]
         return "file:" + path.unicodeScalars.map { escapes[$0] ?? String($0) }.joined() + files.rawValue
     }

@@ -36,7 +36,7 @@ private func exactSumPointer(_ context: OpaquePointer?) -> UnsafeMutablePointer<
 extension Connection {
     /// Registers the aggregates of related rows. Each aggregate gives the same result in SQLite as in memory.
     func addAggregates() -> Int32 {
-        for aggregate in RowAggregate.all where !aggregate.isOfSQLite {
+        for aggregate in RowAggregate.all where !aggregate.isBuiltIn {
             let code = sqlite3_create_function_v2(
                 handle, aggregate.name, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
                 UnsafeMutableRawPointer(bitPattern: aggregate.code + 1),
@@ -111,11 +111,11 @@ struct RowAggregate {
 
     var function: FetchFunction { RowAggregate.functions[code / RowAggregate.kinds.count] }
     var kind: ValueKind { RowAggregate.kinds[code % RowAggregate.kinds.count] }
-    var name: String { isOfSQLite ? function.rawValue : "row_\(function.rawValue)_\(code % RowAggregate.kinds.count)" }
+    var name: String { isBuiltIn ? function.rawValue : "row_\(function.rawValue)_\(code % RowAggregate.kinds.count)" }
 
     /// Whether SQLite's own function has the same results. SQLite orders numbers and bytes in the same way as queries in
     /// memory.
-    fileprivate var isOfSQLite: Bool { (function == .min || function == .max) && kind != .decimal }
+    fileprivate var isBuiltIn: Bool { (function == .min || function == .max) && kind != .decimal }
 }
 
 private func setResult(_ value: RowValue, _ context: OpaquePointer?) {

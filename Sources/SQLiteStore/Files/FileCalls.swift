@@ -4,7 +4,7 @@ internal import Foundation
 /// number. Tests use ``fault`` to make calls fail.
 package struct FileCalls: Sendable {
     package enum Call: String, Sendable, CaseIterable {
-        case resolve, readLink, look, lock, create, setMode, remove, move, link, sync, list
+        case resolve, readLink, status, lock, create, setMode, remove, move, link, sync, list
     }
 
     /// Runs before each call. If the closure returns a number other than 0, the call is skipped and returns that number as its
@@ -30,8 +30,8 @@ package struct FileCalls: Sendable {
         return (String(cString: resolved), 0)
     }
 
-    func look(at path: String, _ state: inout stat) -> Int32 {
-        run(.look, path) { lstat(path, &state) }
+    func status(at path: String, _ state: inout stat) -> Int32 {
+        run(.status, path) { lstat(path, &state) }
     }
 
     /// Returns the target of a symbolic link.

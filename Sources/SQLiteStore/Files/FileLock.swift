@@ -24,11 +24,11 @@ final class FileLock: Sendable {
 
     /// Waits for the lock.
     ///
-    /// - Parameter patience: The longest time to wait.
+    /// - Parameter lockTimeout: The longest time to wait.
     /// - Throws: `storeBusy`, with the ID of the process that has the lock.
-    func take(patience: Duration = .milliseconds(Int(Connection.patience))) throws(DataSourceError) {
+    func take(lockTimeout: Duration = .milliseconds(Int(Connection.lockTimeout))) throws(DataSourceError) {
         guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return recordHolder() }
-        let end = ContinuousClock.now + patience
+        let end = ContinuousClock.now + lockTimeout
         var pause: UInt32 = 20
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else {
@@ -46,7 +46,7 @@ final class FileLock: Sendable {
     }
 
     /// Runs the body while this container has the lock.
-    func holding<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+    func withLock<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try take()
         defer { release() }
         return try body()

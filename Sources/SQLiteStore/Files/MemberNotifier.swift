@@ -47,7 +47,7 @@ final class MemberNotifier: Sendable {
 
     deinit {
         end()
-        die()
+        unmarkAlive()
         close(descriptor)
     }
 
@@ -134,18 +134,18 @@ final class MemberNotifier: Sendable {
     /// Announces that a container is about to join. Call this method before the container writes anything.
     ///
     /// - Throws: `storeInUse` if a container has the store open for reading only.
-    func enter() throws(DataSourceError) { try hold(0) }
+    func announceJoining() throws(DataSourceError) { try lockByte(0) }
 
     /// Marks the member with this number as alive, until this object is released or the process ends.
     ///
     /// - Parameter number: The member's number, at least 1.
-    func live(as number: Int64) throws(DataSourceError) {
-        try hold(number)
+    func markAlive(as number: Int64) throws(DataSourceError) {
+        try lockByte(number)
         var entry = MemberNotifier.lock(F_UNLCK, 0, 1)
         _ = fcntl(descriptor, MemberNotifier.setLock, &entry)
     }
 
-    private func hold(_ number: Int64) throws(DataSourceError) {
+    private func lockByte(_ number: Int64) throws(DataSourceError) {
         var lock = MemberNotifier.lock(F_WRLCK, number, 1)
         guard fcntl(descriptor, MemberNotifier.setLock, &lock) == 0 else {
             throw DataSourceError(
@@ -154,7 +154,7 @@ final class MemberNotifier: Sendable {
     }
 
     /// Removes the mark of the member, because the container has closed the store.
-    func die() {
+    func unmarkAlive() {
         var lock = MemberNotifier.lock(F_UNLCK, 0, 0)
         _ = fcntl(descriptor, MemberNotifier.setLock, &lock)
     }
@@ -174,15 +174,15 @@ final class MemberNotifier: Sendable {
 
     /// Returns whether any container shares the store now. Used by a container that needs the store alone.
     ///
-    /// - Parameter keepsOut: Whether to keep containers from joining until ``letIn(_:)`` is called with the returned
+    /// - Parameter blocksJoining: Whether to keep containers from joining until ``allowJoining(_:)`` is called with the returned
     ///   descriptor.
-    static func isAnyAlive(_ files: StoreFiles, keepsOut: Bool = false) throws(DataSourceError) -> (Bool, Int32?) {
+    static func isAnyAlive(_ files: StoreFiles, blocksJoining: Bool = false) throws(DataSourceError) -> (Bool, Int32?) {
         guard try files.state(files.bell) != nil else { return (false, nil) }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw DataSourceError(systemError: errno, path: files.bell, while: "opening")
         }
-        if keepsOut {
+        if blocksJoining {
             var shared = lock(F_RDLCK, 0, 0)
             if fcntl(descriptor, setLock, &shared) == 0 { return (false, descriptor) }
             close(descriptor)
@@ -203,8 +203,8 @@ final class MemberNotifier: Sendable {
         return members.filter { isLocked(descriptor, $0.number, 1) }
     }
 
-    /// Lets containers join again, after ``isAnyAlive(_:keepsOut:)`` has kept them out.
-    static func letIn(_ descriptor: Int32) {
+    /// Lets containers join again, after ``isAnyAlive(_:blocksJoining:)`` has kept them out.
+    static func allowJoining(_ descriptor: Int32) {
         // Unlock before closing: a forked process keeps the descriptor open, and with the descriptor the lock, until it starts
         // its program.
         var none = lock(F_UNLCK, 0, 0)

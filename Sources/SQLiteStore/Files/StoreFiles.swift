@@ -61,11 +61,11 @@ struct StoreFiles: Sendable {
     /// Returns the target of a symbolic link; nil if the path is not a symbolic link.
     private static func target(of path: String, _ calls: FileCalls) throws(DataSourceError) -> String? {
         var state = stat()
-        let looking = calls.look(at: path, &state)
-        guard looking == 0 || looking == ENOENT else {
-            throw DataSourceError(systemError: looking, path: path, while: "opening")
+        let statusError = calls.status(at: path, &state)
+        guard statusError == 0 || statusError == ENOENT else {
+            throw DataSourceError(systemError: statusError, path: path, while: "opening")
         }
-        guard looking == 0, state.st_mode & S_IFMT == S_IFLNK else { return nil }
+        guard statusError == 0, state.st_mode & S_IFMT == S_IFLNK else { return nil }
         let (target, error) = calls.readLink(path)
         guard error == 0 else { throw DataSourceError(systemError: error, path: path, while: "opening") }
         return target
@@ -90,7 +90,7 @@ struct StoreFiles: Sendable {
     /// Returns the system's information about a file; nil if the file does not exist.
     func state(_ path: String) throws(DataSourceError) -> stat? {
         var state = stat()
-        let error = calls.look(at: path, &state)
+        let error = calls.status(at: path, &state)
         if error == ENOENT { return nil }
         try check(error, path, "opening")
         return state
@@ -106,7 +106,7 @@ struct StoreFiles: Sendable {
     }
 
     /// Sets the permissions of new files on an existing but empty main file, and on the files beside it.
-    func adopt() throws(DataSourceError) {
+    func applyPermissions() throws(DataSourceError) {
         for path in [main, log, sharedMemory] {
             guard let state = try state(path), state.st_mode & 0o777 != mode else { continue }
             guard state.st_mode & S_IFMT == S_IFREG else {
@@ -176,7 +176,7 @@ struct RemovedFile {
     private let descriptor: Int32
 
     /// If the disk has more free space than this (in bytes), the caller does not wait for the removed file's space.
-    private static let enough: UInt64 = 256 << 20
+    private static let ampleFreeSpace: UInt64 = 256 << 20
 
     /// Prepares the removal.
     ///
@@ -184,9 +184,9 @@ struct RemovedFile {
     init(_ path: String) {
         var disk = statvfs()
         // If there is little free space, the files that are made next may need the space of the removed file.
-        let hasEnough =
-            statvfs(path, &disk) == 0 && UInt64(disk.f_bavail) * UInt64(disk.f_frsize) > RemovedFile.enough
-        descriptor = hasEnough ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1
+        let hasAmpleSpace =
+            statvfs(path, &disk) == 0 && UInt64(disk.f_bavail) * UInt64(disk.f_frsize) > RemovedFile.ampleFreeSpace
+        descriptor = hasAmpleSpace ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1
     }
 
     /// Frees the space. Call this method after the file's name was removed.

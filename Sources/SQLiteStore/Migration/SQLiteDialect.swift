@@ -14,7 +14,7 @@ struct SQLiteDialect: SQLDialect {
 
     func widened(_ expression: String, _ widening: NumberWidening) -> String { widening.sql(expression) }
 
-    func changed(_ expression: String, _ change: StringTransformation) -> String {
+    func transformed(_ expression: String, _ change: StringTransformation) -> String {
         "\(StringTransformation.functionName)(\(change.rawValue.quotedText), \(expression))"
     }
 }

@@ -123,16 +123,16 @@ extension StoreMigration {
                 + statements.new.joins.filter(statements.isKept).map(\.name) + [StoreMetadata.table.quoted])
         var tableNames: [String: String] = [:]
         for name in oldSchema.namedSQL.map(\.name) where !kept.contains(name.quoted) {
-            let aside = try names.claim("_old \(tableNames.count)")
-            try connection.run("ALTER TABLE \(name.quoted) RENAME TO \(aside.quoted)")
-            tableNames[name.quoted] = aside.quoted
+            let temporaryName = try names.claim("_old \(tableNames.count)")
+            try connection.run("ALTER TABLE \(name.quoted) RENAME TO \(temporaryName.quoted)")
+            tableNames[name.quoted] = temporaryName.quoted
         }
         for table in schema.namedSQL where !kept.contains(table.name.quoted) { try connection.run(table.sql) }
         for (link, table) in lookups {
             let index = try names.claim("_linked \(table)").quoted
             for sql in statements.collect(link, into: table, index: index, tableNames) { try connection.run(sql) }
         }
-        for copy in copies { try carry(copy, from: tableNames[copy.old.name], meter) }
+        for copy in copies { try copyRows(copy, from: tableNames[copy.old.name], meter) }
         var keys: Int64 = 0
         for join in statements.new.joins where !kept.contains(join.name) {
             keys += try fill(join, tableNames, firstKey: firstKey + keys)
@@ -147,7 +147,7 @@ extension StoreMigration {
     /// Copies the rows of one entity.
     ///
     /// - Parameter table: The table with the old rows, as SQL; nil if the rows stay in their table.
-    private func carry(_ copy: RowCopy, from table: String?, _ meter: MigrationMeter) throws(DataSourceError) {
+    private func copyRows(_ copy: RowCopy, from table: String?, _ meter: MigrationMeter) throws(DataSourceError) {
         meter.begin(copy.new.layout.name)
         guard let table else {
             return meter.advance(try probe.connection.number("SELECT count(*) FROM \(copy.new.name)"))
@@ -181,7 +181,7 @@ extension StoreMigration {
             item.type == "index" && !item.sql.isEmpty && !present.contains(item.name)
                 && !StoreIndex.prefixes.contains { item.name.utf8.starts(with: $0.utf8) }
         }
-        for item in views + indexes { try probe.connection.runIfMeaningful(item.sql, item.name) }
+        for item in views + indexes { try probe.connection.runIfNamesExist(item.sql, item.name) }
     }
 
     private func makeIndexes() throws(DataSourceError) {

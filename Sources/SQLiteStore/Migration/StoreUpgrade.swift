@@ -26,7 +26,7 @@ struct StoreUpgrade {
             let migration = try StoreMigration(
                 schema: StoreSchema(model, format: StoreSchema.format), probe: probe, found: found,
                 identity: found.identity, purpose: .upgrade, model: model)
-            try probe.connection.settleWriter(.full)
+            try probe.connection.configureWriter(.full)
             let outcome = try migration.run(nil)
             return (outcome.metadata, try StoreProbe(probe.connection))
         } catch  where error.code == .notMigratable {
@@ -94,7 +94,7 @@ extension Connection {
     ///
     /// - Parameter name: The name of the view or index that the SQL makes.
     /// - Throws: `notMigratable` if rows violate a constraint of the index.
-    func runIfMeaningful(_ sql: String, _ name: String) throws(DataSourceError) {
+    func runIfNamesExist(_ sql: String, _ name: String) throws(DataSourceError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         switch code & 0xFF {
         case SQLITE_OK, SQLITE_ERROR: return

@@ -10,7 +10,7 @@ final class ClosingStores: Sendable {
     private let condition = NSCondition()
     private let closing = Guarded<[String: Set<ObjectIdentifier>]>([:])
     /// The longest time to wait until a store is closed, in seconds.
-    private static let patience: TimeInterval = 10
+    private static let closeTimeout: TimeInterval = 10
 
     func add(_ path: String, _ store: AnyObject) {
         _ = closing.withLock { $0[path, default: []].insert(ObjectIdentifier(store)) }
@@ -35,7 +35,7 @@ final class ClosingStores: Sendable {
     /// - Throws: `storeInUse` if another process has the lock, or if a container of this process has the lock and does
     ///   not close in time.
     func lock(_ files: StoreFiles, isShared: Bool = false) throws(DataSourceError) -> LockFile {
-        let end = Date(timeIntervalSinceNow: Self.patience)
+        let end = Date(timeIntervalSinceNow: Self.closeTimeout)
         while true {
             let wasClosing = isClosing(files.main)
             do throws(DataSourceError) { return try LockFile(files, isShared: isShared) } catch {

@@ -24,7 +24,7 @@ struct ReadOnlyOpening {
         }
         let watch = try ReadOnlyWatch(files)
         let connection = try Connection(
-            path: files.main, isReader: true, files: watch.isUnchanging ? .ignored : .made, vfs: files.calls.sqliteVFS)
+            path: files.main, isReader: true, files: watch.isUnchanging ? .ignored : .createdIfNeeded, vfs: files.calls.sqliteVFS)
         defer { connection.close() }
         try connection.configure()
         let probe = try StoreProbe(connection)
@@ -111,7 +111,7 @@ final class SharedLock: Sendable {
         }
         let isAnyAlive: Bool
         do throws(DataSourceError) {
-            (isAnyAlive, notifier) = try MemberNotifier.isAnyAlive(files, keepsOut: true)
+            (isAnyAlive, notifier) = try MemberNotifier.isAnyAlive(files, blocksJoining: true)
         } catch {
             close(descriptor)
             throw error
@@ -124,7 +124,7 @@ final class SharedLock: Sendable {
     }
 
     deinit {
-        if let notifier { MemberNotifier.letIn(notifier) }
+        if let notifier { MemberNotifier.allowJoining(notifier) }
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

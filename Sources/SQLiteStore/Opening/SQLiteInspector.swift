@@ -14,10 +14,10 @@ package struct SQLiteInspector: StoreInspector {
         self.models = models
     }
 
-    package func look<R>(
+    package func withSnapshot<R>(
         _ body: (any InspectedState) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        let found = try files.look { (connection) throws(DataSourceError) in
+        let found = try files.withSnapshot { (connection) throws(DataSourceError) in
             try body(InspectedFile(probe: StoreProbe(connection), files: files))
         }
         guard let found else { throw DataSourceError(.notAFile, "There is no store at \(files.main). Check the path.") }
@@ -41,10 +41,10 @@ private struct InspectedFile: InspectedState {
         return (feed.position, feed.lowest)
     }
 
-    func leases() throws(DataSourceError) -> LeaseFacts {
+    func leases() throws(DataSourceError) -> LeaseSnapshot {
         let alive = Set(try MemberNotifier.alive(members(), files).map(\.number))
         let version = try SharedTables.feed(probe.connection).leases
-        return try LeaseFacts(probe.connection, version: version) { alive.contains($0) }
+        return try LeaseSnapshot(probe.connection, version: version) { alive.contains($0) }
     }
 
     func members() throws(DataSourceError) -> [StoreMember] { try SharedTables.members(probe.connection) }

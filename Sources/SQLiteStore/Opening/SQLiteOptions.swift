@@ -28,7 +28,7 @@ package struct SQLiteOptions: Sendable {
     /// The times for keeping leases, and for waiting for leases.
     package var leaseTimes = LeaseTimes()
     /// The longest time that a save waits for a transaction of another program.
-    package var patience = Duration.seconds(10)
+    package var lockTimeout = Duration.seconds(10)
 
     package init(
         url: URL, layout: ModelLayout, identity: StoreIdentity, synchronous: SynchronousLevel = .full,

@@ -20,32 +20,32 @@ struct SharedOpening {
     let options: SQLiteOptions
 
     /// The longest time to wait while another process opens the store.
-    private static let patience = Duration.seconds(10)
+    private static let lockTimeout = Duration.seconds(10)
 
     func run() throws(DataSourceError) -> Result {
         try SharedTables.check(schema)
         try files.requireLocalDisk()
         let gate = try FileLock(files.gate, files)
-        try gate.take(patience: SharedOpening.patience)
+        try gate.take(lockTimeout: SharedOpening.lockTimeout)
         defer { gate.release() }
         let notifier = try MemberNotifier(files)
-        try notifier.enter()
-        let turn = try FileLock(files.writeLock, files)
+        try notifier.announceJoining()
+        let writeLock = try FileLock(files.writeLock, files)
         let isAlone = !notifier.isAnyAlive
         let lock = try ClosingStores.shared.lock(files, isShared: !isAlone)
         let opening = StoreOpening(files: files, schema: schema, options: options)
-        let opened = try isAlone ? opening.run() : opening.runBeside(notifier)
+        let opened = try isAlone ? opening.run() : opening.runWithoutChanges(notifier)
         do throws(DataSourceError) {
             let name = ProcessInfo.processInfo.processName
-            let joined = try turn.holding { () throws(DataSourceError) in
+            let joined = try writeLock.withLock { () throws(DataSourceError) in
                 try isAlone
                     ? SharedTables.prepare(opened.connection, as: name)
                     : SharedTables.join(opened.connection, as: name, notifier)
             }
-            try notifier.live(as: joined.member.number)
+            try notifier.markAlive(as: joined.member.number)
             if isAlone { try lock.share() }
             let access = SharedAccess(
-                files, schema.layout, gate: gate, turn: turn, notifier: notifier, joined: joined,
+                files, schema.layout, gate: gate, writeLock: writeLock, notifier: notifier, joined: joined,
                 times: options.leaseTimes)
             // Let the feed reader record the current state of the file, so that the reader notices later writes of
             // other programs.
@@ -80,7 +80,7 @@ extension StoreOpening {
     /// Opens a store that other members have open. Makes no changes to the store.
     ///
     /// - Throws: `storeInUse`, with the names of the other members, if the store needs a change.
-    func runBeside(_ notifier: MemberNotifier) throws(DataSourceError) -> Result {
+    func runWithoutChanges(_ notifier: MemberNotifier) throws(DataSourceError) -> Result {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         let connection = try connect()
         do throws(DataSourceError) {
@@ -90,7 +90,7 @@ extension StoreOpening {
                 try SharedTables.members(connection).filter { notifier.isAlive($0.number) }
             }
             try probe.check(schema)
-            try connection.settleWriter(options.synchronous)
+            try connection.configureWriter(options.synchronous)
             return Result(connection: connection, metadata: metadata, startup: StoreStartup(reason: .current))
         } catch {
             connection.close(copyingLog: false)

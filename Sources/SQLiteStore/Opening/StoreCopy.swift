@@ -55,7 +55,7 @@ extension Connection {
         try files.make(path)
         let wasQueryOnly = try values("PRAGMA query_only") == [[.integer(1)]]
         if wasQueryOnly { try set(pragma: "query_only", to: 0) }
-        setEndsWithItsTask(true)
+        setChecksCancellation(true)
         isCancellable = true
         defer {
             isCancellable = false

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// Inspections of a store that containers may have open. An inspection blocks no process, and neither makes nor changes a file.
 extension StoreFiles {
-    private struct Look: Equatable {
+    private struct StateOfFiles: Equatable {
         let main: FileState
         let hasLog: Bool
         let hasSharedMemory: Bool
@@ -19,7 +19,7 @@ extension StoreFiles {
     ///
     /// - Returns: The result of the body; nil if there is no store.
     /// - Throws: The error of the body; `storeBusy` if the files change during every attempt.
-    func look<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
+    func withSnapshot<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
         var failure = DataSourceError(
             .storeBusy, "\(main) is being opened and closed repeatedly. Try again later.")
         for _ in 0..<StoreFiles.lookLimit {
@@ -36,15 +36,15 @@ extension StoreFiles {
         throw failure
     }
 
-    private func state() throws(DataSourceError) -> Look? {
+    private func state() throws(DataSourceError) -> StateOfFiles? {
         guard try mainExists(), let main = try state(main) else { return nil }
-        return Look(main: FileState(main), hasLog: try hasLog(), hasSharedMemory: try state(sharedMemory) != nil)
+        return StateOfFiles(main: FileState(main), hasLog: try hasLog(), hasSharedMemory: try state(sharedMemory) != nil)
     }
 
     private func read<R>(
-        _ look: Look, _ body: (Connection) throws(DataSourceError) -> R
+        _ files: StateOfFiles, _ body: (Connection) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        let connection = try connection(for: look)
+        let connection = try connection(for: files)
         defer {
             connection.rollBack()
             connection.close(copyingLog: false)
@@ -53,12 +53,12 @@ extension StoreFiles {
     }
 
     /// Returns a connection with an open read transaction.
-    private func connection(for look: Look) throws(DataSourceError) -> Connection {
+    private func connection(for files: StateOfFiles) throws(DataSourceError) -> Connection {
         // If a process has the log open, there is also a shared memory file.
-        let isLive = look.hasLog && look.hasSharedMemory
+        let isLive = files.hasLog && files.hasSharedMemory
         let connection =
             isLive
-            ? try Connection(path: main, isReader: true, files: .asTheyAre, vfs: calls.sqliteVFS)
+            ? try Connection(path: main, isReader: true, files: .existingOnly, vfs: calls.sqliteVFS)
             : try connectWithoutChange()
         do {
             if isLive { try connection.configure() }
@@ -74,7 +74,7 @@ extension StoreFiles {
 extension StoreFiles {
     /// Returns the containers that have the store open.
     func occupants() throws(DataSourceError) -> StoreOccupants {
-        let known = try look { (connection) throws(DataSourceError) in
+        let known = try withSnapshot { (connection) throws(DataSourceError) in
             try StoreProbe(connection).isShared ? try SharedTables.members(connection) : []
         }
         let alive = try MemberNotifier.alive(known ?? [], self)

@@ -15,7 +15,7 @@ struct StoreForecast {
     }
 
     func run(countsRows: Bool) throws(DataSourceError) -> StoreStartup {
-        try look { (probe) throws(DataSourceError) in
+        try withSnapshot { (probe) throws(DataSourceError) in
             switch try StartupDecision(probe.found(), options.identity, .discard) {
             case .create:
                 return StoreStartup(reason: .firstLaunch)
@@ -42,7 +42,7 @@ struct StoreForecast {
     }
 
     func migration() throws(DataSourceError) -> MigrationForecast? {
-        try look { (probe) throws(DataSourceError) in
+        try withSnapshot { (probe) throws(DataSourceError) in
             try MigrationForecast(probe.found(), options.identity) { found throws(DataSourceError) in
                 let migration = try StoreMigration(
                     schema: schema, probe: probe, found: found, identity: options.identity,
@@ -55,7 +55,7 @@ struct StoreForecast {
 
     /// Returns the outlook of the store; nil if there is no store, or if opening would reset or migrate the store.
     func outlook() throws(DataSourceError) -> StoreOutlook? {
-        try look { (probe) throws(DataSourceError) in
+        try withSnapshot { (probe) throws(DataSourceError) in
             guard case .proceed(let found) = try StartupDecision(probe.found(), options.identity, .discard) else {
                 return nil
             }
@@ -65,12 +65,12 @@ struct StoreForecast {
     }
 
     /// Runs the body with a probe of the store; returns nil if there is no store.
-    private func look<R>(_ body: (StoreProbe) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
+    private func withSnapshot<R>(_ body: (StoreProbe) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
         guard try files.mainExists() else { return nil }
         guard access(files.main, R_OK | W_OK) == 0 else {
             throw DataSourceError(systemError: errno, path: files.main, while: "opening")
         }
-        return try files.look { (connection) throws(DataSourceError) in try body(StoreProbe(connection)) }
+        return try files.withSnapshot { (connection) throws(DataSourceError) in try body(StoreProbe(connection)) }
     }
 }
 

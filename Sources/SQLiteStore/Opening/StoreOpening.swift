@@ -84,12 +84,12 @@ struct StoreOpening {
         let connection = probe.connection
         switch decision {
         case .create:
-            try files.adopt()
+            try files.applyPermissions()
             return try create(StoreStartup(reason: .firstLaunch), connection)
         case .proceed(let found):
             let (metadata, probe) = try StoreUpgrade(found, schema.layout.model, probe).run()
             try probe.check(schema)
-            try connection.settleWriter(options.synchronous)
+            try connection.configureWriter(options.synchronous)
             return try update(connection.checkKeys(metadata, schema), probe)
         case .reset(let reason, let fallback):
             if options.resetPolicy.withoutMigration == .standard, let rest = reason.withoutKeysOfDataSources {
@@ -118,9 +118,9 @@ struct StoreOpening {
         _ reason: StoreStartup.Reason, _ found: StoreMetadata, _ probe: StoreProbe
     ) throws(DataSourceError) -> Result {
         let migration = try StoreMigration(schema: schema, probe: probe, found: found, identity: options.identity)
-        try probe.connection.settleWriter(.full)
+        try probe.connection.configureWriter(.full)
         let outcome = try migration.run(options.migrationProgress)
-        try probe.connection.settleWriter(options.synchronous)
+        try probe.connection.configureWriter(options.synchronous)
         let keyed = reason.entitiesWithChangedKey
         var startup = StoreStartup(
             reason: reason, rowsDropped: outcome.dropped.objectCount, entitiesReset: keyed.isEmpty ? nil : keyed,
@@ -150,7 +150,7 @@ struct StoreOpening {
         var identity = upgraded.identity
         for (oldName, name) in newNames { identity.entityKeys[oldName] = options.identity.entityKeys[name] }
         let oldSchema = try StoreSchema(ModelLayout(upgraded.model()))
-        try probe.connection.settleWriter(.full)
+        try probe.connection.configureWriter(.full)
         let outcome = try StoreMigration(
             schema: oldSchema, probe: probe, found: upgraded, identity: identity,
             purpose: .reset(of: Set(newNames.keys)), model: oldSchema.layout.model
@@ -200,12 +200,12 @@ struct StoreOpening {
         }
         let copy = try backup(reason)?.copy(probe.connection)
         let (found, probe) = try upgraded(found, reason, probe)
-        try probe.connection.settleWriter(.full)
+        try probe.connection.configureWriter(.full)
         let migration = try StoreMigration(
             schema: schema, probe: probe, found: found, identity: options.identity,
             purpose: .reset(of: entities), model: reason.isModelChanged ? nil : schema.layout.model)
         let outcome = try migration.run(options.migrationProgress)
-        try probe.connection.settleWriter(options.synchronous)
+        try probe.connection.configureWriter(options.synchronous)
         var startup = StoreStartup(
             reason: reason, rowsDropped: outcome.dropped.objectCount, backup: copy,
             entitiesReset: entities.filter { schema.layout.entity(named: $0)?.isAbstract != true }.sorted())
@@ -260,13 +260,13 @@ struct StoreOpening {
     /// Makes all tables and the metadata in one transaction. If the process is killed before the commit, an empty database
     /// remains.
     private func create(_ startup: StoreStartup, _ connection: Connection) throws(DataSourceError) -> Result {
-        try connection.settleWriter(.full)
+        try connection.configureWriter(.full)
         let metadata = StoreMetadata(new: options.identity, firstFreeKey: firstFreeKey, modelText: schema.modelText)
         try connection.transaction { () throws(DataSourceError) in
             for sql in schema.createSQL + schema.indexChanges([]) { try connection.run(sql) }
             try connection.insert(metadata)
         }
-        try connection.settleWriter(options.synchronous)
+        try connection.configureWriter(options.synchronous)
         return Result(connection: connection, metadata: metadata, startup: startup)
     }
 

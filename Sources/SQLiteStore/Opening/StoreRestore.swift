@@ -49,26 +49,26 @@ struct StoreRestore {
         guard try backup.mainExists() else {
             throw DataSourceError(.notAFile, "There is no backup at \(backup.main). Check the path.")
         }
-        let isThere = try store.mainExists()
+        let storeExists = try store.mainExists()
         let identity = try store.identity(store.main)
         if try backup.identity(backup.main) == identity {
             throw DataSourceError(
                 .fileExists, "\(store.main) is the backup itself. Name another file for the store.")
         }
-        guard !isThere || isReplacing else {
+        guard !storeExists || isReplacing else {
             throw DataSourceError(
                 .fileExists,
                 "A store already exists at \(store.main). Choose another path, or allow the replacement.")
         }
-        return isThere
+        return storeExists
     }
 
     /// Removes the log of the old store, because SQLite would use it as the log of the restored store.
     ///
     /// First copies the whole log into the main file, so that the old store stays complete. Then removes the log, and syncs the
     /// removal to the disk. If the old store is too damaged for the copy, the log is removed without the copy.
-    private func endOldLog(_ isThere: Bool) throws(DataSourceError) {
-        if isThere {
+    private func endOldLog(_ storeExists: Bool) throws(DataSourceError) {
+        if storeExists {
             do throws(DataSourceError) {
                 try copyOldLog()
             } catch {

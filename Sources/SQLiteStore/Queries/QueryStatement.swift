@@ -18,7 +18,7 @@ struct QueryStatement {
     /// predicate has more columns than an SQLite function can have arguments.
     private(set) var filter: RowFilter?
     /// Whether this library reads the related rows itself, because SQLite cannot calculate the joined columns.
-    private(set) var isJoinedHere = false
+    private(set) var joinsInSwift = false
 
     /// The maximum length of the predicate in a kept statement, in bytes. A longer predicate is seldom repeated.
     private static let keptLength = 6_000
@@ -64,14 +64,14 @@ struct QueryStatement {
             return
         }
         var names = select(wanted, query, table)
-        if !query.joined.isEmpty, !isJoinedHere {
+        if !query.joined.isEmpty, !joinsInSwift {
             guard let selected = selectJoined(query, &writer) else {
-                isJoinedHere = true
+                joinsInSwift = true
                 return
             }
             names = (names ?? table.columns.map { table.expressions[$0.index] }) + selected
         }
-        if isJoinedHere { return }
+        if joinsInSwift { return }
         let start =
             names.map {
                 "SELECT \(([EntityTable.quotedKey] + $0).joined(separator: ", ")) FROM \(table.quotedName)"
@@ -88,11 +88,11 @@ struct QueryStatement {
 
     /// Returns the alias of the table, if subqueries refer to the table.
     private static func alias(_ writer: PredicateWriter) -> String {
-        writer.namesOutermost ? " AS \(PredicateWriter.outermost)" : ""
+        writer.needsOutermostAlias ? " AS \(PredicateWriter.outermost)" : ""
     }
 
     /// Whether SQLite evaluates the whole predicate without calling this library.
-    var isEvaluatedBySQLite: Bool { filter == nil && !isJoinedHere && !callsBack }
+    var isEvaluatedBySQLite: Bool { filter == nil && !joinsInSwift && !callsBack }
 
     /// Whether SQLite calls this library to evaluate predicates.
     var callsBack: Bool {
@@ -109,7 +109,7 @@ struct QueryStatement {
     ///
     /// - If SQL cannot express the predicate, SQLite calls this library for each row.
     /// - If the predicate has too many columns for a function of SQLite, ``filter`` evaluates the predicate.
-    /// - If such a predicate uses joined columns, this library reads the related rows first (``isJoinedHere``).
+    /// - If such a predicate uses joined columns, this library reads the related rows first (``joinsInSwift``).
     private mutating func predicate(
         of query: RowQuery, writer: inout PredicateWriter, columns: inout [Int]?, limits: SQLLimits
     ) -> String {
@@ -123,8 +123,8 @@ struct QueryStatement {
         let passedBack = writer.fallback(predicate)
         if passedBack.isExact { return passedBack.sql }
         writer = empty
-        if predicate.asksJoined {
-            isJoinedHere = true
+        if predicate.usesJoinedColumns {
+            joinsInSwift = true
         } else {
             filter = RowFilter(predicate, query.budget)
             columns = nil
@@ -175,8 +175,8 @@ struct QueryStatement {
     private mutating func window(_ query: RowQuery, _ writer: inout PredicateWriter) -> String {
         if filter != nil {
             // The filter must apply the limit, because SQLite does not know which rows the filter accepts.
-            filter?.skip = max(0, query.offset)
-            filter?.take = query.limit.map { max(0, $0) }
+            filter?.remainingOffset = max(0, query.offset)
+            filter?.remainingLimit = query.limit.map { max(0, $0) }
             return ""
         }
         let limit = writer.add(.integer(Int64(max(0, query.limit ?? Int.max))), .integer)

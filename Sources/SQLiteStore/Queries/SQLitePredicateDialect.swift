@@ -6,7 +6,7 @@ internal import RowStore
 struct SQLitePredicateDialect: PredicateDialect {
     private let mostValues: Int
     /// The maximum number of arguments of a function.
-    private let mostArguments: Int
+    private let maxArguments: Int
 
     /// The maximum number of values in a list that become separate parameters. The last value is repeated until the number of
     /// parameters is a power of two, so that there are few different statements.
@@ -15,7 +15,7 @@ struct SQLitePredicateDialect: PredicateDialect {
     init(_ limits: SQLLimits, _ table: EntityTable) {
         // More values would make the SQL too long.
         mostValues = min(10_000, limits.variables - 2, limits.length / (table.longestExpression + 64))
-        mostArguments = limits.arguments
+        maxArguments = limits.arguments
     }
 
     /// The limits for predicates. The nesting is limited because the stack of SQLite's parser has only 100 entries.
@@ -59,9 +59,9 @@ struct SQLitePredicateDialect: PredicateDialect {
     ) -> SQLPredicate {
         let function = PredicateFunction(predicate, writer.layout, writer.budget)
         // The first argument is the predicate, and the second argument may be the key.
-        guard function.columns.count + 2 <= mostArguments else { return .unknown }
+        guard function.columns.count + 2 <= maxArguments else { return .unknown }
         var arguments = [writer.add(.predicate(function), .integer)]
-        if function.asksKey { arguments.append(writer.key) }
+        if function.usesKey { arguments.append(writer.key) }
         for column in function.columns {
             guard let name = writer.column(column, level: level) else { return .unknown }
             arguments.append(name)

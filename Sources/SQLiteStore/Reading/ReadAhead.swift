@@ -9,7 +9,7 @@ internal import Synchronization
 /// the other thread is running, and so never waits for a thread to start. From then on, the other thread reads, at most a few
 /// batches ahead of the caller.
 ///
-/// **Ordering**: rows arrive in the order of the statement. After ``rest(_:_:)`` or ``withdraw()`` has returned, the other
+/// **Ordering**: rows arrive in the order of the statement. After ``readRemaining(_:_:)`` or ``endUnused()`` has returned, the other
 /// thread no longer uses the statement.
 final class ReadAhead: Sendable {
     /// The number of rows that the caller reads before it requests the other thread. The request takes some microseconds.
@@ -60,11 +60,11 @@ final class ReadAhead: Sendable {
     private let state = Guarded(State())
     /// Whether the other thread is running, and waits to take over.
     private let isPresent = Atomic(false)
-    private let turn = DispatchSemaphore(value: 0)
+    private let handover = DispatchSemaphore(value: 0)
     /// Wakes the caller when batches are ready.
-    private let filled = DispatchSemaphore(value: 0)
+    private let batchesReady = DispatchSemaphore(value: 0)
     /// Wakes the other thread when there is space for more batches.
-    private let space = DispatchSemaphore(value: 0)
+    private let spaceAvailable = DispatchSemaphore(value: 0)
 
     /// Requests the other thread.
     ///
@@ -74,7 +74,7 @@ final class ReadAhead: Sendable {
         self.rows = rows
         queue.async { [self] in
             isPresent.store(true, ordering: .relaxed)
-            turn.wait()
+            handover.wait()
             if state.withLock({ $0.isHandedOver }) { read() }
         }
     }
@@ -83,7 +83,7 @@ final class ReadAhead: Sendable {
     var isReady: Bool { isPresent.load(ordering: .relaxed) }
 
     /// Lets the other thread end. Call this method after the last use of this object.
-    func withdraw() { turn.signal() }
+    func endUnused() { handover.signal() }
 
     // MARK: The other thread
 
@@ -104,7 +104,7 @@ final class ReadAhead: Sendable {
     }
 
     private func add(_ batch: RowBatch?, end code: Int32?) {
-        if state.withLock({ $0.add(batch, end: code) }) { filled.signal() }
+        if state.withLock({ $0.add(batch, end: code) }) { batchesReady.signal() }
     }
 
     /// Waits until there is space for another batch.
@@ -115,7 +115,7 @@ final class ReadAhead: Sendable {
             state.isReaderWaiting = !state.isStopped && state.batches.count >= ReadAhead.waitingBatches
             return state.isReaderWaiting
         }
-        if mustWait { space.wait() }
+        if mustWait { spaceAvailable.wait() }
         return state.withLock { !$0.isStopped }
     }
 
@@ -127,11 +127,11 @@ final class ReadAhead: Sendable {
     ///   - connection: The connection of the statement.
     ///   - body: Returns whether it needs more rows.
     /// - Returns: The result code of the last step.
-    func rest(
+    func readRemaining(
         _ connection: Connection, _ body: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError) -> Int32 {
         state.withLock { $0.isHandedOver = true }
-        turn.signal()
+        handover.signal()
         defer { stop(connection) }
         while let batch = next(connection) {
             while batch.count > 0 { if try !body(batch.removeFirst()) { return SQLITE_DONE } }
@@ -155,13 +155,13 @@ final class ReadAhead: Sendable {
             let (batch, wakesReader) = state.take()
             return (batch, wakesReader, state.isCallerWaiting)
         }
-        if wakesReader { space.signal() }
+        if wakesReader { spaceAvailable.signal() }
         return (batch, mustWait)
     }
 
     private func wait(_ connection: Connection) {
         // The other thread does not belong to the task, so the caller checks for cancellation.
-        while filled.wait(timeout: connection.isCancellable ? .now() + .milliseconds(10) : .distantFuture) == .timedOut
+        while batchesReady.wait(timeout: connection.isCancellable ? .now() + .milliseconds(10) : .distantFuture) == .timedOut
         {
             endIfCancelled(connection)
         }

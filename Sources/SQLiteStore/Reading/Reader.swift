@@ -10,14 +10,14 @@ final class Reader: @unchecked Sendable {
     let schema: StoreSchema
     let counters: StoreCounters
     /// The kind of permit that the current read has.
-    var use = ReadPermits.Use.other
+    var permitKind = ReadPermits.Kind.other
     var readNumber: UInt64 = 0
     /// Whether the store is shared. If so, each read records its position.
     var isShared = false
     /// The queue on which ``ReadAhead`` continues long reads.
     private(set) lazy var aheadQueue = DispatchQueue(label: "CoreDataSource.readAhead", qos: .userInteractive)
     /// The transaction that stays open between look-ups; nil if there is none.
-    private(set) var kept: KeptRead?
+    private(set) var keptTransaction: KeptTransaction?
     /// The number of writes to the store at the last look-up; nil if the last read was not a look-up.
     private var lastLookup: UInt64?
     /// The position of the newest save that the current read sees.
@@ -30,10 +30,10 @@ final class Reader: @unchecked Sendable {
     ) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         connection = try Connection(
-            path: files.main, isReader: true, files: isUnchanging ? .ignored : .made, vfs: files.calls.sqliteVFS)
+            path: files.main, isReader: true, files: isUnchanging ? .ignored : .createdIfNeeded, vfs: files.calls.sqliteVFS)
         try connection.configure()
-        try connection.settleReader()
-        connection.setEndsWithItsTask(true)
+        try connection.configureReader()
+        connection.setChecksCancellation(true)
         connection.trace(tracing)
         self.schema = schema
         self.counters = counters
@@ -44,10 +44,10 @@ final class Reader: @unchecked Sendable {
     }
 
     /// Ends the transaction that stays open between look-ups, if any.
-    func endKept() {
-        guard kept != nil else { return }
+    func endKeptTransaction() {
+        guard keptTransaction != nil else { return }
         connection.rollBack()
-        kept = nil
+        keptTransaction = nil
     }
 
     /// Prepares the reader for the next read. If the next read is the second look-up in a row, and nothing was written since
@@ -56,11 +56,11 @@ final class Reader: @unchecked Sendable {
     ///
     /// - Parameter writes: The number of writes to the store; nil if the next read is not a look-up.
     func prepare(forLookupAfter writes: UInt64?) throws(DataSourceError) {
-        if let kept, kept.writes != writes || kept.isOld { endKept() }
+        if let keptTransaction, keptTransaction.writes != writes || keptTransaction.isOld { endKeptTransaction() }
         defer { lastLookup = writes }
-        guard let writes, writes == lastLookup, kept == nil else { return }
+        guard let writes, writes == lastLookup, keptTransaction == nil else { return }
         try execute(schema.firstFreeStatement, "BEGIN")
-        kept = KeptRead(writes: writes)
+        keptTransaction = KeptTransaction(writes: writes)
     }
 
     func run<R>(
@@ -112,7 +112,7 @@ extension Reader: AggregatingReader {
         guard expressions.count == aggregations.count else { return nil }
         let sql = QueryStatement(
             query, selecting: .aggregates(expressions), from: table, schema: schema, limits: connection.limits)
-        if sql.filter != nil || sql.isJoinedHere { return nil }
+        if sql.filter != nil || sql.joinsInSwift { return nil }
         let statement = try connection.statement(sql)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else {
@@ -131,7 +131,7 @@ extension Reader: StoreReader {
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
         guard let table = schema.tables[query.entity] else { return }
         let sql = QueryStatement(query, from: table, schema: schema, limits: connection.limits)
-        if sql.isJoinedHere {
+        if sql.joinsInSwift {
             for row in try Join(ReaderView(reader: self), query.budget).rows(query, [query.entity]) { body(row.stored) }
             return
         }
@@ -164,7 +164,7 @@ extension Reader: StoreReader {
     ) throws(DataSourceError) -> Int32 {
         var (code, count) = (first, 0)
         var ahead: ReadAhead?
-        defer { ahead?.withdraw() }
+        defer { ahead?.endUnused() }
         while code == SQLITE_ROW {
             if try !body(rows.row()) { return SQLITE_DONE }
             code = rows.step()
@@ -176,7 +176,7 @@ extension Reader: StoreReader {
             }
             guard thread.isReady else { continue }
             counters.countContinuedRead()
-            return try thread.rest(connection, body)
+            return try thread.readRemaining(connection, body)
         }
         return code
     }
@@ -184,7 +184,7 @@ extension Reader: StoreReader {
     func count(_ query: RowQuery) throws(DataSourceError) -> Int {
         guard let table = schema.tables[query.entity] else { return 0 }
         let sql = QueryStatement(query, selecting: .count, from: table, schema: schema, limits: connection.limits)
-        if sql.filter != nil || sql.isJoinedHere { return try rows(query.unlimited).count }
+        if sql.filter != nil || sql.joinsInSwift { return try rows(query.unlimited).count }
         let statement = try connection.statement(sql)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else { throw error(code, sql) }
@@ -201,7 +201,7 @@ extension Reader: StoreReader {
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
         guard let table = schema.tables[query.entity] else { return QueryExplanation(statement: "", steps: []) }
         let sql = QueryStatement(query, from: table, schema: schema, limits: connection.limits)
-        if sql.isJoinedHere { return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
+        if sql.joinsInSwift { return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
         // SQLite can only explain a statement whose collations are registered.
         try connection.add(collationsOf: query.sort)
         let steps = try connection.values("EXPLAIN QUERY PLAN " + sql.sql).compactMap { row -> String? in
@@ -216,7 +216,7 @@ extension Reader: StoreReader {
         guard let table = schema.tables[entity] else { return nil }
         let statement = try connection.statement(table.keyStatement, table.keySQL)
         sqlite3_bind_int64(statement.handle, 1, key)
-        return try only(statement, table)?.row
+        return try singleRow(statement, table)?.row
     }
 
     func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow? {
@@ -231,11 +231,11 @@ extension Reader: StoreReader {
             let code = statement.bind(value, Int32(position + 1))
             guard code == SQLITE_OK else { throw connection.error(code, while: "reading") }
         }
-        return try only(statement, table)
+        return try singleRow(statement, table)
     }
 
     /// Returns the row of a statement that has at most one row.
-    private func only(_ statement: Statement, _ table: EntityTable) throws(DataSourceError) -> StoredRow? {
+    private func singleRow(_ statement: Statement, _ table: EntityTable) throws(DataSourceError) -> StoredRow? {
         try withFirstStep(statement) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else {
                 guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }

@@ -42,9 +42,9 @@ final class ReaderPool: Sendable {
         }
 
         /// Ends the transactions that idle readers keep open between look-ups.
-        func endKept() {
-            for reader in idle { reader.endKept() }
-            idleMain?.endKept()
+        func endKeptTransaction() {
+            for reader in idle { reader.endKeptTransaction() }
+            idleMain?.endKeptTransaction()
         }
 
         mutating func begin(_ name: String?) -> UInt64 {
@@ -90,13 +90,13 @@ final class ReaderPool: Sendable {
     func take(
         isLookup: Bool = false, _ prepare: () throws(DataSourceError) -> Void
     ) throws(DataSourceError) -> Reader {
-        let use = permits.use
-        if use == .other { waitAtGate() }
-        permits.wait(use)
-        let name = use == .other ? ReaderName.current : "the main actor"
+        let permitKind = permits.permitKind
+        if permitKind == .other { waitAtGate() }
+        permits.wait(permitKind)
+        let name = permitKind == .other ? ReaderName.current : "the main actor"
         let (idle, isClosed, number, writes) = state.withLock { state in
             (
-                use == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name), state.writes
+                permitKind == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name), state.writes
             )
         }
         do throws(DataSourceError) {
@@ -104,12 +104,12 @@ final class ReaderPool: Sendable {
             try prepare()
             let reader =
                 if let idle { idle } else { try makeReader() }
-            reader.use = use
+            reader.permitKind = permitKind
             reader.readNumber = number
             try reader.prepare(forLookupAfter: isLookup && keepsTransactions ? writes : nil)
             return reader
         } catch {
-            end(number, use, nil)
+            end(number, permitKind, nil)
             throw error
         }
     }
@@ -121,29 +121,29 @@ final class ReaderPool: Sendable {
     }
 
     func give(back reader: Reader) {
-        end(reader.readNumber, reader.use, reader)
+        end(reader.readNumber, reader.permitKind, reader)
     }
 
-    private func end(_ number: UInt64, _ use: ReadPermits.Use, _ reader: Reader?) {
+    private func end(_ number: UInt64, _ permitKind: ReadPermits.Kind, _ reader: Reader?) {
         state.withLock { state in
             state.open.removeAll { $0.number == number }
-            if let reader, reader.kept != nil { keep(reader, &state) }
-            if use == .main {
+            if let reader, reader.keptTransaction != nil { keep(reader, &state) }
+            if permitKind == .main {
                 state.idleMain = reader
             } else if let reader {
                 state.idle.append(reader)
             }
         }
-        permits.signal(use)
+        permits.signal(permitKind)
     }
 
     /// Keeps the transaction of a returned reader open. Ends the transaction if the store was written, or if the gate or the
     /// pool is closed.
     private func keep(_ reader: Reader, _ state: inout State) {
-        if reader.kept?.writes != state.writes || state.gate != nil || state.isClosed { return reader.endKept() }
+        if reader.keptTransaction?.writes != state.writes || state.gate != nil || state.isClosed { return reader.endKeptTransaction() }
         if state.isExpiryDue { return }
         state.isExpiryDue = true
-        let wait = KeptRead.longest / .milliseconds(1)
+        let wait = KeptTransaction.maxAge / .milliseconds(1)
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(Int(wait))) { [weak self] in
             self?.endOldReads()
         }
@@ -151,7 +151,7 @@ final class ReaderPool: Sendable {
 
     private func endOldReads() {
         state.withLock { state in
-            state.endKept()
+            state.endKeptTransaction()
             state.isExpiryDue = false
         }
     }
@@ -160,7 +160,7 @@ final class ReaderPool: Sendable {
     func recordWrite() {
         state.withLock { state in
             state.writes += 1
-            state.endKept()
+            state.endKeptTransaction()
         }
     }
 
@@ -231,7 +231,7 @@ extension ReaderPool {
         isGateClosed.store(true, ordering: .releasing)
         return state.withLock { state in
             state.gate = []
-            state.endKept()
+            state.endKeptTransaction()
             return (state.lastRead, !state.open.isEmpty)
         }
     }
@@ -262,15 +262,15 @@ extension ReaderPool {
 /// A read transaction that stays open between look-ups. Beginning and ending a transaction takes as long as a look-up.
 ///
 /// The transaction sees the store as it was at the start of the transaction. The transaction therefore ends as soon as this
-/// container writes. It also ends after ``longest``, because other programs can write unnoticed, and because SQLite cannot
+/// container writes. It also ends after ``maxAge``, because other programs can write unnoticed, and because SQLite cannot
 /// empty the write-ahead log during the transaction.
-struct KeptRead {
+struct KeptTransaction {
     /// The maximum age at which the transaction is used. At this age, an unused transaction is ended.
-    static let longest = Duration.milliseconds(10)
+    static let maxAge = Duration.milliseconds(10)
 
     /// The number of writes to the store when the transaction began.
     let writes: UInt64
     private let start = ContinuousClock.now
 
-    var isOld: Bool { ContinuousClock.now - start > KeptRead.longest }
+    var isOld: Bool { ContinuousClock.now - start > KeptTransaction.maxAge }
 }

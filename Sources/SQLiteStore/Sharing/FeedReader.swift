@@ -33,7 +33,7 @@ final class FeedReader {
         connection = try Connection(path: files.main, isReader: true, vfs: files.calls.sqliteVFS)
         do throws(DataSourceError) {
             try connection.configure()
-            try connection.settleReader()
+            try connection.configureReader()
         } catch {
             connection.close()
             throw error
@@ -126,9 +126,9 @@ final class FeedReader {
 
     // MARK: Leases
 
-    func leases() throws(DataSourceError) -> LeaseFacts {
+    func leases() throws(DataSourceError) -> LeaseSnapshot {
         try snapshot { feed throws(DataSourceError) in
-            try LeaseFacts(connection, version: feed.leases, isAlive: isAlive)
+            try LeaseSnapshot(connection, version: feed.leases, isAlive: isAlive)
         }
     }
 }

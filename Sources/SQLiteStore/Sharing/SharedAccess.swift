@@ -5,7 +5,7 @@ internal import RowStore
 final class SharedAccess: Sendable {
     let gate: FileLock
     /// The lock that a member takes to write to the store.
-    let turn: FileLock
+    let writeLock: FileLock
     let notifier: MemberNotifier
     let times: LeaseTimes
     let member: StoreMember
@@ -18,24 +18,24 @@ final class SharedAccess: Sendable {
         /// Reads the saves of other members.
         var reader: FeedReader?
         /// Reads the saves of all members, for loops over saves; nil without such loops.
-        var readerOfAll: FeedReader?
+        var allMembersReader: FeedReader?
         var isClosed = false
 
         mutating func closeReaders() {
             reader?.close()
-            readerOfAll?.close()
-            (reader, readerOfAll) = (nil, nil)
+            allMembersReader?.close()
+            (reader, allMembersReader) = (nil, nil)
         }
     }
 
     init(
-        _ files: StoreFiles, _ layout: ModelLayout, gate: FileLock, turn: FileLock, notifier: MemberNotifier,
+        _ files: StoreFiles, _ layout: ModelLayout, gate: FileLock, writeLock: FileLock, notifier: MemberNotifier,
         joined: (member: StoreMember, feed: SharedTables.Feed), times: LeaseTimes
     ) {
         self.files = files
         self.layout = layout
         self.gate = gate
-        self.turn = turn
+        self.writeLock = writeLock
         self.notifier = notifier
         self.times = times
         member = joined.member
@@ -62,10 +62,10 @@ final class SharedAccess: Sendable {
         try state.withLock { (state) throws(DataSourceError) in
             if state.isClosed { throw DataSourceError.storeClosed }
             let reader =
-                if let reader = state.readerOfAll { reader } else {
+                if let reader = state.allMembersReader { reader } else {
                     try FeedReader(files, layout, own: nil, isAlive: notifier.isAlive)
                 }
-            state.readerOfAll = reader
+            state.allMembersReader = reader
             return try reader.readFeed(after: position)
         }
     }

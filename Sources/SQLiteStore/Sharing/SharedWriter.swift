@@ -8,7 +8,7 @@ internal import RowStore
 /// Guarded by: the writer.
 final class SharedWriter {
     let member: StoreMember
-    let turn: FileLock
+    let writeLock: FileLock
     let notifier: MemberNotifier
     private let connection: Connection
     private let schema: StoreSchema
@@ -25,13 +25,13 @@ final class SharedWriter {
     private var insertion: Statement?
     private var retention = FeedRetention()
     /// Whether the current transaction has recorded a save.
-    private var hasNoted = false
+    private var hasRecordedSave = false
 
     init(_ connection: Connection, _ schema: StoreSchema, access: SharedAccess, feed: SharedTables.Feed) {
         self.connection = connection
         self.schema = schema
         member = access.member
-        turn = access.turn
+        writeLock = access.writeLock
         notifier = access.notifier
         self.feed = feed
         knownWrites = feed.writes
@@ -46,7 +46,7 @@ final class SharedWriter {
         rejoining connection: Connection, _ schema: StoreSchema, _ access: SharedAccess, isAlone: Bool
     ) throws(DataSourceError) {
         let (name, number) = (access.member.name, access.member.number)
-        let joined = try access.turn.holding { () throws(DataSourceError) in
+        let joined = try access.writeLock.withLock { () throws(DataSourceError) in
             try isAlone
                 ? SharedTables.prepare(connection, as: name, number: number)
                 : SharedTables.join(connection, as: name, number: number, access.notifier)
@@ -62,7 +62,7 @@ final class SharedWriter {
     ///
     /// - Returns: Whether another member has written since this member's last transaction.
     func begin() throws(DataSourceError) -> Bool {
-        hasNoted = false
+        hasRecordedSave = false
         let statement = try connection.statement(schema.firstFreeStatement + 7, SharedTables.selectFeedSQL)
         feed = try SharedTables.feed(statement, connection)
         return feed.writes != knownWrites
@@ -94,7 +94,7 @@ final class SharedWriter {
     /// may have written, or if the row cannot be read.
     ///
     /// - Parameter writes: The number of writes by members at the start of the check.
-    func feed(withoutOthersSince writes: Int64) -> SharedTables.Feed? {
+    func feed(ifUnchangedByOthersSince writes: Int64) -> SharedTables.Feed? {
         guard writes >= ownWrites.lowerBound - 1,
             let statement = try? connection.statement(schema.firstFreeStatement + 7, SharedTables.selectFeedSQL),
             let found = try? SharedTables.feed(statement, connection), found.writes == ownWrites.upperBound
@@ -159,7 +159,7 @@ final class SharedWriter {
         // Only members assign positions. A row at this position therefore comes from another program.
         if code & 0xFF == SQLITE_CONSTRAINT { throw SharedTables.damaged(connection) }
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
-        hasNoted = true
+        hasRecordedSave = true
         retention.record(saves: 1, bytes: (words?.count ?? 0) * 8)
     }
 
@@ -173,7 +173,7 @@ final class SharedWriter {
     /// Deletes recorded saves that are too old, and the oldest saves if there are too many saves or bytes. A member that has
     /// not read a deleted save reloads its rows.
     private func forgetOldSaves() throws(DataSourceError) {
-        guard hasNoted, retention.takeTurn() else { return }
+        guard hasRecordedSave, retention.takeTurn() else { return }
         var bound = feed.position - Int64(FeedRetention.saveLimit)
         let tooLarge = try connection.values(
             """
@@ -194,7 +194,7 @@ final class SharedWriter {
     func recordLeaseChange() { feed.leases += 1 }
 }
 
-extension LeaseFacts {
+extension LeaseSnapshot {
     /// Reads the leases.
     ///
     /// - Parameter version: The number of lease changes so far.
@@ -205,20 +205,20 @@ extension LeaseFacts {
         let rows = try SharedTables.leases.selects.map { select throws(DataSourceError) in
             try connection.values(select.sql)
         }
-        guard let desk = LeaseDesk(rows, version: version, numbers: SharedTables.numbers) else {
+        guard let arbiter = LeaseArbiter(rows, version: version, numbers: SharedTables.numbers) else {
             throw SharedTables.damaged(connection)
         }
         // The monotonic clock is the same in all processes of the machine.
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         self.init(
-            desk: desk, version: version, now: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000,
+            arbiter: arbiter, version: version, now: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000,
             members: try SharedTables.members(connection), isAlive: isAlive)
     }
 
     /// Writes the differences between these facts and the changed desk. Must run in the transaction that has read the facts.
-    func write(_ changed: LeaseDesk, _ connection: Connection) throws(DataSourceError) {
-        for change in SharedTables.leases.changes(from: desk, to: changed) {
+    func write(_ changed: LeaseArbiter, _ connection: Connection) throws(DataSourceError) {
+        for change in SharedTables.leases.changes(from: arbiter, to: changed) {
             _ = try connection.values(change.sql, change.values)
         }
     }

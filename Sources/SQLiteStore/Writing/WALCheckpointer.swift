@@ -23,9 +23,9 @@ final class WALCheckpointer {
     private let readers: ReaderPool
     private let reports: FailureReports
     /// The lock that is taken during a copy; nil if the store is not shared.
-    private let turn: FileLock?
+    private let writeLock: FileLock?
     /// The longest time that the other statements of the connection wait for a lock.
-    private let patience: Duration
+    private let lockTimeout: Duration
     private var frames = 0
     private var copied = 0
     /// The reads that blocked the last attempt to restart the log; nil if the attempt succeeded.
@@ -44,11 +44,11 @@ final class WALCheckpointer {
 
     init(
         _ connection: Connection, counters: StoreCounters, limits: Limits, readers: ReaderPool,
-        reports: FailureReports, turn: FileLock? = nil, patience: Duration
+        reports: FailureReports, writeLock: FileLock? = nil, lockTimeout: Duration
     ) {
-        self.turn = turn
-        self.patience = patience
-        connection.setPatience(patience)
+        self.writeLock = writeLock
+        self.lockTimeout = lockTimeout
+        connection.setBusyTimeout(lockTimeout)
         self.limits = limits
         self.connection = connection
         self.counters = counters
@@ -58,7 +58,7 @@ final class WALCheckpointer {
             connection.handle,
             { checkpointer, _, _, frames in
                 if let checkpointer {
-                    Unmanaged<WALCheckpointer>.fromOpaque(checkpointer).takeUnretainedValue().grew(to: Int(frames))
+                    Unmanaged<WALCheckpointer>.fromOpaque(checkpointer).takeUnretainedValue().logDidChange(to: Int(frames))
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(self).toOpaque())
@@ -74,10 +74,10 @@ final class WALCheckpointer {
         let isIdle = limit == limits.soft
         let isTooLong = frames > (isIdle ? limits.long : limit)
         guard isTooLong || frames - copied > limit else { return }
-        if let turn {
-            guard (try? turn.take(patience: patience)) != nil else { return }
+        if let writeLock {
+            guard (try? writeLock.take(lockTimeout: lockTimeout)) != nil else { return }
         }
-        defer { turn?.release() }
+        defer { writeLock?.release() }
         if isTooLong { restart(isIdle) } else { record(copy(SQLITE_CHECKPOINT_PASSIVE)) }
         counters.setFrames(frames, uncopied: frames - copied)
     }
@@ -96,7 +96,7 @@ final class WALCheckpointer {
         let before = readers.closeGate()
         sqlite3_busy_timeout(connection.handle, ReaderPool.gateWait)
         let code = copy(SQLITE_CHECKPOINT_RESTART)
-        connection.setPatience(patience)
+        connection.setBusyTimeout(lockTimeout)
         let (open, hasAnyBegun) = readers.openGate(before.last)
         obstacle = code == SQLITE_OK ? nil : Obstacle(reads: open, frames: frames)
         switch code {
@@ -125,7 +125,7 @@ final class WALCheckpointer {
         // If SQLite could not try to copy, both numbers are -1.
         if done >= 0 {
             // Other members may have copied and restarted the log.
-            if turn != nil { frames = Int(total) }
+            if writeLock != nil { frames = Int(total) }
             copied = min(Int(done), frames)
             counters.countCheckpoint()
         }
@@ -149,7 +149,7 @@ final class WALCheckpointer {
     }
 
     /// Called after each commit.
-    private func grew(to frames: Int) {
+    private func logDidChange(to frames: Int) {
         readers.recordWrite()
         // The length has shrunk, so the log was restarted.
         if frames < self.frames { copied = 0 }

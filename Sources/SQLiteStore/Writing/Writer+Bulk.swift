@@ -78,9 +78,9 @@ extension Writer {
         let statement = try connection.statement(change.sql, change.values, sortedBy: [], isKept: false)
         defer { statement.clear() }
         connection.isCancellable = isCancellable
-        connection.setEndsWithItsTask(isCancellable)
+        connection.setChecksCancellation(isCancellable)
         let code = statement.step()
-        connection.setEndsWithItsTask(false)
+        connection.setChecksCancellation(false)
         connection.isCancellable = false
         statementsRun += 1
         if code & 0xFF == SQLITE_INTERRUPT { throw .cancelled }

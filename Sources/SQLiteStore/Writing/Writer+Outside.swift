@@ -14,14 +14,14 @@ struct OutsideWrites {
 
     /// Compares the file with the recorded state. Uses the state of the file that the connection's last transaction saw.
     ///
-    /// - Parameter isExplained: Whether another member has written. If so, a changed number does not mean that another program
+    /// - Parameter isByMember: Whether another member has written. If so, a changed number does not mean that another program
     ///   has written.
     /// - Returns: Whether another program has written.
-    mutating func look(_ connection: Connection, isExplained: Bool = false) -> Bool {
+    mutating func detectWrite(_ connection: Connection, isByMember: Bool = false) -> Bool {
         let found = Self.version(connection)
         guard found != version else { return false }
         version = found
-        if isExplained { return false }
+        if isByMember { return false }
         hasUnreportedWrite = true
         return true
     }
@@ -53,7 +53,7 @@ extension Writer {
         let isSeen =
             (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
         // If the keys cannot be read now, a later commit refuses any save that uses a stored key again.
-        if isSeen, outside.look(connection) { try? raiseFirstFreeKey() }
+        if isSeen, outside.detectWrite(connection) { try? raiseFirstFreeKey() }
         return outside.takeUnreportedWrite()
     }
 
@@ -66,8 +66,8 @@ extension Writer {
     /// - Parameter writes: The number of writes by members at the time when all their saves had been read.
     func emptyPage(since writes: Int64) -> FeedPage? {
         // A connection with an open transaction does not see later writes.
-        guard openEarlyWrite == nil, let feed = sharing?.feed(withoutOthersSince: writes) else { return nil }
-        _ = outside.look(connection)
+        guard openEarlyWrite == nil, let feed = sharing?.feed(ifUnchangedByOthersSince: writes) else { return nil }
+        _ = outside.detectWrite(connection)
         return FeedPage(
             position: feed.position, events: [], isMore: false, foundOutsideWrites: outside.takeUnreportedWrite(),
             leaseVersion: feed.leases)
@@ -104,13 +104,13 @@ extension Writer {
     func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable {
         guard let sharing else { throw DataSourceError.storeClosed }
         return try transaction { () throws(DataSourceError) in
-            let facts = try LeaseFacts(connection, version: sharing.leaseVersion, isAlive: sharing.notifier.isAlive)
-            let desk = change(facts)
-            if desk != facts.desk {
-                try facts.write(desk, connection)
+            let snapshot = try LeaseSnapshot(connection, version: sharing.leaseVersion, isAlive: sharing.notifier.isAlive)
+            let arbiter = change(snapshot)
+            if arbiter != snapshot.arbiter {
+                try snapshot.write(arbiter, connection)
                 sharing.recordLeaseChange()
             }
-            return facts.table(of: desk, schema.layout, asSeenBy: sharing.member.number)
+            return snapshot.table(of: arbiter, schema.layout, asSeenBy: sharing.member.number)
         }
     }
 }

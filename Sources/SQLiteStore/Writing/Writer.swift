@@ -32,14 +32,14 @@ final class Writer {
     /// stored bound for new keys.
     static let keyReserve: Int64 = 1024
     /// The longest time to wait for a transaction of another program or another member.
-    let patience: Duration
+    let lockTimeout: Duration
 
     init(
         _ connection: Connection, _ schema: StoreSchema, counters: StoreCounters, watch: FileWatch,
-        log: WALCheckpointer, sharing: SharedWriter? = nil, patience: Duration
+        log: WALCheckpointer, sharing: SharedWriter? = nil, lockTimeout: Duration
     ) {
         self.sharing = sharing
-        self.patience = patience
+        self.lockTimeout = lockTimeout
         self.connection = connection
         self.schema = schema
         self.counters = counters
@@ -84,13 +84,13 @@ final class Writer {
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         if let unknown { throw unknown }
         guard group.contains(where: { !$0.isEmpty }) else { return CommitOutcome() }
-        let isEarly = openEarlyWrite?.isOf(group) == true
+        let isEarly = openEarlyWrite?.belongsTo(group) == true
         if !isEarly { abandonEarlyWrite() }
         var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {
             try commitTogether(group)
         } catch {
-            guard error.isOfOneSave else { throw error }
+            guard error.concernsOneSave else { throw error }
             refused = try group.count == 1 && !isEarly ? [0: error] : commitOneByOne(group)
         }
         // The rows are committed, even if the checkpoint fails.
@@ -124,7 +124,7 @@ final class Writer {
 
     private func write(_ set: ChangeSet) throws(DataSourceError) {
         try sharing?.check(set)
-        for changes in try rest(of: set) { try write(changes) }
+        for changes in try unwrittenChanges(of: set) { try write(changes) }
         try sharing?.append(set)
     }
 
@@ -132,8 +132,8 @@ final class Writer {
     /// the commit fails, everything in the transaction is rolled back, early rows included.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         // Take the turn before BEGIN: pages that spill from the cache go to the WAL at once, and may restart the WAL.
-        if openEarlyWrite == nil { try sharing?.turn.take(patience: patience) }
-        defer { sharing?.turn.release() }
+        if openEarlyWrite == nil { try sharing?.writeLock.take(lockTimeout: lockTimeout) }
+        defer { sharing?.writeLock.release() }
         if openEarlyWrite == nil { try begin() }
         defer {
             endEarlyWrite()
@@ -168,8 +168,8 @@ final class Writer {
         try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
         do throws(DataSourceError) {
             try watch.checkLock()
-            let isExplained = try sharing?.begin() ?? false
-            if outside.look(connection, isExplained: isExplained), sharing == nil { try raiseFirstFreeKey() }
+            let isByMember = try sharing?.begin() ?? false
+            if outside.detectWrite(connection, isByMember: isByMember), sharing == nil { try raiseFirstFreeKey() }
         } catch {
             connection.rollBack()
             throw error
@@ -189,7 +189,7 @@ final class Writer {
             try execute(first + 1, "RELEASE one_save")
             return nil
         } catch {
-            guard error.isOfOneSave, connection.isInTransaction else { throw error }
+            guard error.concernsOneSave, connection.isInTransaction else { throw error }
             try execute(first + 2, "ROLLBACK TO one_save")
             try execute(first + 1, "RELEASE one_save")
             (rowsWritten, highestKey) = (before.0, before.1)
@@ -297,9 +297,9 @@ extension Writer {
                 // Set the property before BEGIN, so that a failed BEGIN also ends the early write.
                 openEarlyWrite = EarlyRows(earlyWrite)
                 // Do not wait for another program that is writing: the early write is optional.
-                connection.setPatience(.zero)
-                defer { connection.setPatience(patience) }
-                try sharing?.turn.take(patience: .zero)
+                connection.setBusyTimeout(.zero)
+                defer { connection.setBusyTimeout(lockTimeout) }
+                try sharing?.writeLock.take(lockTimeout: .zero)
                 try begin()
             }
             guard openEarlyWrite?.earlyWrite === earlyWrite else { return false }
@@ -319,7 +319,7 @@ extension Writer {
         endEarlyWrite()
         connection.rollBack()
         shrinkCache()
-        sharing?.turn.release()
+        sharing?.writeLock.release()
     }
 
     /// Ends the early write. Called at the end of the transaction.
@@ -331,14 +331,14 @@ extension Writer {
     /// Deletes each early row that is missing from the save, or has other values in the save.
     ///
     /// - Returns: The changes of the save that are not written yet.
-    func rest(of set: ChangeSet) throws(DataSourceError) -> [EntityChanges] {
+    func unwrittenChanges(of set: ChangeSet) throws(DataSourceError) -> [EntityChanges] {
         guard let openEarlyWrite else { return set.entities }
         let remainder = openEarlyWrite.remainder(of: set)
         rowsWritten += openEarlyWrite.count
-        for wrong in remainder.wrong {
-            guard let table = schema.tables[wrong.entity] else { continue }
-            rowsWritten -= wrong.rows.count
-            try delete(wrong.rows, table)
+        for stale in remainder.stale {
+            guard let table = schema.tables[stale.entity] else { continue }
+            rowsWritten -= stale.rows.count
+            try delete(stale.rows, table)
         }
         return remainder.changes
     }

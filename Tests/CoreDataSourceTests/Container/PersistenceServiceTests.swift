@@ -15,7 +15,7 @@ struct PersistenceServiceTests {
     }
 
     /// A service whose stores are in a folder of the test.
-    private final class Elsewhere: PersistenceService {
+    private final class ServiceInTestFolder: PersistenceService {
         static let directory = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
 
         override class var defaultDirectory: URL { directory }
@@ -178,10 +178,10 @@ struct PersistenceServiceTests {
     }
 
     @Test func theDirectoryIsThatOfTheClass() async throws {
-        defer { try? FileManager.default.removeItem(at: Elsewhere.directory) }
-        let service = Elsewhere(name: "Contacts")
+        defer { try? FileManager.default.removeItem(at: ServiceInTestFolder.directory) }
+        let service = ServiceInTestFolder(name: "Contacts")
         try await service.load()
-        let file = Elsewhere.directory.appending(component: "Contacts.sqlite")
+        let file = ServiceInTestFolder.directory.appending(component: "Contacts.sqlite")
         #expect(FileManager.default.fileExists(atPath: file.path))
         try await service.close()
     }

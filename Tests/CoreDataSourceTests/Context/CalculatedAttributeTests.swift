@@ -209,7 +209,7 @@ struct CalculatedAttributeTests {
                 try context.first(Book.self, where: \.title == "0")?.shelf = context.first(
                     Shelf.self, where: \.name == "b")
             }
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(library.allObjects(dataKey: "filtered", as: Shelf.self).map(\.name) == ["b"])
             let updated = plain.takeGroups().flatMap { $0 }
             #expect(updated.allSatisfy { $0.type == .update })
@@ -230,7 +230,7 @@ struct CalculatedAttributeTests {
                 ObjectRequest(Book.self, order: [.ascending(\.shelfName), .ascending(\.title)]))
             #expect(library.allObjects(dataKey: "ordered", as: Book.self).map(\.title) == ["0", "1", "2"])
             try await library.perform(waitFor: .main) { try $0.first(Shelf.self, where: \.name == "a")?.name = "z" }
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(library.allObjects(dataKey: "ordered", as: Book.self).map(\.title) == ["2", "0", "1"])
             #expect(plain.takeGroups().isEmpty)
             #expect(library.allObjects(dataKey: "plain", as: Book.self).map(\.shelfName) == ["z", "z", "b"])

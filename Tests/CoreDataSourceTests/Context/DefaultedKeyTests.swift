@@ -18,7 +18,7 @@ struct DefaultedKeyTests {
                 let item = try context.findOrInsert(DefaultedItem.self, where: \.code, equals: "\(number)")
                 (item.kind, item.number) = (1, Int64(number))
             }
-            return context.uniqueIndexLooks
+            return context.uniqueIndexProbeCount
         }
         #expect(looks <= count * 4)
         #expect(try items.count(DefaultedItem.self) == count)
@@ -36,7 +36,7 @@ struct DefaultedKeyTests {
                     (item.kind, item.number) = (1, Int64(number))
                 }
                 #expect(try context.first(DefaultedItem.self, where: \.code, equals: "") != nil)
-                looks.value = context.uniqueIndexLooks
+                looks.value = context.uniqueIndexProbeCount
             }
         }
         #expect(looks.value <= 4_000 * 100)
@@ -79,7 +79,7 @@ struct DefaultedKeyTests {
                 item.number = Int64(number)
                 item.code = "\(number)"
             }
-            return context.uniqueIndexLooks
+            return context.uniqueIndexProbeCount
         }
         #expect(looks <= 2_000 * 8)
         await expectError(.uniquenessViolated) {

@@ -18,7 +18,7 @@ struct RegisteringTests {
             let keys = all.map(\.objectID.key)
             #expect(keys[400] - keys[0] == 1024 && keys[799] - keys[0] == 1423)
             // Without scattering, each of the second 400 passes the first 400.
-            #expect(container.main.registeringSteps < 20_000)
+            #expect(container.main.registrationProbeCount < 20_000)
             for object in all { #expect(try contacts.main.object(ContactEntity.self, id: object.objectID) === object) }
         }
     }
@@ -42,7 +42,7 @@ struct RegisteringTests {
         let all = try container.main.fetch(Item.self)
         try await container.reset()
         #expect(try container.main.count(Item.self) == 0 && all.allSatisfy(\.isDeleted))
-        #expect(container.mainTier.keepingSteps < 40 * count)
+        #expect(container.mainTier.deletedObjectProbeCount < 40 * count)
         try await container.close()
     }
 }

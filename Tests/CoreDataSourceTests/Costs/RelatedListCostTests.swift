@@ -112,7 +112,7 @@ import Testing
                     try mail.performAndWait { try change.make($0, threads) }
                     _ = takeCost()
                     container.mainTier.merge()
-                    await container.mainTier.listsAreSettled()
+                    await container.mainTier.waitForLists()
                     costs.append(takeCost())
                     let shown = mail.allObjects(dataKey: "list", as: MailThread.self).map(\.title)
                     #expect(try container.main.fetch(request).map(\.title) == shown, "\(change)")

@@ -37,11 +37,11 @@ struct ChainingTests {
 
     @Test func aFailedWriteWithoutACallbackIsReported() async throws {
         try await withContainer { container, _ in
-            let contacts = try container.dataSource(ToldContactDataSource.self)
+            let contacts = try container.dataSource(ReportingContactDataSource.self)
             var failures = container.failures.makeAsyncIterator()
             contacts.writeAsync { _ in throw Poison() }
             let failure = try #require(await failures.next())
-            #expect(failure.kind == .writeFailed && failure.dataSourceName == "ToldContactDataSource")
+            #expect(failure.kind == .writeFailed && failure.dataSourceName == "ReportingContactDataSource")
             #expect(failure.error.code == .writeFailed && failure.error.cause == "Poison()")
             var reported = contacts.reported.stream.makeAsyncIterator()
             #expect(await reported.next() == .writeFailed)
@@ -91,7 +91,7 @@ private final class AllItemsDataSource: DataSource<ItemData> {
 }
 
 /// Passes on its failures.
-private final class ToldContactDataSource: DataSource<ContactData> {
+private final class ReportingContactDataSource: DataSource<ContactData> {
     nonisolated let reported = AsyncStream.makeStream(of: StoreFailure.Kind.self)
 
     override class var entities: [ManagedObject.Type] { [ContactEntity.self] }

@@ -95,7 +95,7 @@ private final class KennelDataSource: DataSource<String> {
     /// A link in a join table is no object, though it has a row.
     @Test func linksAreNoChildren() async throws {
         try await withEmptyGraph { container in
-            let source = try container.dataSource(LabellingDataSource.self)
+            let source = try container.dataSource(LabelingDataSource.self)
             let report = try await source.sync(["a", "b"], entity: Letter.self, options: .reportsIDs)
             #expect(report.inserted == 2 && report.insertedChildren == 1 && report.updatedChildren == 0)
             #expect(report.ids?.insertedChildren.map(\.entityName) == ["Label"])
@@ -109,7 +109,7 @@ private final class KennelDataSource: DataSource<String> {
     @Test(arguments: ["link", "unlink", "unlink and edit", "relabel"])
     func aLinkThatMayNotBeChangedIsRefused(hook: String) async throws {
         try await withEmptyGraph { container in
-            let source = try container.dataSource(LabellingDataSource.self)
+            let source = try container.dataSource(LabelingDataSource.self)
             try await source.add(["a", "b"])
             for isPlan in [true, false] {
                 await expectError(.invalidRequest) {
@@ -189,7 +189,7 @@ private final class RenamingDataSource: DataSource<String> {
 }
 
 /// Gives each letter the label "l"; some values do something else to the letter "a".
-private final class LabellingDataSource: DataSource<String> {
+private final class LabelingDataSource: DataSource<String> {
     nonisolated override class var entities: [ManagedObject.Type] { [Label.self, Letter.self, Topic.self] }
 
     nonisolated override func onAdd(_ value: String, in context: PrivateContext) throws -> ManagedObject? {

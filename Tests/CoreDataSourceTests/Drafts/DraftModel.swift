@@ -185,7 +185,7 @@ struct DraftModel {
         let error: DataSourceError.Code? =
             isRefused
             ? .draftConflict
-            : side == .mine && merging.needsWhatIsGone
+            : side == .mine && merging.needsDeletedObject
                 ? .objectGone : merging.deletedPersons.deny(merging.result.letters) ? .deletionDenied : nil
         return Merge(result: merging.result, conflicts: merging.conflicts, error: error)
     }

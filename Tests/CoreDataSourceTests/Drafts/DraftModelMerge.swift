@@ -8,7 +8,7 @@ struct DraftModelMerge {
     private(set) var result: DraftModel.Store
     private(set) var conflicts = 0
     /// Whether the draft's side needs an object that is gone.
-    private(set) var needsWhatIsGone = false
+    private(set) var needsDeletedObject = false
     /// Topics that the draft deletes, and that are kept.
     private var keptTopics: Set<String> = []
     /// Persons that the draft deletes.
@@ -78,7 +78,7 @@ struct DraftModelMerge {
             if isConflict, !isMine, let topic = theirs.topic { keptTopics.insert(topic) }
             if let topic = row.topic, !exists(topic) {
                 conflicts += 1
-                if isMine && !isRevived(topic) { needsWhatIsGone = true }
+                if isMine && !isRevived(topic) { needsDeletedObject = true }
                 if isMine { result.letters[key]?.topic = topic }
             } else {
                 let topic = pick(base.topic, row.topic, theirs.topic)
@@ -101,7 +101,7 @@ struct DraftModelMerge {
         if store.letters[link.letter] == nil, edit.map({ $0.base != nil }) ?? true {
             conflicts += 1
             let isRevived = edit?.row != nil
-            if isMine && !isRevived { needsWhatIsGone = true }
+            if isMine && !isRevived { needsDeletedObject = true }
             if isMine { result.links.insert(link) }
         } else {
             result.links.insert(link)
@@ -147,7 +147,7 @@ struct DraftModelMerge {
     private mutating func gone(_ topic: String) -> String? {
         conflicts += 1
         guard isMine else { return nil }
-        if !isRevived(topic) { needsWhatIsGone = true }
+        if !isRevived(topic) { needsDeletedObject = true }
         return topic
     }
 

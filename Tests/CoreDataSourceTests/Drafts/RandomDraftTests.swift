@@ -46,7 +46,7 @@ import Testing
                 theirs.edit(random.next(below: 8), &random, prefix: "t\(round)")
                 try await source.perform { [theirs, base] in try theirs.write(to: $0, from: base) }
                 var isMine = random.next(below: 2) == 0
-                if isMine, DraftReference.needsWhatIsGone(base: base, mine: mine, theirs: theirs) {
+                if isMine, DraftReference.needsDeletedObject(base: base, mine: mine, theirs: theirs) {
                     await expectError(.objectGone, "seed \(seed), round \(round)") {
                         try await draft.save(resolving: .keepMine)
                     }
@@ -191,7 +191,7 @@ struct DraftReference: Equatable, Sendable {
     }
 
     /// Whether only labels were put on a letter that others have deleted.
-    static func needsWhatIsGone(base: DraftReference, mine: DraftReference, theirs: DraftReference) -> Bool {
+    static func needsDeletedObject(base: DraftReference, mine: DraftReference, theirs: DraftReference) -> Bool {
         base.letters.contains { key, base in
             guard let mine = mine.letters[key], theirs.letters[key] == nil else { return false }
             return mine.subject == base.subject && mine.topic == base.topic && !mine.labels.isSubset(of: base.labels)

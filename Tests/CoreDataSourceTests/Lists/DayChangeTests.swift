@@ -32,7 +32,7 @@ struct DayChangeTests {
             timers.fire()
             // The timers of the lists hop to main.
             for _ in 0..<10 { await Task.yield() }
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
         }
 
         var request: ObjectRequest<MailMessage> {

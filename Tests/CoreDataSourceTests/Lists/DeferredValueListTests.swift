@@ -77,7 +77,7 @@ import Testing
         try RawConnection(directory.store).execute("UPDATE Recording SET sound = zeroblob(1048576) WHERE title = '0'")
         container.stack.root.noticeOutsideWrites()
         container.mainTier.merge()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         #expect(delegate.calls == ["update 0"])
         #expect(objects[0].sound == Data(count: Self.large))
         try await container.close()

@@ -53,7 +53,7 @@ private struct FollowedList {
     }
 
     /// Reads on behind the rows that are left, perhaps after more saves.
-    private mutating func readOn(
+    private mutating func readMore(
         _ head: ListState, _ net: inout NetChanges, _ random: inout SeededRandom
     ) throws -> ListState? {
         var newer = NetChanges()
@@ -64,7 +64,7 @@ private struct FollowedList {
         }
         switch head.continued(by: world.tail(of: head, plan), newer) {
         case .state(let state, _): return state
-        case .isShort(let head): return try readOn(head, &net, &random)
+        case .isShort(let head): return try readMore(head, &net, &random)
         case .isStale: return nil
         }
     }
@@ -112,7 +112,7 @@ private struct FollowedList {
         case .state(let new, let found): (state, places) = (new, found)
         case .isStale: return "a row was not found"
         case .isShort(let head):
-            guard let longer = try readOn(head, &net, &random) else { return "a row was not found after reading on" }
+            guard let longer = try readMore(head, &net, &random) else { return "a row was not found after reading on" }
             state = longer
         }
         let expected = world.shown(plan)
@@ -120,7 +120,7 @@ private struct FollowedList {
         let report = ListReport(from: old, to: state, net, places, ListReason(.save), since: .now)
         let problem = Self.follow(report.difference, old, state, &shown, expected, plan, updated: updated)
         if let problem { return problem }
-        if paused.take(report) != nil { return "a report was shown in a pause" }
+        if paused.receive(report) != nil { return "a report was shown in a pause" }
         return random.next(below: 5) == 0 ? catchUp(expected).map { "after a pause: \($0)" } : nil
     }
 

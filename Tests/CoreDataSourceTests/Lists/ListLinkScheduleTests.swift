@@ -56,7 +56,7 @@ struct ListLinkScheduleTests {
         schedule.record(.saves([try save(1, ofTopic: 3)]))
         _ = schedule.end(read(of: schedule, asOf: 1))
         let second = schedule.turn()
-        #expect(second?.name == "redraw [3]")
+        #expect(second?.name == "reportChanged [3]")
         // Whoever waits for the lists waits for the report, too, though the list has read the save.
         #expect(schedule.isSettled(1) && !schedule.isSettled(2))
         _ = schedule.end(.unchanged(schedule.state))
@@ -116,7 +116,7 @@ struct ListLinkScheduleTests {
         _ = schedule.end(outcome)
         if !isNotified { schedule.record(.saves([try save(1, ofTopic: 3)])) }
         let second = schedule.turn()
-        #expect(second?.name == "redraw [3]")
+        #expect(second?.name == "reportChanged [3]")
     }
 
     @Test func aSaveDuringAReadThatDoesNotMeetItIsMerged() throws {
@@ -152,8 +152,8 @@ struct ListLinkScheduleTests {
     @Test func rowsThatChangedBeforeAFailureToReadOn() throws {
         var schedule = try schedule()
         let short = try short(&schedule)
-        let readOn = schedule.end(.isShort(short))?.handed
-        #expect(readOn?.name == "readOn")
+        let readMore = schedule.end(.isShort(short))?.handed
+        #expect(readMore?.name == "readMore")
         _ = schedule.end(.failed(DataSourceError(.storeBusy, "busy")))
         schedule.record(.reload(.save))
         let read = schedule.turn()
@@ -174,8 +174,8 @@ struct ListLinkScheduleTests {
         var schedule = try schedule()
         let short = try short(&schedule)
         _ = schedule.end(.isShort(short))
-        let join = schedule.end(.hasRead(short, tail))?.handed
-        #expect(join?.name.hasPrefix("join") == true)
+        let appendTail = schedule.end(.hasRead(short, tail))?.handed
+        #expect(appendTail?.name.hasPrefix("appendTail") == true)
         _ = schedule.end(.mustRead)
         let read = schedule.turn()
         #expect(read?.work.touched.keys == [2])
@@ -197,6 +197,6 @@ struct ListLinkScheduleTests {
         _ = schedule.end(read(of: schedule, asOf: 2))
         // All rows are not read again, or a list could not keep up with a row that changes all the time.
         let next = schedule.turn()
-        #expect(next?.name == "redraw [2]")
+        #expect(next?.name == "reportChanged [2]")
     }
 }

@@ -140,12 +140,12 @@ import Testing
             try source.register(recorder, dataKey: "letters", request)
             for title in ["B", "A"] { try source.performAndWait { try $0.topic("t").title = title } }
             container.mainTier.merge()
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(recorder.changes.map { ($0.object as? Letter)?.key } == ["1"] && recorder.types == [[.update]])
             // One save that leaves it as it is reports nothing.
             try source.performAndWait { try $0.topic("t").key = "u" }
             container.mainTier.merge()
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(recorder.types.count == 1)
         }
     }

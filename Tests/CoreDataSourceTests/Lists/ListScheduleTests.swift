@@ -106,7 +106,7 @@ struct ListScheduleTests {
     }
 
     @Test func aSecondSaveWaitsForTheFirst() {
-        var schedule = ListSchedule(Self.query, state(1...2), mostRowsOnMain: 0)
+        var schedule = ListSchedule(Self.query, state(1...2), maxRowsOnMain: 0)
         schedule.record(.saves([save(1, inserting: 3...3)]))
         let next = schedule.turn()
         #expect(next?.name == "merge [1]")
@@ -119,7 +119,7 @@ struct ListScheduleTests {
     }
 
     @Test func savesThatWaitBeyondTheLimitAreReplacedByARead() {
-        var schedule = ListSchedule(Self.query, state(1...2), pendingByteLimit: 100, mostRowsOnMain: 0)
+        var schedule = ListSchedule(Self.query, state(1...2), pendingByteLimit: 100, maxRowsOnMain: 0)
         schedule.record(.saves([save(1, inserting: 3...3)]))
         _ = schedule.turn()
         schedule.record(.saves([save(2, inserting: 4...20)]))
@@ -138,12 +138,12 @@ struct ListScheduleTests {
         schedule.record(.saves([save(1, inserting: 2...2)]))
         let merge = schedule.turn()
         let short = ShortList(head: head, net: NetChanges(), reason: try #require(merge).work.reason)
-        let readOn = schedule.end(.isShort(short))?.handed
-        #expect(readOn?.name == "readOn")
-        #expect(readOn?.onMain == false)
+        let readMore = schedule.end(.isShort(short))?.handed
+        #expect(readMore?.name == "readMore")
+        #expect(readMore?.onMain == false)
         schedule.record(.saves([save(2, inserting: 3...3), save(3, inserting: 4...4)]))
-        let join = schedule.end(.hasRead(short, RowTail([row(2)], isLast: false, asOf: 2)))?.handed
-        #expect(join?.name == "join [2]")
+        let appendTail = schedule.end(.hasRead(short, RowTail([row(2)], isLast: false, asOf: 2)))?.handed
+        #expect(appendTail?.name == "appendTail [2]")
         _ = schedule.end(.unchanged(state(2...2, Self.window, isComplete: false, asOf: 2)))
         let next = schedule.turn()
         #expect(next?.name == "merge [3]")
@@ -274,7 +274,7 @@ struct ListScheduleTests {
     @Test func finishIsFinal() throws {
         var schedule = ListSchedule(Self.query, nil)
         let work = schedule.turn()
-        guard case .stop = schedule.take(.finish) else {
+        guard case .stop = schedule.handle(.finish) else {
             Issue.record("it did not stop")
             return
         }
@@ -293,7 +293,7 @@ struct ListScheduleTests {
     func everyOrderOfEventsEndsWithTheNewestSave(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var list = ScheduledList(&random)
-        for _ in 0..<400 where list.problems.isEmpty { try list.happen(&random) }
+        for _ in 0..<400 where list.problems.isEmpty { try list.performRandomEvent(&random) }
         if list.problems.isEmpty { try list.settle(&random) }
         #expect(list.problems == [], "seed \(seed)")
     }

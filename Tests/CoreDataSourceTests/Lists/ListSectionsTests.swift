@@ -221,7 +221,7 @@ struct ListSectionsTests {
                         try mail.register(delegates[index], dataKey: "\(index)", followed[index].request)
                         delegates[index].follow(mail, "\(index)")
                     }
-                    await container.mainTier.listsAreSettled()
+                    await container.mainTier.waitForLists()
                     for (index, (plan, request, list)) in followed.enumerated() {
                         let shown = list.map(shown)
                         #expect(

@@ -118,7 +118,7 @@ struct ListTiersTests: ItemListSuite {
         let delegate = try register(senders, "list")
         store.failReads(with: noRoom)
         container.mainTier.reloadLists()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         #expect(delegate.failures.map(\.code) == [.diskFull])
         #expect(senders.lastUpdateReason(dataKey: "list")?.failure?.code == .diskFull)
         #expect(senders.numberOfItems("list", inSection: 0) == 3)
@@ -141,7 +141,7 @@ struct ListTiersTests: ItemListSuite {
         container.mainTier.merge()
         store.failReads(with: noRoom)
         read.release()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         #expect(delegate.failures.count == 1)
         #expect(senders.numberOfItems("list", inSection: 0) == 4)
         #expect(listed(senders, "list") == (try fetched(senders)))
@@ -160,7 +160,7 @@ struct ListTiersTests: ItemListSuite {
         store.failReads(with: nil)
         for number in 3..<5 {
             try await senders.add(items(number..<number + 1), waitFor: .main)
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
         }
         let update = try #require(await updates.next())
         #expect(update.snapshot.count == 5)

@@ -26,7 +26,7 @@ struct ListWindowTests: ItemListSuite {
         store.fail(with: nil)
         read.release()
         try await saving.value
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
         #expect(delegate.problems == [])
     }
@@ -53,7 +53,7 @@ struct ListWindowTests: ItemListSuite {
             }
         }
         read.release()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         #expect(shown.value == [(1000..<1005).map { "new \($0) \($0)" }])
         #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .reset)
         #expect(delegate.problems == [])
@@ -193,7 +193,7 @@ struct ListWindowTests: ItemListSuite {
         for await _ in read.arrived {}
         try source.performAndWait { try $0.letter("l").topic = try $0.topic("101") }
         read.release()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         #expect(recorder.groups.count == 1)
         let updated = recorder.changes.filter { $0.type == .update }
         #expect(updated.map { ($0.object as? Topic)?.key } == ["101"])
@@ -226,7 +226,7 @@ struct ListWindowTests: ItemListSuite {
         container.mainTier.merge()
         _ = store.takeQueries()
         read.release()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         let letter = try #require(layout.entity(named: "Letter"))
         let link = try #require(letter.column(named: "topic"))
         let owners = store.takeQueries().filter { query in
@@ -274,7 +274,7 @@ struct ListWindowTests: ItemListSuite {
         }
         _ = store.takeQueries()
         read.release()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         // 42 rows are held at most, of which 7 were left.
         let query = try #require(store.takeQueries().first)
         #expect(query.predicate.last == 41)

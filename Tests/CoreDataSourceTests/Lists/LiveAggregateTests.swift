@@ -106,7 +106,7 @@ struct LiveAggregateTests {
                     if seed % 7 == 0 { try await container.reset() }
                     if seed % 5 == 0 { container.mainTier.reloadLists() }
                     container.mainTier.merge()
-                    await container.mainTier.listsAreSettled()
+                    await container.mainTier.waitForLists()
                     for follower in followed {
                         let problems = try follower.problems(mail)
                         #expect(problems == [], "\(place), round \(round), \(follower.request), seed \(Self.seed)")
@@ -133,7 +133,7 @@ struct LiveAggregateTests {
                 if seed % 13 == 0 { try await container.reset() }
             }
             container.mainTier.merge()
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             for follower in followed { #expect(try follower.problems(mail) == []) }
         }
     }
@@ -155,7 +155,7 @@ struct LiveAggregateTests {
         #expect("\(totals.value)" == "\((Int64(4), Int64(33), Int64?(12)))")
         await container.discardPending()
         store.fail(with: nil)
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         #expect("\(totals.value)" == "\((Int64(3), Int64(3), Int64?(2)))")
         #expect(totals.lastUpdateReason.kind == .rolledBack)
         try await container.close()
@@ -279,7 +279,7 @@ struct LiveAggregateTests {
         for await _ in second.arrived {}
         #expect(count.value == 5)
         second.release()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         #expect(count.value == 5)
         try await container.close()
     }
@@ -306,7 +306,7 @@ struct LiveAggregateTests {
             try RawConnection(directory.store).execute("UPDATE \"Message\" SET \"price\" = '\(price)'")
             container.stack.root.noticeOutsideWrites()
             container.mainTier.merge()
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
         }
         try await write("no number")
         #expect(total.value == 1.5 && total.lastUpdateReason.failure?.code == .damagedValue)

@@ -164,7 +164,7 @@ struct LiveListTests {
     }
 
     /// Stands for UIKit's snapshot, of which it has the form.
-    private struct PlainSnapshot: DiffableForm {
+    private struct PlainSnapshot: DiffableSnapshotTarget {
         var sections: [ListSection.ID] = []
         var items: [[ManagedObjectID]] = []
         var reconfigured: [ManagedObjectID] = []

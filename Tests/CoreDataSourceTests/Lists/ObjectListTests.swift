@@ -110,7 +110,7 @@ struct ObjectListTests {
             try mail.register(delegate, dataKey: "list", request)
             let list = try mail.list(request)
             try await insert(mail)
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             for reason in [mail.lastUpdateReason(dataKey: "list"), list.lastUpdateReason] {
                 #expect(reason?.kind == .failure)
                 #expect(reason?.failure?.code == .unsupportedQuery)
@@ -125,7 +125,7 @@ struct ObjectListTests {
             let list = try mail.list(ObjectRequest(where: predicate))
             #expect(list.count == 1)
             try await mail.perform { try $0.first(MailMessage.self, where: \.subject, equals: "b")?.subject = "a" }
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(list.count == 2)
         }
     }
@@ -155,7 +155,7 @@ struct ObjectListTests {
         try await withMail(rows: false) { container, mail in
             let list = try mail.list(ObjectRequest(MailMessage.self), sectionBy: \.loudThread)
             try await insert(mail)
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(list.lastUpdateReason.kind == .failure)
             #expect(list.lastUpdateReason.failure?.code == .unsupportedQuery)
             #expect(list.count == 0)

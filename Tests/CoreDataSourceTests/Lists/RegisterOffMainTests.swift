@@ -128,7 +128,7 @@ struct RegisterOffMainTests: ItemListSuite {
         try await senders.registerOffMain(first, dataKey: "first", request)
         store.failReads(with: DataSourceError(.storeBusy, "busy"))
         container.mainTier.reloadLists()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         await expectError(.storeBusy) {
             try await senders.registerOffMain(RecordingDelegate(), dataKey: "second", request)
         }

@@ -143,7 +143,7 @@ struct QueryEqualityTests {
                         if case .decimal = value { order = .decimal }
                         #expect(
                             try predicate.evaluate(row, layout, QueryBudget())
-                                == order.relate(held, relation, QuerySamples.stored(value)),
+                                == order.holds(held, relation, QuerySamples.stored(value)),
                             "\(name) = \(held) \(relation) \(value): \(predicate)")
                     }
                 }

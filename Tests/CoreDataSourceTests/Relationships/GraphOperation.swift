@@ -80,7 +80,7 @@ extension GraphOperation {
         let (one, other) = (keys[0], keys[1])
         if uses.contains(where: deleted.contains) { return false }
         // It begins with a query, unless it takes everything back.
-        graph.takeOutCascades(of: deleted)
+        graph.removeCascades(of: deleted)
         for name in uses { graph.insert(name) }
         switch kind {
         case .setTopic: graph.topic[one] = flag ? other : nil
@@ -102,7 +102,7 @@ extension GraphOperation {
         case .file:
             if flag { graph.filed[one, default: []].insert(other) } else { graph.filed[one]?.remove(other) }
         case .changeLabels, .changeLettersOfLabel: graph.label(one, other, flag)
-        case .setLettersOfLabel: graph.labelled[one] = distinct
+        case .setLettersOfLabel: graph.labeled[one] = distinct
         case .attach: graph.attach(one, to: flag ? other : nil)
         case .setAttachments: graph.setAttachments(distinct, of: one)
         case .setPlace: graph.put(one, at: flag ? other : nil)

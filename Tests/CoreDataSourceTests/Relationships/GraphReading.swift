@@ -25,7 +25,7 @@ extension GraphReference {
         }
         for label in try context.fetch(Label.self) {
             insert(Name(.label, label.key))
-            labelled[label.key] = label.letters.map(\.key)
+            labeled[label.key] = label.letters.map(\.key)
         }
         for folder in try context.fetch(Folder.self) {
             insert(Name(.folder, folder.key))
@@ -91,7 +91,7 @@ extension GraphReference {
             links.reduce(into: [:]) { sets, link in for end in link.value { sets[end, default: []].insert(link.key) } }
         }
         return [
-            reversed(topic), reversed(author), reversed(holder), reversed(keeper), reversed(place), reversed(labelled),
+            reversed(topic), reversed(author), reversed(holder), reversed(keeper), reversed(place), reversed(labeled),
             reversed(parent), reversed(attached),
         ]
     }

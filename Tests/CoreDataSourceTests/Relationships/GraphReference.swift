@@ -37,7 +37,7 @@ struct GraphReference: Equatable {
     var companions: [String: [String]] = [:]
     var filed: [String: Set<String>] = [:]
     /// The letters of each label, in their order.
-    var labelled: [String: [String]] = [:]
+    var labeled: [String: [String]] = [:]
     /// The attachments of each letter, in their order.
     var attached: [String: [String]] = [:]
 
@@ -148,10 +148,10 @@ struct GraphReference: Equatable {
         attached[letter] = list
     }
 
-    mutating func label(_ letter: String, _ label: String, _ isLabelled: Bool) {
-        let holds = labelled[label]?.contains(letter) == true
-        if isLabelled, !holds { labelled[label, default: []].append(letter) }
-        if !isLabelled { labelled[label]?.removeAll { $0 == letter } }
+    mutating func label(_ letter: String, _ label: String, _ isLabeled: Bool) {
+        let holds = labeled[label]?.contains(letter) == true
+        if isLabeled, !holds { labeled[label, default: []].append(letter) }
+        if !isLabeled { labeled[label]?.removeAll { $0 == letter } }
     }
 
     // MARK: Deleting
@@ -169,15 +169,15 @@ struct GraphReference: Equatable {
         if author.contains(where: { letters.contains($0.key) && gone.contains(Name(.person, $0.value)) }) {
             return .denied
         }
-        leaveDangling()
-        forgetLinksOfWhatIsGone()
-        forgetListsOfWhatIsGone()
+        recordDanglingLinks()
+        removeLinksOfDeletedObjects()
+        removeListsOfDeletedObjects()
         return refusal
     }
 
     /// Takes out what the cascades of a batch's deletions reach, as the next query does. All other rules wait for the end of the
     /// batch, when ``delete(_:)`` applies them.
-    mutating func takeOutCascades(of names: [Name]) {
+    mutating func removeCascades(of names: [Name]) {
         var waiting = names.flatMap(cascade)
         while let name = waiting.popLast() {
             if names.contains(name) || objects[name.kind.rawValue]?.remove(name.key) == nil { continue }
@@ -195,7 +195,7 @@ struct GraphReference: Equatable {
             (topic[key], author[key], reader[key], place[key], attached[key]) = (nil, nil, nil, nil, nil)
             dangling.remove("Letter \(key).place")
             filed = filed.mapValues { $0.subtracting([key]) }
-            labelled = labelled.mapValues { $0.filter { $0 != key } }
+            labeled = labeled.mapValues { $0.filter { $0 != key } }
         case .attachment: attached = attached.mapValues { $0.filter { $0 != key } }
         case .folder: (parent[key], filed[key]) = (nil, nil)
         case .passport: holder[key] = nil
@@ -218,7 +218,7 @@ struct GraphReference: Equatable {
     }
 
     /// No Action leaves a link that leads nowhere, as long as the object that has it is there.
-    private mutating func leaveDangling() {
+    private mutating func recordDanglingLinks() {
         for (animal, person) in keeper where !keys(.person).contains(person) { dangling.insert("\(animal).keeper") }
         for (letter, station) in place where !keys(.station).contains(station) {
             dangling.insert("Letter \(letter).place")
@@ -227,7 +227,7 @@ struct GraphReference: Equatable {
         dangling.formIntersection(sources)
     }
 
-    private mutating func forgetLinksOfWhatIsGone() {
+    private mutating func removeLinksOfDeletedObjects() {
         func kept(_ links: [String: String], _ sources: Set<String>, _ ends: Set<String>) -> [String: String] {
             links.filter { sources.contains($0.key) && ends.contains($0.value) }
         }
@@ -243,7 +243,7 @@ struct GraphReference: Equatable {
         spouse = kept(spouse, persons, persons)
     }
 
-    private mutating func forgetListsOfWhatIsGone() {
+    private mutating func removeListsOfDeletedObjects() {
         func kept(_ lists: [String: [String]], _ source: Kind, _ end: Kind) -> [String: [String]] {
             let (sources, ends) = (keys(source), keys(end))
             return lists.filter { sources.contains($0.key) }.mapValues { $0.filter(ends.contains) }
@@ -255,7 +255,7 @@ struct GraphReference: Equatable {
         friends = kept(friends, .person, .person)
         companions = kept(companions, .person, .person)
         filed = kept(filed, .folder, .letter)
-        labelled = kept(labelled, .label, .letter)
+        labeled = kept(labeled, .label, .letter)
         attached = kept(attached, .letter, .attachment)
         stops = kept(stops, .tour, .station)
         tours = kept(tours, .station, .tour)
@@ -292,7 +292,7 @@ struct GraphReference: Equatable {
         copy.friends = friends.filter { !$0.value.isEmpty }
         copy.companions = companions.filter { !$0.value.isEmpty }
         copy.filed = filed.filter { !$0.value.isEmpty }
-        copy.labelled = labelled.filter { !$0.value.isEmpty }
+        copy.labeled = labeled.filter { !$0.value.isEmpty }
         copy.attached = attached.filter { !$0.value.isEmpty }
         copy.stops = stops.filter { !$0.value.isEmpty }
         copy.tours = tours.filter { !$0.value.isEmpty }

@@ -23,7 +23,7 @@ struct BulkChangeRootTests {
     /// It was found out what to change while rows of that save were seen.
     @Test func afterARefusedSaveNothingIsChanged() throws {
         let store = BulkFaultyStore(layout)
-        let root = RootTier(layout, store: store, wakeMain: {})
+        let root = RootTier(layout, store: store, notifyMain: {})
         _ = try root.accept(insertion(1), from: source)
         try root.flushAndWait()
         _ = try root.accept(insertion(2), from: source)
@@ -42,7 +42,7 @@ struct BulkChangeRootTests {
     /// Of other data sources only the saves of other entities may still be pending.
     @Test func aBulkChangeIsMadeAfterTheSavesOfItsEntities() throws {
         let store = BulkFaultyStore(layout)
-        let root = RootTier(layout, store: store, wakeMain: {})
+        let root = RootTier(layout, store: store, notifyMain: {})
         _ = try root.accept(insertion(1), from: source, isAwaited: false)
         store.base.fail(with: DataSourceError(.storeBusy, "busy"))
         expectError(.storeBusy) {
@@ -59,7 +59,7 @@ struct BulkChangeRootTests {
     /// Nobody has to reload anything if no row has changed.
     @Test func followersGetTheChangedEntitiesOfABulkChange() throws {
         let store = BulkFaultyStore(layout)
-        let root = RootTier(layout, store: store, wakeMain: {})
+        let root = RootTier(layout, store: store, notifyMain: {})
         let before = root.feedPosition
         store.change = 5
         #expect(try root.make(everything, from: source, basis: before) == 5)

@@ -148,7 +148,7 @@ struct SaveLogTests {
             log.recordCommitted(except: [])
             _ = log.endCommit()
         }
-        #expect(log.lookedAt <= 4 * count + 10, "\(log.lookedAt)")
+        #expect(log.visitedSaveCount <= 4 * count + 10, "\(log.visitedSaveCount)")
         log.resume()
         let group = log.takeForCommit()
         #expect(group?.count == 1 + count)

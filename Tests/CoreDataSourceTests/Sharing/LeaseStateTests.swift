@@ -13,42 +13,42 @@ struct LeaseStateTests {
 
     @Test func anAnswerOfTheStoreIsTaken() {
         var state = LeaseState()
-        state.take(table(3, epoch: 5), own: 7, asked: state.generation, at: .now)
+        state.apply(table(3, epoch: 5), own: 7, requested: state.generation, at: .now)
         #expect(state.use([0])?.epochs == [LeaseEpoch(entity: 0, epoch: 5)])
-        state.take(table(2, epoch: 4), own: 7, asked: state.generation, at: .now)
+        state.apply(table(2, epoch: 4), own: 7, requested: state.generation, at: .now)
         #expect(state.use([0])?.epochs == [LeaseEpoch(entity: 0, epoch: 5)])
     }
 
     /// Batches used leases that the new store knew nothing of, and their saves were refused.
     @Test func aTableReadBeforeAResetIsNotTakenAfterIt() {
         var state = LeaseState()
-        let asked = state.generation
+        let requested = state.generation
         let old = table(3, epoch: 5)
         state.forget()
-        state.take(old, own: 7, asked: asked, at: .now)
+        state.apply(old, own: 7, requested: requested, at: .now)
         #expect(state.use([0]) == nil)
         // The new store counts from the beginning.
-        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.apply(table(1, epoch: 1), own: 7, requested: state.generation, at: .now)
         #expect(state.use([0])?.epochs == [LeaseEpoch(entity: 0, epoch: 1)])
     }
 
     /// A server that has lost its newest commits counts on from a lower number.
     @Test func aStoreThatIsDoubtedIsBelieved() {
         var state = LeaseState()
-        state.take(table(50, epoch: 25), own: 7, asked: state.generation, at: .now)
-        state.doubt()
-        state.take(table(40, epoch: 20), own: 7, asked: state.generation, at: .now)
+        state.apply(table(50, epoch: 25), own: 7, requested: state.generation, at: .now)
+        state.acceptAnyVersion()
+        state.apply(table(40, epoch: 20), own: 7, requested: state.generation, at: .now)
         #expect(state.use([0])?.epochs == [LeaseEpoch(entity: 0, epoch: 20)])
     }
 
     /// A lease that seemed to be used was never handed over.
     @Test func aBatchFromBeforeAResetEndsNoUseOfAfterIt() throws {
         var state = LeaseState()
-        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.apply(table(1, epoch: 1), own: 7, requested: state.generation, at: .now)
         let first = state.use([0])
         let before = try #require(first)
         state.forget()
-        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.apply(table(1, epoch: 1), own: 7, requested: state.generation, at: .now)
         let second = state.use([0])
         let after = try #require(second)
         _ = state.endUse(before)
@@ -60,23 +60,23 @@ struct LeaseStateTests {
     /// Without this a second batch, which finds the leases there, would build on older rows than the first one.
     @Test func leasesAreFollowedOnceAfterTheyAreGiven() throws {
         var state = LeaseState()
-        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.apply(table(1, epoch: 1), own: 7, requested: state.generation, at: .now)
         let (one, two) = (state.use([0]), state.use([0]))
         let (first, second) = (try #require(one), try #require(two))
         #expect(!state.isFollowed(first, trust: 1) && !state.isFollowed(second, trust: 1))
         state.didFollow(first, trust: 1)
         #expect(state.isFollowed(first, trust: 1) && state.isFollowed(second, trust: 1))
         // Taken away, and given again.
-        state.take(table(3, epoch: 3), own: 7, asked: state.generation, at: .now)
+        state.apply(table(3, epoch: 3), own: 7, requested: state.generation, at: .now)
         let third = state.use([0])
         let again = try #require(third)
         state.didFollow(second, trust: 1)
         #expect(!state.isFollowed(second, trust: 1) && !state.isFollowed(again, trust: 1))
         state.didFollow(again, trust: 1)
-        state.take(table(4, epoch: 3), own: 7, asked: state.generation, at: .now)
+        state.apply(table(4, epoch: 3), own: 7, requested: state.generation, at: .now)
         #expect(state.isFollowed(again, trust: 1))
         state.forget()
-        state.take(table(4, epoch: 3), own: 7, asked: state.generation, at: .now)
+        state.apply(table(4, epoch: 3), own: 7, requested: state.generation, at: .now)
         state.didFollow(again, trust: 1)
         #expect(!state.isFollowed(again, trust: 1))
     }
@@ -84,7 +84,7 @@ struct LeaseStateTests {
     /// A connection was lost, or a save has an unknown outcome.
     @Test func whatWasTakenInUnderAnotherTrustIsReadAgain() throws {
         var state = LeaseState()
-        state.take(table(1, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.apply(table(1, epoch: 1), own: 7, requested: state.generation, at: .now)
         let one = state.use([0])
         let use = try #require(one)
         state.didFollow(use, trust: 1)
@@ -92,22 +92,22 @@ struct LeaseStateTests {
         #expect(!state.isFollowed(use, trust: 2) && !state.isFollowed([0], trust: 2))
         state.didFollow(use, trust: 2)
         #expect(state.isFollowed(use, trust: 2))
-        state.doubt()
+        state.acceptAnyVersion()
         #expect(!state.isFollowed(use, trust: 2))
     }
 
     /// An older answer that comes late does not hide that there is a newer table.
     @Test func aNewerTableIsAskedForUntilItIsThere() {
         var state = LeaseState()
-        state.take(table(5, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.apply(table(5, epoch: 1), own: 7, requested: state.generation, at: .now)
         state.record(7, at: .now)
-        state.take(table(6, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.apply(table(6, epoch: 1), own: 7, requested: state.generation, at: .now)
         #expect(state.isBehind)
-        state.take(table(7, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.apply(table(7, epoch: 1), own: 7, requested: state.generation, at: .now)
         #expect(!state.isBehind)
-        state.doubt()
+        state.acceptAnyVersion()
         #expect(state.isBehind)
-        state.take(table(2, epoch: 1), own: 7, asked: state.generation, at: .now)
+        state.apply(table(2, epoch: 1), own: 7, requested: state.generation, at: .now)
         #expect(!state.isBehind)
     }
 
@@ -116,7 +116,7 @@ struct LeaseStateTests {
         var state = LeaseState()
         let start = ContinuousClock.now
         #expect(!state.isConfirmed(since: start - .seconds(9)))
-        state.take(table(5, epoch: 1), own: 7, asked: state.generation, at: start)
+        state.apply(table(5, epoch: 1), own: 7, requested: state.generation, at: start)
         #expect(state.isConfirmed(since: start - .seconds(1)) && !state.isConfirmed(since: start))
         state.record(6, at: start + .seconds(3))
         state.record(4, at: start + .seconds(3))
@@ -125,7 +125,7 @@ struct LeaseStateTests {
         // Answers may come in another order than questions.
         state.record(5, at: start + .seconds(1))
         #expect(state.isConfirmed(since: start + .seconds(2)))
-        state.doubt()
+        state.acceptAnyVersion()
         #expect(!state.isConfirmed(since: start))
     }
 
@@ -138,19 +138,19 @@ struct LeaseStateTests {
     /// Two containers that save by turns would hand the lease over for each save.
     @Test func aHolderGoesOnForItsTurnWhileOthersWait() throws {
         var state = LeaseState()
-        state.take(askedTable(), own: 7, asked: state.generation, at: .now)
+        state.apply(askedTable(), own: 7, requested: state.generation, at: .now)
         var times = LeaseTimes()
         times.turn = .seconds(3600)
         let first = state.use([0], times)
-        let isAsked = state.endUse(try #require(first))
+        let isRequested = state.endUse(try #require(first))
         times.turn = .zero
         let second = state.use([0], times)
-        #expect(isAsked && second == nil)
+        #expect(isRequested && second == nil)
     }
 
     @Test func aLeaseIsHandedOverOnceItsHolderPauses() {
         var state = LeaseState()
-        state.take(askedTable(), own: 7, asked: state.generation, at: .now)
+        state.apply(askedTable(), own: 7, requested: state.generation, at: .now)
         var times = LeaseTimes()
         (times.turn, times.pause) = (.seconds(3600), .seconds(600))
         // A save that waits for the store is no pause.
@@ -159,7 +159,7 @@ struct LeaseStateTests {
         step = state.nextStep(at: .now + .seconds(1400), times, pending: [])
         #expect(step.leaving == [0])
         state = LeaseState()
-        state.take(askedTable(), own: 7, asked: state.generation, at: .now)
+        state.apply(askedTable(), own: 7, requested: state.generation, at: .now)
         times.turn = .zero
         step = state.nextStep(at: .now, times, pending: [0])
         #expect(step.leaving == [0])

@@ -10,7 +10,7 @@ import Testing
 @MainActor
 struct LeaseTests {
     private func withTwo(
-        _ kind: SharedPlace.Kind, times: LeaseTimes = .unhurried,
+        _ kind: SharedPlace.Kind, times: LeaseTimes = .patient,
         _ body: (PersistentContainer, PersistentContainer) async throws -> Void
     ) async throws {
         let place = try SharedPlace(kind)

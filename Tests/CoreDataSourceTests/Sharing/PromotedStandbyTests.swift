@@ -36,7 +36,7 @@ struct PromotedStandbyTests {
         primary.kill()
         try standby.promote()
         try first()
-        proxy.lead(to: standby.port)
+        proxy.redirect(to: standby.port)
     }
 
     /// What the server has, as another program sees it.
@@ -97,9 +97,9 @@ struct PromotedStandbyTests {
         }
         #expect(one.pendingSaveCount == 1)
         try standby.promote()
-        theirProxy.lead(to: standby.port)
+        theirProxy.redirect(to: standby.port)
         _ = try await add(contactList(0..<1) { _ in "theirs" }, to: theirs)
-        proxy.lead(to: standby.port)
+        proxy.redirect(to: standby.port)
         // It takes the lease once more, maybe before the pending save is tried again.
         #expect(try await add(contactList(2..<3), to: contacts).inserted == 1)
         try? await one.flush()

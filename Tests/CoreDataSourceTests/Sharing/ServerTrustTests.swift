@@ -75,13 +75,13 @@ struct ServerTrustTests {
             try await contacts.perform { context in
                 try context.insert(ContactEntity.self).uid = uid
                 try context.insert(ContactEntity.self).uid = uid
-                proxy.takeNoMore()
+                proxy.refuseNewConnections()
                 proxy.cutAll()
             }
         }
         #expect(found == .uniquenessViolated)
         // The next caller is told what is wrong now, and later nothing is.
-        proxy.comeBack()
+        proxy.goOnline()
         try await contacts.add(contact("c"))
         #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["c"])
         try await container.close()
@@ -93,7 +93,7 @@ struct ServerTrustTests {
         let (otherContainer, _, others) = try open(isDirect: true)
         try await contacts.add(contact("b"))
         let trust = store.trust
-        proxy.goAway()
+        proxy.goOffline()
         try await waitForLoss(of: store, trust)
         #expect(await code { try await contacts.add(contact("b")) } == .storeUnavailable)
         #expect(
@@ -102,7 +102,7 @@ struct ServerTrustTests {
         // As if the time had passed after which a member counts as ended.
         try run("UPDATE _members SET seen = seen - interval '1000 years' WHERE number = \(store.member.number)")
         try await others.add(contact("c"))
-        proxy.comeBack()
+        proxy.goOnline()
         #expect(try await contacts.add(contact("b")) == SaveReport(updated: 1))
         #expect(try run("SELECT name FROM \"ContactEntity\"") == [["b"]])
         try await container.close()
@@ -169,14 +169,14 @@ struct ServerTrustTests {
 
     /// A save whose outcome nobody knew is there, and the next one builds on it.
     @Test func aSaveAfterAnUnknownOutcomeIsNoDuplicate() async throws {
-        let (container, store, contacts) = try open { $0.settlingPatience = .milliseconds(200) }
+        let (container, store, contacts) = try open { $0.outcomeTimeout = .milliseconds(200) }
         try await contacts.add(contactList(0..<1))
         let cut = proxy.cutReply(to: "COMMIT")
-        proxy.takeNoMore()
+        proxy.refuseNewConnections()
         #expect(await code { try await contacts.add(contact("b")) } == .outcomeUnknown)
-        #expect(cut.isMet)
+        #expect(cut.isReached)
         #expect(store.trust == nil)
-        proxy.comeBack()
+        proxy.goOnline()
         #expect(try await contacts.add(contact("b")) == SaveReport())
         #expect(try run("SELECT count(*) FROM \"ContactEntity\"") == [["2"]])
         try await container.close()

@@ -56,7 +56,7 @@ struct SharedEarlyWriteTests {
                 waitForRows(1, container, store)
                 opened.withLock { $0 = Task.detached { try PersistentContainer.shared(url) } }
                 // It has said that it comes before it waits for its turn.
-                while store.earlyRows > 0, try !isAnybodyComing(url) { usleep(100) }
+                while store.earlyRows > 0, try !isContainerJoining(url) { usleep(100) }
             }
             try await contacts.add(values)
             let other = try await #require(opened.withLock { $0 }).value
@@ -124,7 +124,7 @@ struct SharedEarlyWriteTests {
 }
 
 /// Whether a container is about to join those that have the store open: it has locked a byte of the notification file.
-private func isAnybodyComing(_ url: URL) throws -> Bool {
+private func isContainerJoining(_ url: URL) throws -> Bool {
     let file = try FileHandle(forReadingFrom: URL(filePath: url.path + ".bell"))
     var lock = flock()
     (lock.l_type, lock.l_start, lock.l_len) = (Int16(F_WRLCK), 1 << 32, 1)

@@ -27,7 +27,7 @@ struct SharedKeysTests {
         let contacts = try container.dataSource(ContactDataSource.self)
         let draft = try contacts.draft(inserting: ContactEntity.self)
         for _ in 0..<3000 { _ = try draft.context.insert(ContactEntity.self) }
-        await container.stack.keys.settle()
+        await container.stack.keys.waitForReservations()
         let raw = try RawConnection(directory.store)
         try raw.execute("BEGIN IMMEDIATE")
         // The rest of the first ones, and others.
@@ -56,7 +56,7 @@ struct SharedKeysTests {
         // Each of them might need more keys than there are.
         for _ in 0..<10 { try await contacts.add(contactList(0..<3000)) }
         for _ in 0..<20 { gate.open() }
-        await container.stack.keys.settle()
+        await container.stack.keys.waitForReservations()
         #expect(tries.value == 1)
         // It is tried again, and then there are keys.
         store.whenReserving { nil }

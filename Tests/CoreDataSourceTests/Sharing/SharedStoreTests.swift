@@ -13,7 +13,7 @@ struct SharedStoreTests {
         let contacts: ContactDataSource
         let groups: GroupDataSource
 
-        @MainActor init(_ place: SharedPlace, times: LeaseTimes = .unhurried) throws {
+        @MainActor init(_ place: SharedPlace, times: LeaseTimes = .patient) throws {
             container = try place.open(times: times)
             contacts = try container.dataSource(ContactDataSource.self)
             groups = try container.dataSource(GroupDataSource.self)
@@ -25,7 +25,7 @@ struct SharedStoreTests {
     }
 
     private func withTwo(
-        _ kind: SharedPlace.Kind, times: LeaseTimes = .unhurried,
+        _ kind: SharedPlace.Kind, times: LeaseTimes = .patient,
         _ body: (Side, Side, SharedPlace) async throws -> Void
     ) async throws {
         let place = try SharedPlace(kind)

@@ -31,9 +31,9 @@ struct SlowCommitTests {
             var options = PostgreSQLStore.Options(
                 connection: server.connectionString(database: database), name: "store", layout: layout,
                 identity: StoreIdentity(.contacts))
-            options.leaseTimes = .unhurried
+            options.leaseTimes = .patient
             options.leaseTimes.answer = answer
-            options.patience = .seconds(600)
+            options.responseTimeout = .seconds(600)
             let store = try PostgreSQLStore.open(options)
             return (PersistentContainer(layout, store, startup: store.startup, configuration: .init()), store)
         }

@@ -45,10 +45,10 @@ struct StandbyTests {
         let several = "postgresql://\(PostgreSQLServer.user)@\(hosts)/\(database)?sslmode=disable&gssencmode=disable"
         let reading = try await opened(.postgreSQL(several, name: "contacts"))
         #expect(try await reading.read { try $0.count(ContactEntity.self) } == 1)
-        proxies[0].goAway()
+        proxies[0].goOffline()
         await expectError(.storeUnavailable) { try await reading.read { try $0.count(ContactEntity.self) } }
-        proxies[0].comeBack()
-        proxies[1].goAway()
+        proxies[0].goOnline()
+        proxies[1].goOffline()
         #expect(try await reading.read { try $0.count(ContactEntity.self) } == 1)
         try await reading.close()
         try await container.close()

@@ -170,7 +170,7 @@ final class FaultyStore: PersistentStore {
         let result = try base.read(isolation) { reader throws(DataSourceError) -> R in
             FaultyStore.take(inRead)?()
             return try body(
-                NotingReader(base: reader, failure: { self.rowFailure.withLock { $0 } }) { query in
+                RecordingReader(base: reader, failure: { self.rowFailure.withLock { $0 } }) { query in
                     self.queries.withLock { $0.append(query) }
                 })
         }
@@ -186,7 +186,7 @@ final class FaultyStore: PersistentStore {
     }
 
     /// Notes by which queries rows are read.
-    private struct NotingReader: StoreReader {
+    private struct RecordingReader: StoreReader {
         let base: any StoreReader
         let failure: () -> DataSourceError?
         let note: (RowQuery) -> Void

@@ -6,7 +6,7 @@ import SQLiteStore
 extension PersistentContainer {
     /// A container over the contacts model whose store others may have open.
     static func shared(
-        _ url: URL, model: ManagedObjectModel = .contacts, times: LeaseTimes = .unhurried,
+        _ url: URL, model: ManagedObjectModel = .contacts, times: LeaseTimes = .patient,
         configuration: Configuration = .init(synchronous: .normal)
     ) throws -> PersistentContainer {
         let layout = ModelLayout(model)
@@ -23,7 +23,7 @@ extension PersistentContainer {
 
 extension LeaseTimes {
     /// On a busy machine the thread that would hand a lease over may come late. Nobody gives up or is taken for halted meanwhile.
-    static let unhurried = {
+    static let patient = {
         var times = LeaseTimes()
         times.patience = .seconds(600)
         times.answer = .seconds(60)
@@ -32,14 +32,14 @@ extension LeaseTimes {
 
     /// For tests in which somebody waits in vain.
     static let short = {
-        var times = LeaseTimes.unhurried
+        var times = LeaseTimes.patient
         times.patience = .milliseconds(300)
         return times
     }()
 
     /// Of a container that does not answer those who wait, as if its process were halted.
     static let stopped = {
-        var times = LeaseTimes.unhurried
+        var times = LeaseTimes.patient
         (times.turn, times.pause) = (.seconds(3600), .seconds(3600))
         times.answer = .seconds(3600)
         return times
@@ -47,7 +47,7 @@ extension LeaseTimes {
 
     /// Of a container that does not wait for an answer.
     static let impatient = {
-        var times = LeaseTimes.unhurried
+        var times = LeaseTimes.patient
         times.answer = .zero
         return times
     }()

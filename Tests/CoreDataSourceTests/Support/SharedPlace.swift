@@ -59,7 +59,7 @@ final class SharedPlace: Sendable {
     }
 
     func open(
-        model: ManagedObjectModel = .contacts, times: LeaseTimes = .unhurried,
+        model: ManagedObjectModel = .contacts, times: LeaseTimes = .patient,
         configuration: PersistentContainer.Configuration = .init(synchronous: .normal)
     ) throws -> PersistentContainer {
         #if PostgreSQL

@@ -6,7 +6,7 @@ import Testing
 
 /// Input that is wrong: the error names the place, and nothing is changed.
 @MainActor @Suite struct TransferErrorTests {
-    struct Wrong: Sendable, CustomTestStringConvertible {
+    struct InvalidGraph: Sendable, CustomTestStringConvertible {
         let json: String
         let code: DataSourceError.Code
         /// What the message has to name.
@@ -22,55 +22,55 @@ import Testing
     }
 
     nonisolated static let wrong = [
-        Wrong("{\"Nothing\": []}", .unknownEntity, "\"Nothing\""),
-        Wrong("{\"Animal\": [{\"key\": \"1\"}]}", .abstractEntity, "Animal"),
-        Wrong("{\"Topic\": {}}", .invalidGraph, "Topic"),
-        Wrong("{\"Topic\": [1]}", .invalidGraph, "Topic[0]"),
-        Wrong("{\"Topic\": [], \"Topic\": []}", .invalidGraph, "Topic"),
-        Wrong("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"2\", \"name\": 1}]}", .unknownAttribute, "Topic[1]"),
-        Wrong("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"2\", \"title\": 1}]}", .invalidGraph, "Topic[1].title"),
-        Wrong("{\"Topic\": [{\"title\": \"1\"}]}", .invalidGraph, "Topic[0]"),
-        Wrong("{\"Topic\": [{\"key\": null}]}", .invalidGraph, "Topic[0]"),
-        Wrong("{\"Topic\": [{\"key\": 1}]}", .invalidGraph, "Topic[0].key"),
-        Wrong("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"1\"}]}", .invalidGraph, "Topic[1]"),
-        Wrong("{\"Topic\": [{\"key\": \"1\", \"key\": \"2\"}]}", .invalidGraph, "line 1"),
-        Wrong("{\"Topic\": [{\"key\": \"1\", \"title\": null}]}", .validationFailed, "Topic.title"),
-        Wrong("{\"Letter\": [{\"key\": \"1\", \"topic\": \"?\"}]}", .invalidGraph, "Letter[0].topic"),
-        Wrong("{\"Letter\": [{\"key\": \"1\", \"topic\": [\"?\"]}]}", .invalidGraph, "Letter[0].topic"),
-        Wrong("{\"Letter\": [{\"key\": \"1\", \"topic\": 7}]}", .invalidGraph, "Letter[0].topic"),
-        Wrong("{\"Topic\": [{\"key\": \"1\", \"letters\": \"stored\"}]}", .invalidGraph, "Topic[0].letters"),
-        Wrong(
+        InvalidGraph("{\"Nothing\": []}", .unknownEntity, "\"Nothing\""),
+        InvalidGraph("{\"Animal\": [{\"key\": \"1\"}]}", .abstractEntity, "Animal"),
+        InvalidGraph("{\"Topic\": {}}", .invalidGraph, "Topic"),
+        InvalidGraph("{\"Topic\": [1]}", .invalidGraph, "Topic[0]"),
+        InvalidGraph("{\"Topic\": [], \"Topic\": []}", .invalidGraph, "Topic"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"2\", \"name\": 1}]}", .unknownAttribute, "Topic[1]"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"2\", \"title\": 1}]}", .invalidGraph, "Topic[1].title"),
+        InvalidGraph("{\"Topic\": [{\"title\": \"1\"}]}", .invalidGraph, "Topic[0]"),
+        InvalidGraph("{\"Topic\": [{\"key\": null}]}", .invalidGraph, "Topic[0]"),
+        InvalidGraph("{\"Topic\": [{\"key\": 1}]}", .invalidGraph, "Topic[0].key"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"1\"}]}", .invalidGraph, "Topic[1]"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"1\", \"key\": \"2\"}]}", .invalidGraph, "line 1"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"1\", \"title\": null}]}", .validationFailed, "Topic.title"),
+        InvalidGraph("{\"Letter\": [{\"key\": \"1\", \"topic\": \"?\"}]}", .invalidGraph, "Letter[0].topic"),
+        InvalidGraph("{\"Letter\": [{\"key\": \"1\", \"topic\": [\"?\"]}]}", .invalidGraph, "Letter[0].topic"),
+        InvalidGraph("{\"Letter\": [{\"key\": \"1\", \"topic\": 7}]}", .invalidGraph, "Letter[0].topic"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"1\", \"letters\": \"stored\"}]}", .invalidGraph, "Topic[0].letters"),
+        InvalidGraph(
             "{\"Topic\": [{\"key\": \"1\", \"letters\": [\"stored\", \"stored\"]}]}", .invalidGraph,
             "Topic[0].letters[1]"),
-        Wrong(
+        InvalidGraph(
             "{\"Topic\": [{\"key\": \"1\", \"letters\": [\"stored\"]}, {\"key\": \"2\", \"letters\": [\"stored\"]}]}",
             .invalidGraph, "Topic[0].letters"),
-        Wrong(
+        InvalidGraph(
             "{\"Topic\": [{\"key\": \"1\", \"letters\": []}], \"Letter\": [{\"key\": \"stored\", \"topic\": \"1\"}]}",
             .invalidGraph, "Topic[0].letters"),
-        Wrong(
+        InvalidGraph(
             "{\"Label\": [{\"key\": \"1\", \"letters\": []}], \"Letter\": [{\"key\": \"stored\", \"labels\": [\"1\"]}]}",
             .invalidGraph, "letters"),
-        Wrong("{\"Cat\": [{\"key\": \"dog\"}]}", .invalidGraph, "Cat[0]"),
-        Wrong("{\"Cat\": [{\"key\": \"1\", \"lives\": 40000}]}", .invalidGraph, "Cat[0].lives"),
-        Wrong("{\"Cat\": [{\"key\": \"1\", \"lives\": 1.5}]}", .invalidGraph, "Cat[0].lives"),
-        Wrong("{\"Passport\": [{\"key\": \"1\"}]}", .validationFailed, "Passport.holder"),
-        Wrong("", .invalidGraph, "line 1"),
-        Wrong("[]", .invalidGraph, "line 1"),
-        Wrong("{}\n\n x", .invalidGraph, "line 3"),
-        Wrong("{\"Topic\": [\n{\"key\": \"1\",}]}", .invalidGraph, "line 2"),
-        Wrong("{\"Topic\": [{\"key\": \"1\"", .invalidGraph, "line 1"),
-        Wrong("{\"Topic\": [{\"key\": \"\\ud800\"}]}", .invalidGraph, "surrogate"),
-        Wrong("{\"Topic\": [{\"key\": \"\\x\"}]}", .invalidGraph, "escape"),
-        Wrong("{\"Topic\": [{\"key\": \"\n\"}]}", .invalidGraph, "control character"),
-        Wrong("{\"Topic\": [{\"key\": 01}]}", .invalidGraph, "number"),
-        Wrong("{\"Topic\": [{\"key\": nul}]}", .invalidGraph, "value"),
-        Wrong(
+        InvalidGraph("{\"Cat\": [{\"key\": \"dog\"}]}", .invalidGraph, "Cat[0]"),
+        InvalidGraph("{\"Cat\": [{\"key\": \"1\", \"lives\": 40000}]}", .invalidGraph, "Cat[0].lives"),
+        InvalidGraph("{\"Cat\": [{\"key\": \"1\", \"lives\": 1.5}]}", .invalidGraph, "Cat[0].lives"),
+        InvalidGraph("{\"Passport\": [{\"key\": \"1\"}]}", .validationFailed, "Passport.holder"),
+        InvalidGraph("", .invalidGraph, "line 1"),
+        InvalidGraph("[]", .invalidGraph, "line 1"),
+        InvalidGraph("{}\n\n x", .invalidGraph, "line 3"),
+        InvalidGraph("{\"Topic\": [\n{\"key\": \"1\",}]}", .invalidGraph, "line 2"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"1\"", .invalidGraph, "line 1"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"\\ud800\"}]}", .invalidGraph, "surrogate"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"\\x\"}]}", .invalidGraph, "escape"),
+        InvalidGraph("{\"Topic\": [{\"key\": \"\n\"}]}", .invalidGraph, "control character"),
+        InvalidGraph("{\"Topic\": [{\"key\": 01}]}", .invalidGraph, "number"),
+        InvalidGraph("{\"Topic\": [{\"key\": nul}]}", .invalidGraph, "value"),
+        InvalidGraph(
             "{\"Topic\": [{\"key\": " + String(repeating: "[", count: 100_000), .invalidGraph,
             "too deep"),
     ]
 
-    @Test(arguments: wrong) func anInvalidGraphIsNamedAndChangesNothing(wrong: Wrong) async throws {
+    @Test(arguments: wrong) func anInvalidGraphIsNamedAndChangesNothing(wrong: InvalidGraph) async throws {
         try await withEmptyGraph { container in
             let source = try container.dataSource(GraphDataSource.self)
             let stored = "{\"Letter\": [{\"key\": \"stored\"}], \"Dog\": [{\"key\": \"dog\"}]}"

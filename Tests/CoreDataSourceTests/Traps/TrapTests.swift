@@ -165,7 +165,7 @@ struct TrapTests {
 
     @Test func editingAMainObjectWhoseContainerIsGoneTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try await editAnOrphan()
+            try await editObjectOfClosedContainer()
         }
         #expect(try #require(result).standardErrorString.contains("which is read-only"))
     }
@@ -195,7 +195,7 @@ private func makeContacts() async throws -> ContactDataSource {
 }
 
 @MainActor
-private func editAnOrphan() async throws {
+private func editObjectOfClosedContainer() async throws {
     var contacts: ContactDataSource? = try await makeContacts()
     try await contacts?.add(ContactData(uid: "1", name: "Guan Yu"))
     let contact = try contacts?.fetch(ContactEntity.self).first

@@ -39,6 +39,6 @@ struct ScalarSplitTests {
     }
 
     @Test func aDerivationFindsItsPathBehindACombiningMark() {
-        #expect(DerivationExpression("uppercase:(\u{301}x)") == .changed(["\u{301}x"], .uppercase))
+        #expect(DerivationExpression("uppercase:(\u{301}x)") == .transformed(["\u{301}x"], .uppercase))
     }
 }

@@ -18,8 +18,8 @@ import Testing
         var random = SeededRandom(seed: LineScriptTests.seed)
         for round in 0..<2_000 {
             let (old, new) = (LineScriptTests.text(&random), LineScriptTests.text(&random))
-            var read = LineScript()
-            for line in LineScript(from: old, to: new).lines {
+            var read = EditScript()
+            for line in EditScript(from: old, to: new).lines {
                 let isRead = read.append(line)
                 #expect(isRead)
             }
@@ -34,21 +34,21 @@ import Testing
         let old = ["model", "entity A", "  a", "  b", "  c", "entity B", "  a", "  b", "entity D", "  a"]
         let new = ["model", "entity A", "  a", "  bb", "  c", "entity C", "  a", "entity D", "  a"]
         #expect(
-            LineScript(from: old, to: new).lines
+            EditScript(from: old, to: new).lines
                 == ["keep 3", "add   bb", "drop 1", "keep 1", "add entity C", "add   a", "drop 3"])
-        #expect(LineScript(from: old, to: old).lines == [])
+        #expect(EditScript(from: old, to: old).lines == [])
     }
 
     @Test(arguments: ["keep", "keep 0", "keep -1", "keep x", "drop 99999999999999999999", "move 1", ""])
     func whatIsNoStepIsRefused(_ line: String) {
-        var script = LineScript()
+        var script = EditScript()
         let isRead = script.append(line)
         #expect(!isRead)
     }
 
     @Test(arguments: ["keep 3", "drop 3", "keep 9223372036854775807"])
     func aScriptOfALongerTextIsRefused(_ line: String) {
-        var script = LineScript()
+        var script = EditScript()
         let areRead = script.append("keep 1") && script.append(line)
         #expect(areRead && script.applied(to: ["a", "b", "c"]) == nil)
     }

@@ -23,7 +23,7 @@ struct CutConnectionTests {
         let start = try store.position()
         let cut = isAfterwards ? place.proxy.cutReply(to: statement) : place.proxy.cutBefore(statement)
         let failure = code { try store.write([FailurePlace.save(1)]) }
-        #expect(cut.isMet)
+        #expect(cut.isReached)
         #expect(failure == nil || failure == .storeUnavailable)
         #expect(try place.keys() == (failure == nil ? [1] : []))
         if failure != nil { try store.write([FailurePlace.save(1)]) }

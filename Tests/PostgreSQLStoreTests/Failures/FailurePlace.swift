@@ -54,7 +54,7 @@ final class FailurePlace: Sendable {
 
 /// Runs the body on a thread of its own: it waits for what the test does meanwhile. It begins at once, even if tests that wait have
 /// all threads of tasks.
-func apart<R: Sendable>(_ body: @escaping @Sendable () -> R) -> Task<R, Never> {
+func runOnOwnThread<R: Sendable>(_ body: @escaping @Sendable () -> R) -> Task<R, Never> {
     let results = AsyncStream<R>.makeStream()
     DispatchQueue.global().async {
         results.continuation.yield(body())

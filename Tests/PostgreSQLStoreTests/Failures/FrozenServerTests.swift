@@ -14,9 +14,9 @@ struct FrozenServerTests {
 
     private func options(_ place: FailurePlace) -> PostgreSQLStore.Options {
         var options = place.options(isDirect: true)
-        options.patience = .seconds(2)
+        options.responseTimeout = .seconds(2)
         options.silence = .seconds(1)
-        options.settlingPatience = .seconds(1)
+        options.outcomeTimeout = .seconds(1)
         return options
     }
 
@@ -71,7 +71,7 @@ struct FrozenServerTests {
         try PostgreSQLStore.open(options(place)).close()
         let blocker = try place.server.session(database: place.database)
         try blocker.run("BEGIN; LOCK TABLE coredatasource.stores")
-        let opening = apart { code { try PostgreSQLStore.open(options(place)).close() } }
+        let opening = runOnOwnThread { code { try PostgreSQLStore.open(options(place)).close() } }
         try waitUntilBlocked(place)
         // Longer than an answer may take elsewhere.
         usleep(2_500_000)
@@ -95,13 +95,13 @@ struct FrozenServerTests {
     @Test func aServerThatAnswersWhileItIsAskedIsNotFrozen() async throws {
         let place = try FailurePlace(PostgreSQLServer())
         var options = place.options()
-        options.patience = .seconds(600)
+        options.responseTimeout = .seconds(600)
         options.silence = .seconds(1)
         try PostgreSQLStore.open(options).close()
         let blocker = try place.server.session(database: place.database)
         try blocker.run("BEGIN; LOCK TABLE coredatasource.stores")
         let question = place.proxy.hold("FROM pg_stat_activity WHERE pid")
-        let opening = apart { [options] in code { try PostgreSQLStore.open(options).close() } }
+        let opening = runOnOwnThread { [options] in code { try PostgreSQLStore.open(options).close() } }
         question.wait()
         try blocker.run("ROLLBACK")
         let works =
@@ -115,7 +115,7 @@ struct FrozenServerTests {
     @MainActor @Test func mainWaitsForAServerNoLongerThanItMay() async throws {
         let place = try FailurePlace(PostgreSQLServer())
         var options = place.options(isDirect: true)
-        options.patience = .seconds(600)
+        options.responseTimeout = .seconds(600)
         options.silence = .seconds(600)
         options.mainPatience = .seconds(1)
         let store = try PostgreSQLStore.open(options)
@@ -123,7 +123,7 @@ struct FrozenServerTests {
         _ = try (store.count(), store.readFeed(after: 0), store.leases())
         place.server.pause()
         // It has the connection that main needs.
-        let other = apart { code { _ = try store.readFeed(after: 0) } }
+        let other = runOnOwnThread { code { _ = try store.readFeed(after: 0) } }
         for call in [{ _ = try store.readFeed(after: 0) }, { _ = try store.count() }, { _ = try store.count() }] {
             let taken = time { #expect(code(of: call) == .storeUnavailable) }
             #expect(taken < FrozenServerTests.limit)

@@ -24,7 +24,7 @@ struct HaltedMemberTests {
         let place = try FailurePlace()
         let (store, other) = (try place.open(), try place.open(isDirect: true))
         let hold = place.proxy.holdInside(statement)
-        let commit = apart { code { try store.write([large(1)]) } }
+        let commit = runOnOwnThread { code { try store.write([large(1)]) } }
         hold.wait()
         for key in Int64(2)...4 { try other.write([FailurePlace.save(key)]) }
         let third = try place.open(isDirect: true)
@@ -53,7 +53,7 @@ struct HaltedMemberTests {
         try blocker.run("SET coredatasource.member = 'on'; BEGIN; SELECT FROM \"store 1\".\"Item\" FOR UPDATE")
         let (row, layout) = (TestModel.row(code: "1"), TestModel.layout.entities[TestModel.item])
         let update = ChangeSet.of(update: [.of(1, row, TestModel.row(.integer(7)), layout)], number: 2)
-        let commit = apart { code { try store.write([update]) } }
+        let commit = runOnOwnThread { code { try store.write([update]) } }
         let waits = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%Item%'"
         while try place.run(waits).count != 1 { usleep(5_000) }
         let session = try place.run(waits)

@@ -16,7 +16,7 @@ struct HeartbeatTests {
         for second in Int64(0)...8 {
             let seen = heartbeats.record([1: report, 2: second], ["ticket"], at: start + .seconds(second))
             #expect(seen.silence == [1: .seconds(second), 2: .zero])
-            #expect(seen.now - (seen.firsts["ticket"] ?? -1) == second * 1000)
+            #expect(seen.now - (seen.firstSeen["ticket"] ?? -1) == second * 1000)
         }
         #expect(heartbeats.record([:], [], at: start + .seconds(9)).silence.isEmpty)
     }
@@ -27,7 +27,7 @@ struct HeartbeatTests {
         _ = heartbeats.record([1: 1], ["ticket"], at: start)
         let later = start + Heartbeats.pause + .seconds(3600)
         let seen = heartbeats.record([1: 1], ["ticket"], at: later)
-        #expect(seen.silence == [1: .zero] && seen.firsts["ticket"] == seen.now)
+        #expect(seen.silence == [1: .zero] && seen.firstSeen["ticket"] == seen.now)
         #expect(heartbeats.record([1: 1], [], at: later + .seconds(1)).silence == [1: .seconds(1)])
     }
 
@@ -36,7 +36,7 @@ struct HeartbeatTests {
         let place = try FailurePlace()
         let (store, other) = (try place.open(), try place.open(isDirect: true))
         #expect(try store.takeLeases([TestModel.item], for: "s").ticket == nil)
-        place.proxy.goAway()
+        place.proxy.goOffline()
         try place.run(
             """
             UPDATE _members SET seen = seen + interval '1 hour' WHERE number = \(store.member.number); \
@@ -50,7 +50,7 @@ struct HeartbeatTests {
             holder = try other.settleLeases(answered: [], withdrawn: nil).leases.first?.holder
         }
         #expect(holder == other.member)
-        place.proxy.comeBack()
+        place.proxy.goOnline()
         store.close()
         other.close()
     }

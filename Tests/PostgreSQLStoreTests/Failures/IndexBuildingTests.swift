@@ -41,7 +41,7 @@ struct IndexBuildingTests {
     /// Somebody reads for long, and the index waits for that: nobody's save waits for the index.
     @Test func buildingAnIndexHoldsUpNoSave() async throws {
         // On a thread of its own: the index waits only so long, and tasks may stand still for longer beside other tests.
-        let (didWait, keys) = try await apart { Result { try saveWhileAnIndexIsBuilt() } }.value.get()
+        let (didWait, keys) = try await runOnOwnThread { Result { try saveWhileAnIndexIsBuilt() } }.value.get()
         #expect(didWait)
         #expect(keys == [1])
         #expect(try found() == names)

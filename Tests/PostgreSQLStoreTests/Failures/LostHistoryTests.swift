@@ -111,11 +111,11 @@ struct LostHistoryTests {
         let place = try FailurePlace()
         let (store, other) = (try place.open(), try place.open(isDirect: true))
         try store.write([FailurePlace.save(1)])
-        place.proxy.goAway()
+        place.proxy.goOffline()
         // As if the time had passed.
         try place.run("UPDATE _members SET seen = seen - interval '1 hour' WHERE number = \(store.member.number)")
         #expect(try other.reset().rowsDropped == 1)
-        place.proxy.comeBack()
+        place.proxy.goOnline()
         #expect(code { try store.write([FailurePlace.save(2)]) } == .storeReset)
         #expect(code { _ = try store.count() } == .storeReset)
         #expect(code { _ = try store.readFeed(after: 0) } == .storeReset)

@@ -28,12 +28,12 @@ struct LostLeaseTests {
     }
 
     /// As if the member had ended.
-    private func silence(_ store: PostgreSQLStore, _ place: FailurePlace) throws {
+    private func endMember(_ store: PostgreSQLStore, _ place: FailurePlace) throws {
         try place.run("UPDATE _members SET seen = seen - interval '1000 years' WHERE number = \(store.member.number)")
     }
 
     /// Two saves, of which the server loses the second one, as after a failover.
-    private func loseASave(_ store: PostgreSQLStore, _ place: FailurePlace, under lease: LeaseEpoch) throws {
+    private func dropLastSave(_ store: PostgreSQLStore, _ place: FailurePlace, under lease: LeaseEpoch) throws {
         for key in Int64(1)...2 { try store.write([save(key, under: lease)]) }
         try place.run(
             """
@@ -48,7 +48,7 @@ struct LostLeaseTests {
         let place = try FailurePlace()
         let store = try place.open()
         let first = try lease(store)
-        try loseASave(store, place, under: first)
+        try dropLastSave(store, place, under: first)
         let layout = TestModel.layout.entities[TestModel.item]
         let row = TestModel.row(code: "2")
         var update = ChangeSet.of(update: [.of(2, row, TestModel.row(.integer(7)), layout)], number: 3)
@@ -65,7 +65,7 @@ struct LostLeaseTests {
         let place = try FailurePlace()
         let store = try place.open()
         let first = try lease(store)
-        try loseASave(store, place, under: first)
+        try dropLastSave(store, place, under: first)
         let outcome = try store.commit([save(3, under: first), save(4, under: first)])
         #expect(outcome.refused.mapValues(\.code) == [0: .leaseLost, 1: .leaseLost])
         #expect(outcome.foundOutsideWrites)
@@ -111,15 +111,15 @@ struct LostLeaseTests {
     @Test func aSaveThatHasLandedIsNotRefused() throws {
         let place = try FailurePlace()
         var options = place.options()
-        options.settlingPatience = .milliseconds(200)
+        options.outcomeTimeout = .milliseconds(200)
         let (store, other) = (try PostgreSQLStore.open(options), try place.open(isDirect: true))
         let first = try lease(store)
         _ = place.proxy.cutReply(to: "COMMIT")
-        place.proxy.takeNoMore()
+        place.proxy.refuseNewConnections()
         #expect(code { try store.write([save(1, under: first)]) } == .outcomeUnknown)
-        try silence(store, place)
+        try endMember(store, place)
         try other.write([save(5, under: lease(other))])
-        place.proxy.comeBack()
+        place.proxy.goOnline()
         let outcome = try store.commit([save(1, under: first), save(2, under: first)])
         #expect(outcome.refused.mapValues(\.code) == [1: .leaseLost])
         #expect(try place.keys() == [1, 5])
@@ -138,7 +138,7 @@ struct LostLeaseTests {
             SELECT count(DISTINCT pid) FROM pg_locks WHERE relation = '"Item"'::regclass AND pid <> pg_backend_pid()
             """
         #expect(try place.run(open) == [["1"]])
-        try silence(store, place)
+        try endMember(store, place)
         let taken = try lease(other)
         // The server ends the session after the call that asks it to.
         while try place.run(open) != [["0"]] { usleep(5_000) }

@@ -29,7 +29,7 @@ struct LostReplyTests {
         let start = try store.position()
         let cut = place.proxy.cutBefore("COMMIT")
         #expect(code { try store.write([FailurePlace.save(1)]) } == .storeUnavailable)
-        #expect(cut.isMet)
+        #expect(cut.isReached)
         #expect(try place.keys() == [])
         try store.write([FailurePlace.save(1)])
         #expect(try place.keys() == [1])
@@ -42,7 +42,7 @@ struct LostReplyTests {
         let place = try FailurePlace()
         let store = try place.open()
         let hold = place.proxy.hold("COMMIT")
-        let commit = apart { code { try store.write([FailurePlace.save(1)]) } }
+        let commit = runOnOwnThread { code { try store.write([FailurePlace.save(1)]) } }
         hold.cutClient()
         #expect(await commit.value == .storeUnavailable)
         #expect(hold.deliver() != "COMMIT")
@@ -58,7 +58,7 @@ struct LostReplyTests {
         let place = try FailurePlace()
         let store = try place.open()
         let hold = place.proxy.hold("COMMIT")
-        let commit = apart { code { try store.write([FailurePlace.save(1)]) } }
+        let commit = runOnOwnThread { code { try store.write([FailurePlace.save(1)]) } }
         hold.cutClient()
         let answer = hold.deliver()
         let failure = await commit.value
@@ -73,16 +73,16 @@ struct LostReplyTests {
     func anOutcomeThatNobodyCouldAskForIsFoundOutByTheNextSave(didLand: Bool) throws {
         let place = try FailurePlace()
         var options = place.options()
-        options.settlingPatience = .milliseconds(200)
+        options.outcomeTimeout = .milliseconds(200)
         let store = try PostgreSQLStore.open(options)
         let start = try store.position()
         let cut = didLand ? place.proxy.cutReply(to: "COMMIT") : place.proxy.cutBefore("COMMIT")
-        place.proxy.takeNoMore()
+        place.proxy.refuseNewConnections()
         #expect(code { try store.write([FailurePlace.save(1, number: 7)]) } == .outcomeUnknown)
-        #expect(cut.isMet)
+        #expect(cut.isReached)
         #expect(code { try store.write([FailurePlace.save(1, number: 7)]) } == .storeUnavailable)
         #expect(try place.keys() == (didLand ? [1] : []))
-        place.proxy.comeBack()
+        place.proxy.goOnline()
         // Tried again, as it is: it is there once, whatever had become of it.
         let outcome = try store.commit([FailurePlace.save(1, number: 7), FailurePlace.save(2, number: 8)])
         #expect(outcome.refused.isEmpty)

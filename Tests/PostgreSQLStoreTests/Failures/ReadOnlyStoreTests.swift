@@ -32,7 +32,7 @@ struct ReadOnlyStoreTests {
         let place = try FailurePlace()
         let options = place.options(isDirect: true)
         let store = try PostgreSQLStore.open(options)
-        let resets = apart { for _ in 0..<20 { try? _ = store.reset() } }
+        let resets = runOnOwnThread { for _ in 0..<20 { try? _ = store.reset() } }
         for _ in 0..<40 {
             let reading = try PostgreSQLReadOnlyStore.open(options)
             let found = code {

@@ -42,7 +42,7 @@ struct RefusedOpeningTests {
     /// A server says why in the language that it was set up for.
     @Test func aRefusalInAnotherLanguageIsTheSame() throws {
         let place = try FailurePlace()
-        place.proxy.speakAnotherLanguage()
+        place.proxy.localizeErrors()
         let role = try makeRole(place, "foreign")
         var error = try failure(place.options(user: role, password: "wrong-word"))
         #expect(error.code == .permissionDenied && error.cause?.contains("es geht nicht") == true)
@@ -153,7 +153,7 @@ struct RefusedOpeningTests {
 
     @Test func aServerThatIsNotThereIsUnavailable() throws {
         let place = try FailurePlace()
-        place.proxy.goAway()
+        place.proxy.goOffline()
         #expect(try failure(place.options()).code == .storeUnavailable)
     }
 

@@ -129,7 +129,7 @@ struct RoleTests {
         let other = try PostgreSQLStore.open(options(place, roles[role]))
         _ = try halted.takeLeases([TestModel.item], for: "s")
         let hold = place.proxy.holdInside("INSERT INTO \"store 1\".\"Item\"")
-        let commit = apart { code { try halted.write([FailurePlace.save(1)]) } }
+        let commit = runOnOwnThread { code { try halted.write([FailurePlace.save(1)]) } }
         hold.wait()
         let open = """
             SELECT DISTINCT pid::text FROM pg_locks WHERE relation = '"Item"'::regclass AND pid <> pg_backend_pid()

@@ -55,7 +55,7 @@ struct ServerAwayTests {
     @Test func aServerThatDoesNotAnswerIsUnavailable() throws {
         let place = try FailurePlace()
         var options = place.options()
-        options.patience = .seconds(3)
+        options.responseTimeout = .seconds(3)
         let store = try PostgreSQLStore.open(options)
         place.proxy.stall()
         #expect(code { try store.write([FailurePlace.save(1)]) } == .storeUnavailable)
@@ -82,13 +82,13 @@ struct ServerAwayTests {
         let place = try FailurePlace()
         let (store, other) = (try place.open(), try place.open(isDirect: true))
         _ = try store.takeLeases([TestModel.item], for: "s")
-        place.proxy.goAway()
+        place.proxy.goOffline()
         // As if the time had passed after which it counts as ended.
         try place.run("UPDATE _members SET seen = seen - interval '1000 years' WHERE number = \(store.member.number)")
         let taken = try other.takeLeases([TestModel.item], for: "s")
         #expect(taken.ticket == nil)
         #expect(taken.table.leases.first?.holder == other.member)
-        place.proxy.comeBack()
+        place.proxy.goOnline()
         store.close()
         other.close()
     }

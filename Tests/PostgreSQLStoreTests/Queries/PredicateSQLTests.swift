@@ -110,7 +110,7 @@ struct PredicateSQLTests {
         try expect(pattern(.contains, "a", .caseInsensitive), "", filtersHere: true)
         try expect(pattern(.matches, "a.*"), "", filtersHere: true)
         try expect(
-            .textOf(.column(Self.text), .contains, .column(TestModel.code), []),
+            .dynamicText(.column(Self.text), .contains, .column(TestModel.code), []),
             #"strpos(t0."text", t0."code") > 0"#)
     }
 
@@ -127,21 +127,21 @@ struct PredicateSQLTests {
 
     @Test func valuesOfOneStorageAreRelatedThere() throws {
         let (one, other) = (RowExpression.column(Self.text), RowExpression.column(TestModel.code))
-        try expect(.relate(one, .equal, other, .natural), #"t0."text" IS NOT DISTINCT FROM t0."code""#)
-        try expect(.not(.relate(one, .equal, other, .natural)), #"t0."text" IS DISTINCT FROM t0."code""#)
-        try expect(.not(.relate(one, .less, other, .natural)), #"(t0."text" < t0."code") IS NOT TRUE"#)
+        try expect(.compareExpressions(one, .equal, other, .natural), #"t0."text" IS NOT DISTINCT FROM t0."code""#)
+        try expect(.not(.compareExpressions(one, .equal, other, .natural)), #"t0."text" IS DISTINCT FROM t0."code""#)
+        try expect(.not(.compareExpressions(one, .less, other, .natural)), #"(t0."text" < t0."code") IS NOT TRUE"#)
         try expect(
-            .relate(.coalesce(one, other), .equal, .constant(.text("a")), .natural),
+            .compareExpressions(.coalesce(one, other), .equal, .constant(.text("a")), .natural),
             #"COALESCE(t0."text", t0."code") = $1::text COLLATE "C""#, .value(.text("a")))
         try expect(
-            .relate(
+            .compareExpressions(
                 .arithmetic(.column(Self.integer), .bitwiseAnd, .constant(.integer(4)), .integer), .notEqual,
                 .constant(.integer(0)), .natural),
             #"(t0."integer" & $1::bigint) IS DISTINCT FROM $2::bigint"#, .value(.integer(4)), .value(.integer(0)))
-        try expect(.relate(.column(Self.integer), .less, .column(Self.real), .natural), "", filtersHere: true)
-        try expect(.relate(one, .equal, other, .folded(.caseInsensitive)), "", filtersHere: true)
+        try expect(.compareExpressions(.column(Self.integer), .less, .column(Self.real), .natural), "", filtersHere: true)
+        try expect(.compareExpressions(one, .equal, other, .folded(.caseInsensitive)), "", filtersHere: true)
         let sum = RowExpression.arithmetic(.column(Self.integer), .add, .constant(.integer(1)), .integer)
-        try expect(.relate(sum, .less, .constant(.integer(0)), .natural), "", filtersHere: true)
+        try expect(.compareExpressions(sum, .less, .constant(.integer(0)), .natural), "", filtersHere: true)
     }
 
     @Test func aColumnThatIsNotStoredIsNull() throws {

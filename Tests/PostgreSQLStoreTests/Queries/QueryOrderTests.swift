@@ -19,7 +19,7 @@ struct QueryOrderTests {
             statement.sql == #"SELECT t0."_key", t0."integer", t0."real", t0."text" FROM "s"."Item" AS t0 "#
                 + #"ORDER BY t0."integer" ASC NULLS FIRST, t0."text" DESC NULLS LAST, t0."_key""#)
         #expect(statement.columns == [TestModel.integer, TestModel.real, TestModel.text])
-        #expect(statement.isSorted && statement.hasWindow)
+        #expect(statement.isSorted && statement.appliesWindow)
     }
 
     @Test func columnsOfTheFilterAreRead() throws {
@@ -43,11 +43,11 @@ struct QueryOrderTests {
     @Test func rowsThatAreTestedOrSortedHereAreCountedHere() throws {
         var window = query([ascending], .compare(column: TestModel.decimal, .less, .text("1")))
         window.limit = 5
-        #expect(try !QueryFixture.statement(window).hasWindow)
+        #expect(try !QueryFixture.statement(window).appliesWindow)
         window.predicate = .constant(true)
         window.sort = [SortKey(column: TestModel.decimal)]
         let statement = try QueryFixture.statement(window)
-        #expect(!statement.isSorted && !statement.hasWindow)
+        #expect(!statement.isSorted && !statement.appliesWindow)
         #expect(!statement.sql.contains("ORDER BY") && !statement.sql.contains("LIMIT"))
         window.isOrdered = false
         #expect(try QueryFixture.statement(window).sql.hasSuffix("AS t0 LIMIT $1::bigint"))

@@ -112,7 +112,7 @@ struct RelatedSQLTests {
     }
 
     @Test func relatedRowsThatAreTestedHereAreReadHere() {
-        let folded = RowPredicate.relate(
+        let folded = RowPredicate.compareExpressions(
             .column(Self.text), .equal, .constant(.text("a")), .folded(.caseInsensitive))
         let any = JoinedColumn(.exists(related([TestModel.item], folded)), .boolean)
         #expect(statement(query(any) { .compare(column: $0, .equal, .integer(1)) }) == nil)

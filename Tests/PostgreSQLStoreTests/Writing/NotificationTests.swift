@@ -17,11 +17,11 @@ struct NotificationTests {
         let other = try PostgreSQLStore.open(options)
         let session = try place.server.session()
         try session.letCommitsWait(on: place.server)
-        let commit = apart { code { try waiting.write([FailurePlace.save(1)]) } }
+        let commit = runOnOwnThread { code { try waiting.write([FailurePlace.save(1)]) } }
         // Reports that a member lives may wait, too.
         let waits = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'"
         while try session.run(waits) != [["t"]] {}
-        let done = apart {
+        let done = runOnOwnThread {
             for key in 1...20 { try? other.write([FailurePlace.save(Int64(key))]) }
             return try? other.count()
         }

@@ -30,7 +30,7 @@ func runHere(_ suite: Suite, _ arguments: Arguments) async -> Bool {
     do {
         try await suite.run(arguments, findings)
     } catch {
-        findings.violation("the suite was ended by an error: \(error)")
+        findings.recordViolation("the suite was ended by an error: \(error)")
     }
     for violation in findings.violations.prefix(10) { say("  VIOLATION: \(violation.prefix(600))") }
     let count = findings.violations.count

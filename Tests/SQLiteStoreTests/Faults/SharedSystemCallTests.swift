@@ -43,7 +43,7 @@ private final class SharedPlace {
     private let writer: SQLiteStore
     private let follower: SQLiteStore
     private let start: Int64
-    private let heard: HeardKeys
+    private let received: ReceivedKeys
     private let entities = [TestModel.item, 1]
 
     init() throws {
@@ -55,9 +55,9 @@ private final class SharedPlace {
         follower = try SQLiteStore.open(options)
         try writer.write([SharedPlace.save(1)])
         start = try writer.position()
-        let (heard, follower) = (HeardKeys(after: start), follower)
-        self.heard = heard
-        follower.listen { heard.takeIn(follower) }
+        let (received, follower) = (ReceivedKeys(after: start), follower)
+        self.received = received
+        follower.listen { received.readFeed(follower) }
     }
 
     deinit {
@@ -78,7 +78,7 @@ private final class SharedPlace {
         #expect(try writer.position() == position, "\(moment)")
         // It may have been killed before it notified the other members.
         let saved: [Int64] = isThere ? [100, 101] : []
-        #expect(await heard.keys(upTo: position) == saved, "\(moment)")
+        #expect(await received.keys(upTo: position) == saved, "\(moment)")
 
         let taken = try writer.takeLeases(entities, for: "Next")
         #expect(taken.ticket == nil, "\(moment)")
@@ -87,7 +87,7 @@ private final class SharedPlace {
         try writer.write([next])
         let late = try SQLiteStore.open(options)
         try late.write([SharedPlace.save(300)])
-        #expect(await heard.keys(upTo: position + 2) == saved + [200, 300], "\(moment)")
+        #expect(await received.keys(upTo: position + 2) == saved + [200, 300], "\(moment)")
         #expect(try late.keys() == (isThere ? [1, 100, 200, 300] : [1, 200, 300]), "\(moment)")
         for store in [late, follower, writer] { store.close() }
         try checkIntegrity(folder)
@@ -95,14 +95,14 @@ private final class SharedPlace {
 }
 
 /// The keys of the rows that a follower has heard of.
-private final class HeardKeys: Sendable {
+private final class ReceivedKeys: Sendable {
     private let state: Guarded<(position: Int64, keys: [Int64])>
     private let looks = AsyncStream<Void>.makeStream()
 
     init(after position: Int64) { state = Guarded((position, [])) }
 
     /// Takes in what is new.
-    func takeIn(_ store: SQLiteStore) {
+    func readFeed(_ store: SQLiteStore) {
         state.withLock { state in
             do throws(DataSourceError) {
                 var isMore = true

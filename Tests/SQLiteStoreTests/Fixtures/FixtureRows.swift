@@ -55,7 +55,7 @@ struct FixtureRows {
         guard let expression = column.attribute?.derivationExpression else { return }
         switch DerivationExpression(expression) {
         case .now: row.setReal(785_000_000.25, index)
-        case .changed(let path, let change):
+        case .transformed(let path, let change):
             guard let source = entity.column(named: path.joined(separator: ".")) else { return }
             row.setValue(row.isNull(source) ? .null : .text(change(row.text(source))), index)
         case .path, nil: break

@@ -6,7 +6,7 @@ import Testing
 
 /// What is written to a file without a name is lost, so nothing is acknowledged then.
 struct MovedStoreTests {
-    enum Mishap: CaseIterable {
+    enum FileLoss: CaseIterable {
         case deleted, moved, replaced
     }
 
@@ -14,22 +14,22 @@ struct MovedStoreTests {
         .of(insert: [StoredRow(key: key, row: TestModel.row(code: "\(key)"))])
     }
 
-    @Test(arguments: Mishap.allCases, ["test.store", "test.store-wal"])
-    func nothingIsSavedIntoAFileThatIsNotTheStores(mishap: Mishap, name: String) throws {
+    @Test(arguments: FileLoss.allCases, ["test.store", "test.store-wal"])
+    func nothingIsSavedIntoAFileThatIsNotTheStores(mishap: FileLoss, name: String) throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
         try store.write([item(1)])
-        try befall(mishap, folder.url.appendingPathComponent(name))
+        try inflict(mishap, folder.url.appendingPathComponent(name))
         #expect(code { try store.write([item(2)]) } == .storeMoved)
         #expect(code { try store.write([item(2)]) } == .storeMoved)
         store.close()
     }
 
-    @Test(arguments: [Mishap.deleted, .moved])
-    func aReadThatFindsNoFileSaysWhy(mishap: Mishap) throws {
+    @Test(arguments: [FileLoss.deleted, .moved])
+    func aReadThatFindsNoFileSaysWhy(mishap: FileLoss) throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
-        try befall(mishap, folder.store)
+        try inflict(mishap, folder.store)
         #expect(code { _ = try store.count() } == .storeMoved)
         store.close()
     }
@@ -66,7 +66,7 @@ struct MovedStoreTests {
         store.close()
     }
 
-    private func befall(_ mishap: Mishap, _ file: URL) throws {
+    private func inflict(_ mishap: FileLoss, _ file: URL) throws {
         let elsewhere = file.appendingPathExtension("elsewhere")
         switch mishap {
         case .deleted: try FileManager.default.removeItem(at: file)

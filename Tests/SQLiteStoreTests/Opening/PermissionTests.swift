@@ -27,7 +27,7 @@ struct PermissionTests {
         case .readOnlyFolder: try setMode(0o555, folder.url)
         }
         await #expect(processExitsWith: .success) { [path = folder.store.path as String] in
-            becomeNobody()
+            dropRootPrivileges()
             let options = SQLiteStore.Options(
                 url: URL(fileURLWithPath: path), layout: TestModel.layout, identity: TestModel.identity("other"))
             #expect(code { _ = try SQLiteStore.open(options) } == .permissionDenied)
@@ -56,7 +56,7 @@ struct PermissionTests {
 }
 
 /// Gives up the rights of root, if the process has them.
-func becomeNobody() {
+func dropRootPrivileges() {
     guard geteuid() == 0 else { return }
     precondition(setgroups(0, nil) == 0 && setgid(65534) == 0 && setuid(65534) == 0)
 }

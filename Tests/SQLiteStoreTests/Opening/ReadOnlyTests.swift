@@ -92,7 +92,7 @@ struct ReadOnlyTests {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         }
         await #expect(processExitsWith: .success) { [path = folder.store.path as String] in
-            becomeNobody()
+            dropRootPrivileges()
             var options = SQLiteStore.Options(
                 url: URL(fileURLWithPath: path), layout: TestModel.layout, identity: TestModel.identity())
             #expect(code { _ = try SQLiteStore.open(options) } == .permissionDenied)

@@ -24,7 +24,7 @@ struct ReadAheadTests {
     }
 
     /// Whether another thread is there in time is up to the system, so reads are repeated until one was.
-    private func untilReadAhead(_ store: SQLiteStore, _ body: () throws -> Void) async throws {
+    private func repeatUntilReadAhead(_ store: SQLiteStore, _ body: () throws -> Void) async throws {
         let before = store.counters.readsContinued
         while store.counters.readsContinued == before {
             try Task.checkCancellation()
@@ -37,7 +37,7 @@ struct ReadAheadTests {
         let folder = try TemporaryFolder()
         let store = try filled(folder)
         defer { store.close() }
-        try await untilReadAhead(store) {
+        try await repeatUntilReadAhead(store) {
             var next = 1
             try store.read(.statement) { (reader) throws(DataSourceError) in
                 try reader.forEachRow(RowQuery(entity: TestModel.item)) { stored in
@@ -127,11 +127,11 @@ struct ReadAheadTests {
         try store.write([.of(0, insert: rows)])
         let first = (0..<width).reversed().reduce(RowExpression.constant(.null)) { .coalesce(.column($1), $0) }
         var query = RowQuery(
-            entity: 0, predicate: .relate(first, .equal, .constant(.text("0")), .natural))
+            entity: 0, predicate: .compareExpressions(first, .equal, .constant(.text("0")), .natural))
         let plan = try store.read(.statement) { (reader) throws(DataSourceError) in try reader.explain(query) }
         #expect(plan.steps.contains("TEST EACH ROW OUTSIDE OF SQLITE"), "\(plan)")
         query.limit = 1_500
-        try await untilReadAhead(store) {
+        try await repeatUntilReadAhead(store) {
             let found = try store.read(.statement) { (reader) throws(DataSourceError) in try reader.rows(query) }
             #expect(found.map(\.key) == (1...1_500).map { Int64($0 * 2) })
             #expect(try store.read(.statement) { (reader) throws(DataSourceError) in try reader.count(query) } == 3_000)

@@ -168,8 +168,8 @@ struct StatementTests {
             .isIn(column: TestModel.integer, (0..<2000).map { .integer(987_654 + $0) }),
             .compareKey(.greater, 987_654),
             .text(.column(TestModel.text), try StringMatcher(.contains, secret, folded)),
-            .relate(.column(TestModel.text), .equal, .constant(.text(secret)), .folded(folded)),
-            .relate(
+            .compareExpressions(.column(TestModel.text), .equal, .constant(.text(secret)), .folded(folded)),
+            .compareExpressions(
                 .arithmetic(.column(TestModel.integer), .add, .constant(.integer(987_654)), .integer), .less,
                 .constant(.real(987_654.5)), .natural),
             .isMember(.column(TestModel.text), ValueList([.text(secret)], .folded(folded))),
@@ -205,7 +205,7 @@ struct StatementTests {
             #expect(try store.keys(RowQuery(entity: TestModel.item, predicate: long)) == [3])
             let many = RowPredicate.or(
                 (0..<1100).map {
-                    .relate(.column(TestModel.integer), .equal, .constant(.real(Double($0) + 0.5)), .natural)
+                    .compareExpressions(.column(TestModel.integer), .equal, .constant(.real(Double($0) + 0.5)), .natural)
                 } + [.compare(column: TestModel.integer, .equal, .integer(1))])
             #expect(try store.keys(RowQuery(entity: TestModel.item, predicate: many)) == [1])
         }

@@ -10,7 +10,7 @@ struct SharedReopeningTests {
     private func options(_ folder: TemporaryFolder, _ calls: FileCalls = .system) -> SQLiteStore.Options {
         var options = SQLiteStore.Options.test(folder, calls: calls)
         options.isShared = true
-        options.patience = .milliseconds(1)
+        options.lockTimeout = .milliseconds(1)
         return options
     }
 

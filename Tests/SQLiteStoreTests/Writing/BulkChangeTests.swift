@@ -155,7 +155,7 @@ struct BulkChangeTests {
             #expect(store.write(NewRows(entity: TestModel.item, [new]), for: earlyWrite))
             let count = try store.make(BulkChange([RowQuery(entity: TestModel.item)], values: nil))
             #expect(count == 100)
-            #expect(earlyWrite.isOver)
+            #expect(earlyWrite.hasEnded)
             #expect(try store.count() == 0)
         }
     }

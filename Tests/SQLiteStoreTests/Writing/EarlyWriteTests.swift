@@ -32,7 +32,7 @@ struct EarlyWriteTests {
             #expect(store.counters.statementsRun - before <= 400 + 3)
             #expect(store.counters.statementsRun - before >= 400)
             #expect(store.counters.rowsWritten == 400)
-            #expect(!earlyWrite.wasInVain)
+            #expect(!earlyWrite.wasWasteful)
         }
     }
 
@@ -58,13 +58,13 @@ struct EarlyWriteTests {
     @Test(.timeLimit(.minutes(30))) func anEarlyWriteDoesNotWaitForAnotherProgram() throws {
         let folder = try TemporaryFolder()
         var options = SQLiteStore.Options.test(folder)
-        options.patience = .seconds(3_600)
+        options.lockTimeout = .seconds(3_600)
         let store = try SQLiteStore.open(options)
         let other = try RawDatabase(folder)
         try other.run("BEGIN IMMEDIATE; ")
         let earlyWrite = EarlyWrite()
         #expect(!store.write(NewRows(entity: TestModel.item, rows(1...20)), for: earlyWrite))
-        #expect(earlyWrite.isOver)
+        #expect(earlyWrite.hasEnded)
         try other.run("COMMIT")
         try store.write([.of(insert: rows(1...20), number: 1, earlyWrite)])
         #expect(try store.count() == 20)

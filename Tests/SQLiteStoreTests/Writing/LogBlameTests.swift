@@ -51,7 +51,7 @@ struct LogBlameTests {
     @Test func aReadOfThisContainerThatEndsMeanwhileIsNotThatOfAnotherProgram() async throws {
         let folder = try TemporaryFolder()
         let emptying = Emptying()
-        let files = try FaultyCalls(.busy, failsNamed: { emptying.isRefused($0) })
+        let files = try FaultyCalls(.busy, failsCallNamed: { emptying.isRefused($0) })
         let store = try open(folder, files.calls)
         let (began, ended) = (DispatchSemaphore(value: 0), DispatchGroup())
         ended.enter()
@@ -80,7 +80,7 @@ struct LogBlameTests {
     @Test func aReadOfMainThatBeginsMeanwhileIsNotThatOfAnotherProgram() async throws {
         let folder = try TemporaryFolder()
         let emptying = Emptying()
-        let files = try FaultyCalls(.busy, failsNamed: { emptying.isRefused($0) })
+        let files = try FaultyCalls(.busy, failsCallNamed: { emptying.isRefused($0) })
         let store = try open(folder, files.calls)
         let failures = await reports(of: store) {
             let (isReading, isDone, ended) = (

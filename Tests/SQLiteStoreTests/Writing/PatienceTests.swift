@@ -33,7 +33,7 @@ struct PatienceTests {
         let folder = try TemporaryFolder()
         var options = SQLiteStore.Options.test(folder)
         options.isShared = true
-        options.patience = .milliseconds(1)
+        options.lockTimeout = .milliseconds(1)
         let store = try SQLiteStore.open(options)
         try store.write([save(1)])
         let descriptor = open(folder.store.path + ".write", O_RDWR | O_CLOEXEC)
@@ -52,7 +52,7 @@ struct PatienceTests {
         let folder = try TemporaryFolder()
         var options = SQLiteStore.Options.test(folder).copyingLogOften()
         options.isShared = true
-        options.patience = .milliseconds(1)
+        options.lockTimeout = .milliseconds(1)
         let store = try SQLiteStore.open(options)
         for key in Int64(1)...20 { try store.write([save(key)]) }
         let descriptor = open(folder.store.path + ".write", O_RDWR | O_CLOEXEC)

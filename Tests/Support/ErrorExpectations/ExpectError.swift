@@ -37,12 +37,12 @@ private func record(
     _ error: (any Error)?, _ code: DataSourceError.Code, _ comment: Comment?, _ sourceLocation: SourceLocation
 ) -> DataSourceError? {
     if let found = error as? DataSourceError, found.code == code { return found }
-    Issue.record(unmet("\(code)", error, comment), sourceLocation: sourceLocation)
+    Issue.record(failureComment("\(code)", error, comment), sourceLocation: sourceLocation)
     return nil
 }
 
 /// What an expectation that failed says.
-func unmet(_ expected: String, _ error: (any Error)?, _ comment: Comment?) -> Comment {
+func failureComment(_ expected: String, _ error: (any Error)?, _ comment: Comment?) -> Comment {
     let text = "expected \(expected), got \(error.map { "\($0)" } ?? "no error")"
     return Comment(rawValue: comment.map { "\($0.rawValue): \(text)" } ?? text)
 }

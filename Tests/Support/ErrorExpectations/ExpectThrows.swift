@@ -61,7 +61,7 @@ private func record<Failure: Error>(
     _ error: (any Error)?, _ type: Failure.Type, _ comment: Comment?, _ sourceLocation: SourceLocation
 ) -> Failure? {
     if let found = error as? Failure { return found }
-    Issue.record(unmet("an error of type \(type)", error, comment), sourceLocation: sourceLocation)
+    Issue.record(failureComment("an error of type \(type)", error, comment), sourceLocation: sourceLocation)
     return nil
 }
 
@@ -69,5 +69,5 @@ private func required<Failure: Error>(
     _ error: (any Error)?, _ type: Failure.Type, _ comment: Comment?, _ sourceLocation: SourceLocation
 ) throws -> Failure {
     let found = error as? Failure
-    return try #require(found, unmet("an error of type \(type)", error, comment), sourceLocation: sourceLocation)
+    return try #require(found, failureComment("an error of type \(type)", error, comment), sourceLocation: sourceLocation)
 }

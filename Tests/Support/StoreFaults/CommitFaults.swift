@@ -97,7 +97,7 @@ package struct CommitFaults: Sendable {
             store = try reopened(options)
             if try sequence.count(in: store) == number + 1 { return }
         }
-        findings.violation("a save is refused for good, \(moment)")
+        findings.recordViolation("a save is refused for good, \(moment)")
     }
 
     private func failure(of save: ChangeSet, _ store: SQLiteStore) -> DataSourceError.Code? {

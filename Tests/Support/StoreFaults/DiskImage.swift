@@ -22,7 +22,7 @@ package struct DiskImage {
     }
 
     private struct File {
-        var kept = Data()
+        var syncedData = Data()
         var pending: [Change] = []
     }
 
@@ -37,7 +37,7 @@ package struct DiskImage {
             files[file, default: File()].pending.append(.write(bytes, offset: offset))
         case .truncate(let file, let size): files[file, default: File()].pending.append(.truncate(size))
         case .sync(let file):
-            for change in files[file]?.pending ?? [] { DiskImage.apply(change, to: &files[file, default: File()].kept) }
+            for change in files[file]?.pending ?? [] { DiskImage.apply(change, to: &files[file, default: File()].syncedData) }
             files[file]?.pending = []
         case .failedSync(let file): files[file]?.pending = []
         case .delete(let file): files[file] = nil
@@ -49,7 +49,7 @@ package struct DiskImage {
     package func files(after damage: Damage, using generator: inout SeededRandom) -> [String: Data] {
         var result: [String: Data] = [:]
         for (name, file) in files.sorted(by: { $0.key < $1.key }) {
-            var bytes = file.kept
+            var bytes = file.syncedData
             for change in DiskImage.survivors(of: file.pending, damage, &generator) {
                 DiskImage.apply(change, to: &bytes)
             }

@@ -15,26 +15,26 @@ package final class FaultyCalls: Sendable {
     private let state = Guarded(State())
     private let fault: Fault
     private let fails: @Sendable (Int) -> Bool
-    private let failsNamed: @Sendable (String) -> Bool
+    private let failsCallNamed: @Sendable (String) -> Bool
     private let name = "faulty-\(UUID().uuidString)"
 
     /// - Parameters:
     ///   - fails: Whether the call with the number, counted from 1, fails. It is called on the thread of the call.
-    ///   - failsNamed: Whether a call of SQLite fails, by its name.
+    ///   - failsCallNamed: Whether a call of SQLite fails, by its name.
     package init(
         _ fault: Fault = .io, fails: @escaping @Sendable (Int) -> Bool = { _ in false },
-        failsNamed: @escaping @Sendable (String) -> Bool = { _ in false }
+        failsCallNamed: @escaping @Sendable (String) -> Bool = { _ in false }
     ) throws {
         self.fault = fault
         self.fails = fails
-        self.failsNamed = failsNamed
+        self.failsCallNamed = failsCallNamed
         let code = faulty_vfs_register(
             name,
             { context, call in
                 guard let context, let call else { return SQLITE_OK }
                 let calls = Unmanaged<FaultyCalls>.fromOpaque(context).takeUnretainedValue()
                 let name = String(cString: call)
-                return calls.next() || calls.failsNamed(name) ? calls.fault.code(of: name) : SQLITE_OK
+                return calls.next() || calls.failsCallNamed(name) ? calls.fault.code(of: name) : SQLITE_OK
             }, nil, Unmanaged.passUnretained(self).toOpaque())
         guard code == SQLITE_OK else { throw VFSNotRegistered() }
     }

@@ -36,7 +36,7 @@ package final class WriteLog: Sendable {
             { context, call in
                 guard let context, let call else { return SQLITE_OK }
                 let log = Unmanaged<WriteLog>.fromOpaque(context).takeUnretainedValue()
-                return String(cString: call) == "sync" && log.refusesSync() ? SQLITE_IOERR | (4 << 8) : SQLITE_OK
+                return String(cString: call) == "sync" && log.shouldFailSync() ? SQLITE_IOERR | (4 << 8) : SQLITE_OK
             },
             { context, call, path, bytes, count, offset in
                 guard let context, let call, let path else { return }
@@ -64,7 +64,7 @@ package final class WriteLog: Sendable {
         state.withLock { $0.events.append(.acknowledged(saves)) }
     }
 
-    private func refusesSync() -> Bool {
+    private func shouldFailSync() -> Bool {
         state.withLock { state in
             state.syncs += 1
             return state.failsSync(state.syncs)

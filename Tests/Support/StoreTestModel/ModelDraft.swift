@@ -110,7 +110,7 @@ package struct ModelDraft {
 
     /// Sometimes the name of an entity that was removed since the last version. Only an entity with a renaming identifier may
     /// get the name.
-    private func nameOfARemovedEntity(besides name: String, using random: inout some RandomNumberGenerator) -> String? {
+    private func removedEntityName(besides name: String, using random: inout some RandomNumberGenerator) -> String? {
         guard !hasMoved, Bool.random(using: &random) else { return nil }
         let (now, taken) = (names, Set(names.values))
         return lastNames.filter { tag, gone in
@@ -158,8 +158,8 @@ package struct ModelDraft {
 
     /// Makes one edit that a migration can follow. Some edits do nothing.
     ///
-    /// - Parameter olds: The versions that stores may have been made for.
-    package mutating func edit(using random: inout some RandomNumberGenerator, of olds: [ModelDraft]) {
+    /// - Parameter earlierDrafts: The versions that stores may have been made for.
+    package mutating func edit(using random: inout some RandomNumberGenerator, of earlierDrafts: [ModelDraft]) {
         guard let index = entities.indices.randomElement(using: &random) else { return }
         let tag = entities[index].tag
         switch Int.random(in: 0..<18, using: &random) {
@@ -169,7 +169,7 @@ package struct ModelDraft {
         case 2:
             var name = name("E", using: &random)
             var identifier = identifier(tag, entities[index].identifier, name, using: &random)
-            if let last = lastNames[tag], let free = nameOfARemovedEntity(besides: last, using: &random) {
+            if let last = lastNames[tag], let free = removedEntityName(besides: last, using: &random) {
                 (name, identifier, hasExchanged) = (free, last, true)
             }
             dropIdentifiers(equalTo: identifier)
@@ -177,7 +177,7 @@ package struct ModelDraft {
             entities[index].name = name
         case 3:
             // An entity without parent and children gets a parent; an entity without children loses its parent.
-            let before = olds.compactMap { old in old.entity(tag).map { (old, $0) } }
+            let before = earlierDrafts.compactMap { old in old.entity(tag).map { (old, $0) } }
             guard !hasExchanged, !hasChildren(entities[index]), before.allSatisfy({ !$0.hasChildren($1) }) else {
                 return
             }

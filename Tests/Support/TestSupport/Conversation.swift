@@ -15,7 +15,7 @@ package final class Conversation {
         pieces = Conversation.pieces(of: output, separator).makeAsyncIterator()
     }
 
-    package func say(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
+    package func send(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
 
     /// The next piece of output, without its separator; nil after the last piece.
     package func next() async -> String? { await pieces.next(isolation: #isolation) }

@@ -35,7 +35,7 @@ package final class Findings: Sendable {
     /// Records a broken promise.
     ///
     /// - Parameter count: The count to increase.
-    package func violation(_ sentence: String, _ count: Count? = nil) {
+    package func recordViolation(_ sentence: String, _ count: Count? = nil) {
         state.withLock { state in
             if let count { state.counts[count, default: 0] += 1 }
             state.violations.append(sentence)
@@ -44,11 +44,11 @@ package final class Findings: Sendable {
 
     /// Records a violation, unless the condition is true.
     package func expect(_ condition: Bool, _ sentence: @autoclosure () -> String, _ count: Count? = nil) {
-        if !condition { violation(sentence(), count) }
+        if !condition { recordViolation(sentence(), count) }
     }
 
     /// Records a figure for the report: kills, images, bytes.
-    package func figure(_ name: String, _ value: some CustomStringConvertible) {
+    package func recordFigure(_ name: String, _ value: some CustomStringConvertible) {
         state.withLock { state in
             state.figures.removeAll { $0.name == name }
             state.figures.append((name, value.description))
@@ -56,14 +56,14 @@ package final class Findings: Sendable {
     }
 
     /// Records a figure whose largest value is reported.
-    package func most(_ name: String, _ value: Int) { combine(name, value, max) }
+    package func recordMaximum(_ name: String, _ value: Int) { combine(name, value, max) }
 
     /// Records a figure whose sum is reported.
     package func sum(_ name: String, _ value: Int) { combine(name, value, +) }
 
     private func combine(_ name: String, _ value: Int, _ combine: (Int, Int) -> Int) {
         let known = state.withLock { $0.figures.first { $0.name == name }.flatMap { Int($0.value) } }
-        figure(name, known.map { combine($0, value) } ?? value)
+        recordFigure(name, known.map { combine($0, value) } ?? value)
     }
 
     /// All figures and counts, in one line.

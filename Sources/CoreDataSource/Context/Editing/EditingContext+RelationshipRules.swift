@@ -16,7 +16,7 @@ extension EditingContext {
     }
 
     /// The largest number of owners that are queried one by one.
-    private static let fewOwners = 16
+    private static let maxOwnersQueriedOneByOne = 16
     /// The average number of links that are read for each of many owners.
     private static let fewLinks = 4
 
@@ -79,7 +79,7 @@ extension EditingContext {
                 lacking.append(owner)
             }
         }
-        return try counted + withoutEnough(lacking)
+        return try counted + ownersBelowMinimum(lacking)
     }
 
     /// Returns the owners with fewer related objects than the minimum.
@@ -87,8 +87,8 @@ extension EditingContext {
     /// Few owners are queried one by one. For many owners, one query reads a few links per owner on average. Then only the
     /// owners with too few links in the result are queried one by one. So the cost does not depend on the number of objects of
     /// an owner.
-    private func withoutEnough(_ owners: [Owner]) throws -> [Owner] {
-        if owners.count <= Self.fewOwners { return try owners.filter { try !hasEnough($0) } }
+    private func ownersBelowMinimum(_ owners: [Owner]) throws -> [Owner] {
+        if owners.count <= Self.maxOwnersQueriedOneByOne { return try owners.filter { try !meetsMinimum($0) } }
         let groups = Dictionary(grouping: owners) { Owner(end: LinkEnd(entity: $0.end.entity, key: 0), name: $0.name) }
         var lacking: [Owner] = []
         for (group, owners) in groups {
@@ -96,9 +96,9 @@ extension EditingContext {
             for start in stride(from: 0, to: owners.count, by: FetchGroup.window) {
                 let part = owners[start..<min(start + FetchGroup.window, owners.count)]
                 let (found, areAll) = try firstLinks(of: part, relationship)
-                let missing = missing(relationship)
-                for owner in part where found[owner.end.key, default: 0] < missing {
-                    if areAll { lacking.append(owner) } else if try !hasEnough(owner) { lacking.append(owner) }
+                let requiredCount = requiredCount(relationship)
+                for owner in part where found[owner.end.key, default: 0] < requiredCount {
+                    if areAll { lacking.append(owner) } else if try !meetsMinimum(owner) { lacking.append(owner) }
                 }
             }
         }
@@ -134,26 +134,26 @@ extension EditingContext {
     }
 
     /// The minimum number of objects of a relationship.
-    private func missing(_ relationship: RelationshipLayout) -> Int {
+    private func requiredCount(_ relationship: RelationshipLayout) -> Int {
         let least = relationship.description.isOptional ? 0 : 1
         return relationship.isToMany ? max(least, relationship.description.minimumCount) : least
     }
 
     /// Whether a relationship has at least the minimum number of links.
-    private func hasEnough(_ owner: Owner) throws -> Bool {
+    private func meetsMinimum(_ owner: Owner) throws -> Bool {
         guard let relationship = relationship(of: owner) else { return true }
-        var missing = missing(relationship)
-        for source in relationship.linkSources where missing > 0 {
+        var requiredCount = requiredCount(relationship)
+        for source in relationship.linkSources where requiredCount > 0 {
             var query = RowQuery(
                 entity: source.layout, predicate: .compare(column: source.owner, .equal, .integer(owner.end.key)),
-                limit: missing)
+                limit: requiredCount)
             query.isOrdered = false
             let context = editor(ofEntity: source.layout)
-            missing -= try context.reading { () throws(DataSourceError) in
+            requiredCount -= try context.reading { () throws(DataSourceError) in
                 try context.rows(FetchPlan(query), columns: [source.owner]).count
             }
         }
-        return missing <= 0
+        return requiredCount <= 0
     }
 
     /// Reads the links to count, for all owners at once.
@@ -170,7 +170,7 @@ extension EditingContext {
                 guard let index = context.bindings[group.end.entity].layout.relationship(named: group.name) else {
                     continue
                 }
-                try context.readEnds(of: owners.compactMap { known($0.end) ?? nil }, at: index) { _ in }
+                try context.readEnds(of: owners.compactMap { cachedObject($0.end) ?? nil }, at: index) { _ in }
             }
         }
     }
@@ -201,7 +201,7 @@ extension EditingContext {
     private func countFailure(_ owner: Owner) throws -> DataSourceError? {
         let context = editor(ofEntity: owner.end.entity)
         let object =
-            try known(owner.end)
+            try cachedObject(owner.end)
             ?? context.reading { () throws(DataSourceError) in
                 try context.find(entity: owner.end.entity, key: owner.end.key)
             }

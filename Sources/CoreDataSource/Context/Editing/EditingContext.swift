@@ -13,7 +13,7 @@ public class EditingContext: ManagedObjectContext {
     var linkEdits = 0
 
     /// The other contexts whose edits are saved together with the edits of this context.
-    var partners: [EditingContext] { [] }
+    var otherEditingContexts: [EditingContext] { [] }
 
     /// Returns the context that deletes an object: the object's own context, if that context is part of this save.
     func editor(of object: ManagedObject) -> EditingContext { self }
@@ -28,14 +28,14 @@ public class EditingContext: ManagedObjectContext {
 
     /// Restores the pair row of a link that was deleted in this context. Returns nil if there is no such row.
     func restoreLink(
-        _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
+        _ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns
     ) throws(DataSourceError) -> ManagedObject? { nil }
 
     /// Called before the order of an ordered relationship changes, and before a position in the relationship is assigned.
     func willReorder(_ owner: ManagedObject, _ index: Int) throws {}
 
     /// Runs an edit that changes several objects.
-    func editingTogether<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R { try body() }
+    func withEditGroup<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R { try body() }
 
     /// Inserts a new object with the default values of the model.
     ///
@@ -105,23 +105,23 @@ public class EditingContext: ManagedObjectContext {
     func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
         let object = try insert(entity: entity)
         object.setValue(value, column)
-        if let constraint = object.layout.constraint(onColumn: column), isOfOneTable(object, constraint) {
+        if let constraint = object.layout.constraint(onColumn: column), coversOneEntity(object, constraint) {
             object.checkedConstraint = Int32(constraint)
         }
         return object
     }
 
     /// Whether any links of to-many relationships are cached. A change of links makes cached links outdated.
-    var knowsEnds: Bool { related.knowsEnds || partners.contains { $0.related.knowsEnds } }
+    var hasCachedEnds: Bool { related.hasCachedEnds || otherEditingContexts.contains { $0.related.hasCachedEnds } }
 
     /// Forgets the cached links of objects, because links to or from these objects have changed.
     func forgetEnds(of keys: [Int64]) {
         related.removeEnds(of: keys)
-        for partner in partners { partner.related.removeEnds(of: keys) }
+        for partner in otherEditingContexts { partner.related.removeEnds(of: keys) }
     }
 
     /// Whether a uniqueness constraint covers only one entity: the entity of the object.
-    func isOfOneTable(_ object: ManagedObject, _ constraint: Int) -> Bool {
+    func coversOneEntity(_ object: ManagedObject, _ constraint: Int) -> Bool {
         bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily.count == 1
     }
 }
@@ -157,7 +157,7 @@ extension EditingContext {
         )
         checkInBatch()
         try checkOwned(object.layout.index)
-        try editingTogether { () throws(DataSourceError) in
+        try withEditGroup { () throws(DataSourceError) in
             let (isFirst, wasInserted) = (!object.isDeleted, object.isInserted)
             willDelete(object)
             forgetEnds(of: object)
@@ -181,14 +181,14 @@ extension ManagedObject {
         if let positionColumn = column.position { setValue(position.map { .integer($0) } ?? .null, positionColumn) }
         guard let context = context as? EditingContext else { return }
         context.linkEdits += 1
-        if context.knowsEnds { context.forgetEnds(of: [key, before, other?.key].compactMap(\.self)) }
+        if context.hasCachedEnds { context.forgetEnds(of: [key, before, other?.key].compactMap(\.self)) }
     }
 }
 
 extension EditingContext {
     /// Forgets the cached links of a deleted object, and the cached links of its destinations.
     func forgetEnds(of object: ManagedObject) {
-        guard knowsEnds else { return }
+        guard hasCachedEnds else { return }
         let columns = stack.graph.linkColumns[object.layout.index]
         guard !columns.isEmpty || !object.layout.relationships.isEmpty else { return }
         forgetEnds(of: [object.key] + columns.filter { !object.row.isNull($0) }.map { object.row.integer($0) })
@@ -200,17 +200,17 @@ extension EditingContext {
     }
 
     /// Returns the pair row of a link from the first object to the second object; nil if there is none.
-    func link(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
+    func link(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
         let context = linkContext(pairs)
-        let keys = [one.key, other.key].map { RowValue.integer($0) }
+        let keys = [first.key, second.key].map { RowValue.integer($0) }
         return try context.reading { () throws(DataSourceError) in
             try context.findUnique(pairs.layout, constraint: 0, pairs.own.key == 0 ? keys : keys.reversed())
         }
     }
 
     /// Deletes the link between two objects, if there is one.
-    func unlink(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws {
-        guard let link = try link(one, other, pairs) else { return }
+    func unlink(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) throws {
+        guard let link = try link(first, second, pairs) else { return }
         let editor = linkContext(pairs)
         editor.linkEdits += 1
         try editor.delete(owned: link)
@@ -218,18 +218,18 @@ extension EditingContext {
 
     /// Inserts the pair row of a link that does not exist. Each end gets its position among the objects of the other end.
     func insertLink(
-        _ pairs: PairColumns, _ one: (object: ManagedObject, position: Int64?),
-        _ other: (object: ManagedObject, position: Int64?), key: Int64? = nil
+        _ pairs: PairColumns, _ first: (object: ManagedObject, position: Int64?),
+        _ second: (object: ManagedObject, position: Int64?), key: Int64? = nil
     ) throws(DataSourceError) {
         let link = try linkContext(pairs).insert(entity: pairs.layout, key: key)
-        link.setLink(pairs.own, one.object, position: one.position)
-        link.setLink(pairs.other, other.object, position: other.position)
+        link.setLink(pairs.own, first.object, position: first.position)
+        link.setLink(pairs.second, second.object, position: second.position)
         link.checkedConstraint = 0
     }
 
     /// Records the position of the last object of an ordered relationship in all contexts of the batch.
     func recordLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
-        for context in [self] + partners { context.related.setLastPosition(position, key, owner) }
+        for context in [self] + otherEditingContexts { context.related.setLastPosition(position, key, owner) }
     }
 
     /// The highest position among the objects of an owner's relationship; nil if there are none.
@@ -261,7 +261,7 @@ extension EditingContext {
     }
 
     /// Throws if there are a hundred errors or more, because nobody reads more errors.
-    func throwIfMany(_ failures: [DataSourceError]) throws(DataSourceError) {
+    func throwIfErrorLimitReached(_ failures: [DataSourceError]) throws(DataSourceError) {
         if failures.count >= 100 { try throwFailures(failures) }
     }
 
@@ -294,8 +294,8 @@ extension EditingContext {
 
     /// Returns the binding of an entity in the context that may edit the entity, if that context is part of this save.
     private func binding(editing entity: Int) -> EntityBinding {
-        if bindings[entity].isOwned || partners.isEmpty { return bindings[entity] }
-        return partners.lazy.map { $0.bindings[entity] }.first(where: \.isOwned) ?? bindings[entity]
+        if bindings[entity].isOwned || otherEditingContexts.isEmpty { return bindings[entity] }
+        return otherEditingContexts.lazy.map { $0.bindings[entity] }.first(where: \.isOwned) ?? bindings[entity]
     }
 
     func notUnique(_ object: ManagedObject, _ constraint: Int) -> DataSourceError {
@@ -353,6 +353,6 @@ extension ManagedObject {
     /// **Isolation**: the isolation of the object's context.
     public final func editTogether(_ body: () -> Void) {
         guard editing == .inDraft, let context = context as? EditingContext else { return body() }
-        context.editingTogether(body)
+        context.withEditGroup(body)
     }
 }

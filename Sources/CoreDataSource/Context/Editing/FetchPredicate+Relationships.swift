@@ -123,7 +123,7 @@ extension FetchPredicate {
     private static func some(_ keyPath: AnyKeyPath, _ predicate: PredicateTree) -> Self {
         named(keyPath) { objects in
             let variable = "_any\(predicate.subqueryDepth)"
-            return .someOf(objects, variable, predicate.node.about(variable))
+            return .anyMatches(objects, variable, predicate.node.qualified(variable))
         }
     }
 }
@@ -221,7 +221,7 @@ extension PredicateTree {
 
 extension PredicateTree.Node {
     /// Returns the predicate, applied to the object that a variable stands for.
-    func about(_ variable: String) -> Self {
+    func qualified(_ variable: String) -> Self {
         switch self {
         case .custom(let predicate):
             .invalid(
@@ -230,17 +230,17 @@ extension PredicateTree.Node {
                         .unsupportedQuery,
                         "A part of a predicate about related objects needs the objects themselves (\(predicate.reason)). Fetch the related objects, and test them in code."
                     )))
-        default: replacingParts({ $0.about(variable) }, { $0.about(variable) })
+        default: replacingParts({ $0.qualified(variable) }, { $0.qualified(variable) })
         }
     }
 }
 
 extension FetchExpression {
-    fileprivate func about(_ variable: String) -> Self {
+    fileprivate func qualified(_ variable: String) -> Self {
         switch self {
         case .keyPath(let path): .path(.variable(variable), path)
         case .object: .variable(variable)
-        default: replacingParts({ $0.about(variable) }, { $0.about(variable) })
+        default: replacingParts({ $0.qualified(variable) }, { $0.qualified(variable) })
         }
     }
 }
@@ -299,14 +299,14 @@ extension FetchPredicate {
 
     private static func relatedNode<Owner: ManagedObject>(_ owner: Owner, _ keyPath: AnyKeyPath) -> PredicateTree.Node {
         guard let name = Owner.relationshipKeyPaths[keyPath], let index = owner.layout.relationship(named: name) else {
-            return refused(
+            return invalidNode(
                 .unknownAttribute,
                 "A request was made for a property of \(Owner.entityName) that is not a relationship of the model. Use a property that relationshipKeyPaths of \(Owner.self) lists."
             )
         }
         let relationship = owner.layout.relationships[index]
         guard let inverse = relationship.inverse else {
-            return refused(
+            return invalidNode(
                 .unsupportedQuery,
                 "\(Owner.entityName).\(name) has no inverse, so a request cannot find the objects that belong to one \(Owner.entityName). Give the relationship an inverse in the model."
             )
@@ -316,7 +316,7 @@ extension FetchPredicate {
         return isToMany ? .isIn(id, .keyPath([inverse.name]), []) : .compare(.keyPath([inverse.name]), .equal, id, [])
     }
 
-    private static func refused(_ code: DataSourceError.Code, _ message: String) -> PredicateTree.Node {
+    private static func invalidNode(_ code: DataSourceError.Code, _ message: String) -> PredicateTree.Node {
         .invalid(InvalidPart(DataSourceError(code, message, entityName: Object.entityName)))
     }
 }

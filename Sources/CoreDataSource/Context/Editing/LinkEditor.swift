@@ -18,15 +18,15 @@ struct LinkEditor {
 
     func set(_ other: ManagedObject?) {
         guard other.map(isAllowed) ?? true else { return }
-        editing { () throws in
+        performEdit { () throws in
             switch relationship.storage {
             case .column(let column) where relationship.isSymmetric: try setPartner(other, column)
-            case .column(let column): try point(object, column, to: other)
+            case .column(let column): try setDestination(object, column, to: other)
             case .inverseColumn(let column):
                 let before = try context.relatedObjects(of: object, at: index).first
                 if before === other { return }
                 if let before { before.setLink(column, nil) }
-                if let other { try point(other, column, to: object) }
+                if let other { try setDestination(other, column, to: object) }
             case .pairs, .none: break
             }
         }
@@ -45,15 +45,15 @@ struct LinkEditor {
     }
 
     /// Links a source to an object. If the object can have only one source, removes the link of the previous source.
-    private func point(_ source: ManagedObject, _ column: LinkColumn, to other: ManagedObject?) throws {
+    private func setDestination(_ source: ManagedObject, _ column: LinkColumn, to other: ManagedObject?) throws {
         if let other, source.row.end(column, [other.layout.index])?.key == other.key { return }
         if let other, let constraint = source.layout.constraint(onColumn: column.key) {
             let owner = source.layout.constraintOwners[constraint]
-            let rival = try context.reading { () throws(DataSourceError) in
+            let competingSource = try context.reading { () throws(DataSourceError) in
                 try context.editor(ofEntity: source.layout.index)
                     .find(entity: owner, column: column.key, value: .integer(other.key))
             }
-            if let rival, rival !== source { rival.setLink(column, nil) }
+            if let competingSource, competingSource !== source { competingSource.setLink(column, nil) }
         }
         let position = try other.flatMap { try formerPosition(source, column, of: $0) ?? nextPosition($0, column) }
         source.setLink(column, other, position: position)
@@ -63,24 +63,24 @@ struct LinkEditor {
 
     func insert(_ objects: [ManagedObject]) {
         guard objects.allSatisfy(isAllowed) else { return }
-        editing { () throws in for other in objects { try add(other) } }
+        performEdit { () throws in for other in objects { try add(other) } }
     }
 
     func remove(_ other: ManagedObject) {
         // A deleted object is already removed from every relationship.
         guard !other.isDeleted, isAllowed(other) else { return }
-        editing { () throws in try take(other) }
+        performEdit { () throws in try removeLink(other) }
     }
 
     private func add(_ other: ManagedObject) throws {
         switch relationship.storage {
-        case .inverseColumn(let column): try point(other, column, to: object)
+        case .inverseColumn(let column): try setDestination(other, column, to: object)
         case .pairs(let pairs): try insert(other, pairs, position: nil)
         case .column, .none: break
         }
     }
 
-    private func take(_ other: ManagedObject) throws {
+    private func removeLink(_ other: ManagedObject) throws {
         switch relationship.storage {
         case .inverseColumn(let column):
             if other.row.end(column, [object.layout.index])?.key == object.key { other.setLink(column, nil) }
@@ -96,10 +96,10 @@ struct LinkEditor {
         var seen: Set<Int64> = []
         let objects = objects.filter { seen.insert($0.key).inserted }
         guard objects.allSatisfy(isAllowed) else { return }
-        editing { () throws in
+        performEdit { () throws in
             if relationship.description.isOrdered { try context.willReorder(object, index) }
             let before = try context.relatedObjects(of: object, at: index)
-            for other in before where !seen.contains(other.key) { try take(other) }
+            for other in before where !seen.contains(other.key) { try removeLink(other) }
             guard relationship.description.isOrdered else {
                 let known = Set(before.map(\.key))
                 for other in objects where !known.contains(other.key) { try add(other) }
@@ -129,7 +129,7 @@ struct LinkEditor {
         for ((other, row), position) in zip(zip(objects, rows), positions) {
             switch relationship.storage {
             case .inverseColumn(let link):
-                if !known.contains(other.key) { try point(other, link, to: object) }
+                if !known.contains(other.key) { try setDestination(other, link, to: object) }
                 other.setValue(.integer(position), column)
             case .pairs(let pairs):
                 if let row {
@@ -141,7 +141,7 @@ struct LinkEditor {
             }
         }
         // Setting positions alone does not forget cached links, so forget them here.
-        if context.knowsEnds { context.forgetEnds(of: [object.key]) }
+        if context.hasCachedEnds { context.forgetEnds(of: [object.key]) }
         if let last = positions.last {
             context.recordLastPosition(
                 last, RelatedCache.Key(entity: object.layout.index, relationship: index), object.key)
@@ -237,9 +237,9 @@ struct LinkEditor {
     // MARK: Parts
 
     /// Runs an edit of links. If the edit throws, the save throws the error.
-    private func editing(_ body: () throws -> Void) {
+    private func performEdit(_ body: () throws -> Void) {
         do {
-            try context.editingTogether(body)
+            try context.withEditGroup(body)
         } catch {
             context.recordReadFailure(error)
         }
@@ -247,7 +247,7 @@ struct LinkEditor {
 
     private func isAllowed(_ other: ManagedObject) -> Bool {
         precondition(
-            other.context === context || context.partners.contains { $0 === other.context },
+            other.context === context || context.otherEditingContexts.contains { $0 === other.context },
             "An object of another context was linked to \(object.layout.name).\(relationship.name). Look the object up in this context by its objectID first."
         )
         let path = (object.layout.name, relationship.name)

@@ -28,7 +28,7 @@ public struct RelatedObjects<Object: ManagedObject> {
         self.index = index
     }
 
-    private var ends: [LinkEnd] { owner.following { try $0.ends(of: owner, at: index) } ?? [] }
+    private var ends: [LinkEnd] { owner.readingFromContext { try $0.ends(of: owner, at: index) } ?? [] }
 
     /// The number of objects.
     ///
@@ -74,7 +74,7 @@ public struct RelatedObjects<Object: ManagedObject> {
         let objects: [Object] = owner.relatedList(at: index)
         guard let context = owner.context, !objects.isEmpty else { return objects }
         let layout = context.stack.layout.entities[owner.layout.relationships[index].destination]
-        let resolver = PredicateResolver(layout, in: context.stack.layout, withGoneObjects: context.withGoneObjects)
+        let resolver = PredicateResolver(layout, in: context.stack.layout, entitiesWithDeletedObjects: context.entitiesWithDeletedObjects)
         let sort = try order.map { try $0.resolved(resolver) }
         let columns = sort.map(\.column)
         let stored = objects.map { StoredRow(key: $0.key, row: $0.row(with: columns)) }
@@ -92,7 +92,7 @@ public struct RelatedObjects<Object: ManagedObject> {
     ///
     /// If the inverse relationship is to-one, the object leaves its previous owner. If another data source owns the row that
     /// stores the link, the save throws `entityNotOwned`.
-    public func insert(_ object: Object) { owner.linking(index)?.insert([object]) }
+    public func insert(_ object: Object) { owner.linkEditor(index)?.insert([object]) }
 
     /// Adds objects.
     ///
@@ -100,7 +100,7 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// oath.members.insert(
     ///     contentsOf: try context.fetch(ContactEntity.self, where: \.age < 18))
     /// ```
-    public func insert(contentsOf objects: some Sequence<Object>) { owner.linking(index)?.insert(Array(objects)) }
+    public func insert(contentsOf objects: some Sequence<Object>) { owner.linkEditor(index)?.insert(Array(objects)) }
 
     /// Removes an object from the set. The object is not deleted.
     ///
@@ -109,7 +109,7 @@ public struct RelatedObjects<Object: ManagedObject> {
     ///     oath.members.remove(member)
     /// }
     /// ```
-    public func remove(_ object: Object) { owner.linking(index)?.remove(object) }
+    public func remove(_ object: Object) { owner.linkEditor(index)?.remove(object) }
 
     /// Removes all objects from the set. No object is deleted.
     ///
@@ -129,7 +129,7 @@ public struct RelatedObjects<Object: ManagedObject> {
     ///
     /// - Complexity: O(n) in the number of current and new objects, and one query for the unregistered objects. If the
     ///   relationship is ordered, O(n log n).
-    public func set(_ objects: some Sequence<Object>) { owner.linking(index)?.set(Array(objects)) }
+    public func set(_ objects: some Sequence<Object>) { owner.linkEditor(index)?.set(Array(objects)) }
 }
 
 extension RelatedObjects: Sequence {
@@ -274,7 +274,7 @@ extension ManagedObject {
             if let found = found as? Object { return found }
         }
         // The context may not know the class of the destination's entity yet.
-        return following { context in
+        return readingFromContext { context in
             try context.adopt(Object.self, relationship(at: index, isToMany: false))
             return try context.destination(of: self, at: index)
         } as? Object
@@ -293,7 +293,7 @@ extension ManagedObject {
     /// `entityNotOwned`.
     public final func setRelatedObject<Object: ManagedObject>(_ object: Object?, at index: Int) {
         _ = relationship(at: index, isToMany: false)
-        linking(index)?.set(object)
+        linkEditor(index)?.set(object)
     }
 
     /// The objects of a to-many relationship.
@@ -317,7 +317,7 @@ extension ManagedObject {
     ///
     /// - Complexity: O(n) in the number of objects, and one query for the unregistered objects.
     public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
-        following { context in
+        readingFromContext { context in
             let relationship = relationship(at: index, isToMany: true)
             try context.adopt(Object.self, relationship)
             return context.typed(try context.relatedObjects(of: self, at: index), relationship)
@@ -337,13 +337,13 @@ extension ManagedObject {
     /// - Complexity: O(n log n) in the number of current and new objects, and one query for the unregistered objects.
     public final func setRelatedList<Object: ManagedObject>(_ objects: [Object], at index: Int) {
         _ = relationship(at: index, isToMany: true)
-        linking(index)?.set(objects)
+        linkEditor(index)?.set(objects)
     }
 
     /// Runs a read in the context. Returns nil if there is no context, or if the read fails.
-    final func following<R>(_ body: (ManagedObjectContext) throws -> R?) -> R? {
+    final func readingFromContext<R>(_ body: (ManagedObjectContext) throws -> R?) -> R? {
         guard let context else {
-            hasFollowed = true
+            hasUsedRelationshipWithoutContext = true
             return nil
         }
         do {
@@ -356,10 +356,10 @@ extension ManagedObject {
 
     /// Returns the editor of a relationship's links; nil if the object is deleted or has no context. Traps for a read-only
     /// object.
-    final func linking(_ index: Int) -> LinkEditor? {
+    final func linkEditor(_ index: Int) -> LinkEditor? {
         let name = layout.relationships[index].name
         precondition(
-            editing != .not,
+            editing != .readOnly,
             "\(layout.name).\(name) was set on an object of a read-only context. Edit the object in a hook or in perform { } of its data source."
         )
         if editing == .inDraft { draft.checkInBatch() }
@@ -371,7 +371,7 @@ extension ManagedObject {
                     entityName: layout.name, attributeName: name))
             return nil
         }
-        hasFollowed = hasFollowed || context == nil
+        hasUsedRelationshipWithoutContext = hasUsedRelationshipWithoutContext || context == nil
         return (context as? EditingContext).map { LinkEditor($0, self, index) }
     }
 }

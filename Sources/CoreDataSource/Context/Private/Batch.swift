@@ -8,7 +8,7 @@ struct Batch {
     private let context: PrivateContext
     private let others: [PrivateContext]
     /// The contexts whose objects the work may use. Other contexts take part only because of delete rules.
-    private let named: [PrivateContext]
+    private let workContexts: [PrivateContext]
     private let source: SaveSource
     /// The entities that the batch may change in a shared store; nil for a batch that saves nothing, and in other
     /// stores.
@@ -16,13 +16,13 @@ struct Batch {
 
     init(
         _ context: PrivateContext, _ source: SaveSource, with others: [PrivateContext] = [],
-        named: [PrivateContext] = [], leases: LeaseSet? = nil
+        workContexts: [PrivateContext] = [], leases: LeaseSet? = nil
     ) {
         self.leases = leases
         self.context = context
         self.source = source
         self.others = others
-        self.named = named
+        self.workContexts = workContexts
     }
 
     private var stack: PersistentStack { context.stack }
@@ -55,8 +55,8 @@ struct Batch {
         // Call `followToRead` only without leases, because leases would have to be released if it throws.
         if use == nil { try followToRead() }
         begin(hasFollowed: use != nil)
-        let leased = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
-        for context in [context] + others { context.leased = leased }
+        let leasedEntities = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
+        for context in [context] + others { context.leasedEntities = leasedEntities }
         context.earlyWrites.begin(newestSave: stack.root.earlyWriteStore == nil ? nil : stack.root.newestSave)
         return use
     }
@@ -73,15 +73,15 @@ struct Batch {
         try applyRules()
         let saved =
             context.sharesConstraints || others.contains { $0.sharesConstraints }
-            ? try stack.sharedConstraints.withLock { try handOver(isAwaited, epochs) }
-            : try handOver(isAwaited, epochs)
+            ? try stack.sharedConstraints.withLock { try submit(isAwaited, epochs) }
+            : try submit(isAwaited, epochs)
         context.didSave(saved.number)
         for other in others { other.didSave(saved.number) }
         return saved
     }
 
     /// Runs the work, checks its edits as a save would, and discards the edits.
-    func rehearse<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
+    func dryRun<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
         try followToRead()
         begin()
         defer {
@@ -124,7 +124,7 @@ struct Batch {
         if !hasFollowed { stack.root.noticeOutsideWrites() }
         let all = [context] + others
         for one in all {
-            one.beginBatch(with: all.filter { $0 !== one }, named: ([context] + named).filter { $0 !== one })
+            one.beginBatch(with: all.filter { $0 !== one }, workContexts: ([context] + workContexts).filter { $0 !== one })
         }
     }
 
@@ -156,22 +156,22 @@ struct Batch {
             for context in contexts { try context.throwRefusal() }
             try context.throwFailures(failures)
         }
-        uniteWithLinked(contexts)
+        mergeOriginsOfLinked(contexts)
     }
 
     /// Makes the save depend on the saves of other data sources whose objects the batch has linked.
-    private func uniteWithLinked(_ contexts: [PrivateContext]) {
+    private func mergeOriginsOfLinked(_ contexts: [PrivateContext]) {
         guard contexts.contains(where: { !$0.linkedEntities.isEmpty }) else { return }
         let linked = contexts.reduce(into: Set<Int>()) { $0.formUnion($1.linkedEntities) }
-        let strangers = linked.filter { entity in !contexts.contains { $0.bindings[entity].isOwned } }
-        let sources = stack.tiers(owning: strangers).map(\.source)
-        if !sources.isEmpty { stack.unite([source] + sources) }
+        let unownedEntities = linked.filter { entity in !contexts.contains { $0.bindings[entity].isOwned } }
+        let sources = stack.tiers(owning: unownedEntities).map(\.source)
+        if !sources.isEmpty { stack.mergeOrigins([source] + sources) }
     }
 
     /// Checks the edits, and passes the edits to the root.
     ///
     /// - Parameter epochs: The leases of the batch.
-    private func handOver(
+    private func submit(
         _ isAwaited: Bool, _ epochs: [LeaseEpoch]
     ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
         var changes = try context.collectChanges()
@@ -215,23 +215,23 @@ struct Batch {
 }
 
 extension PrivateContext {
-    fileprivate func beginBatch(with companions: [PrivateContext], named: [PrivateContext]) {
+    fileprivate func beginBatch(with otherBatchContexts: [PrivateContext], workContexts: [PrivateContext]) {
         if let new = stack.root.events(since: position) {
-            for event in new.events { take(event) }
+            for event in new.events { apply(event) }
             position = new.position
         }
-        self.companions = companions
-        self.named = named
-        keptLookups = KeptLookups()
+        self.otherBatchContexts = otherBatchContexts
+        self.workContexts = workContexts
+        lookupCache = LookupCache()
         isInBatch = true
     }
 
     fileprivate func endBatch() {
         isInBatch = false
-        keptLookups = nil
-        companions = []
-        named = []
-        leased = nil
+        lookupCache = nil
+        otherBatchContexts = []
+        workContexts = []
+        leasedEntities = nil
         forgetDeletions()
         linkedEntities = []
     }
@@ -281,14 +281,14 @@ struct EarlyWriteBatch {
     mutating func begin(newestSave: Int64?) {
         self.newestSave = newestSave
         isInBatch = true
-        if let last = earlyWrite, last.wasInVain { batchesToSkip = EarlyWriteBatch.pause }
+        if let last = earlyWrite, last.wasWasteful { batchesToSkip = EarlyWriteBatch.pause }
         earlyWrite = nil
     }
 
     /// Returns the early write of the batch, and begins the early write if necessary. Returns nil if an early write is not
     /// possible.
     mutating func take(in root: RootTier) -> EarlyWrite? {
-        if let earlyWrite { return earlyWrite.isOver ? nil : earlyWrite }
+        if let earlyWrite { return earlyWrite.hasEnded ? nil : earlyWrite }
         guard let before = newestSave else { return nil }
         // Try only once in a batch.
         newestSave = nil
@@ -324,13 +324,13 @@ extension PrivateContext {
             let earlyWrite = earlyWrites.take(in: stack.root)
         else { return }
         var rows: [StoredRow] = []
-        rows.reserveCapacity(binding.inserted.count - binding.earlyCount)
-        for object in binding.inserted[binding.earlyCount..<binding.inserted.count - 1] where object.state == .inserted
+        rows.reserveCapacity(binding.inserted.count - binding.earlyWriteCount)
+        for object in binding.inserted[binding.earlyWriteCount..<binding.inserted.count - 1] where object.state == .inserted
         {
             object.row.compact(object.layout)
             rows.append(StoredRow(key: object.key, row: object.row))
         }
-        binding.earlyCount = binding.inserted.count - 1
+        binding.earlyWriteCount = binding.inserted.count - 1
         stack.root.write(NewRows(entity: binding.layout.index, rows), for: earlyWrite)
     }
 }

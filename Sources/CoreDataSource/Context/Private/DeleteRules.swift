@@ -15,9 +15,9 @@ struct DeleteRules {
     /// Whether the contexts are drafts in which objects were just deleted.
     private let isOfDraft: Bool
     /// The entities whose leases the batch has; nil in a store that is not shared.
-    private let leased: Set<Int>?
+    private let leasedEntities: Set<Int>?
     /// Whether the deleted objects were never saved. If true, saved objects only lose their links to the deleted objects.
-    private var sparesSaved = false
+    private var keepsSavedObjects = false
     private var denials: [Denial] = []
     /// The entities whose rows are deleted without making objects.
     private var entitiesDeletedAsRows: Set<Int> = []
@@ -33,13 +33,13 @@ struct DeleteRules {
 
     /// - Parameters:
     ///   - contexts: The contexts whose edits are saved together.
-    ///   - leased: The entities whose leases the batch has; nil in a store that is not shared.
+    ///   - leasedEntities: The entities whose leases the batch has; nil in a store that is not shared.
     ///   - onlyCascades: Whether to apply only the rule Cascade.
-    init(_ contexts: [EditingContext], leased: Set<Int>? = nil, onlyCascades: Bool = false) {
+    init(_ contexts: [EditingContext], leasedEntities: Set<Int>? = nil, onlyCascades: Bool = false) {
         self.contexts = contexts
         self.onlyCascades = onlyCascades
         isOfDraft = onlyCascades && contexts.allSatisfy { $0.editing == .inDraft }
-        self.leased = leased
+        self.leasedEntities = leasedEntities
     }
 
     mutating func apply() throws {
@@ -62,7 +62,7 @@ struct DeleteRules {
             }
             if wave.isEmpty { break }
             for (context, objects) in isOfDraft ? wave.flatMap(DeleteRules.bySaved) : wave {
-                sparesSaved = isOfDraft && objects[0].state == .gone
+                keepsSavedObjects = isOfDraft && objects[0].state == .gone
                 for start in stride(from: 0, to: objects.count, by: DeleteRules.batch) {
                     try apply(to: Array(objects[start..<min(start + DeleteRules.batch, objects.count)]), in: context)
                 }
@@ -83,11 +83,11 @@ struct DeleteRules {
         guard let layout = objects.first?.layout else { return }
         // Check even if no rows of the entity exist now, because another batch may be inserting such rows.
         for entity in context.stack.graph.reach(of: [layout.index]).sorted() {
-            if let leased, !leased.contains(entity), !context.bindings[entity].layout.isAbstract {
-                throw reachesTooFar(context, layout.name, entity)
+            if let leasedEntities, !leasedEntities.contains(entity), !context.bindings[entity].layout.isAbstract {
+                throw notOwnedError(context, layout.name, entity)
             }
             if context.stack.isOwned(entity), !contexts.contains(where: { $0.bindings[entity].isOwned }) {
-                throw reachesTooFar(context, layout.name, entity)
+                throw notOwnedError(context, layout.name, entity)
             }
         }
         for relationship in layout.relationships { try apply(relationship, to: objects, in: context) }
@@ -126,7 +126,7 @@ struct DeleteRules {
             } else {
                 try context.reading { () throws(DataSourceError) in try context.readObjects(ends.values.joined()) }
                 for end in ends.values.joined() {
-                    if let other = context.known(end) ?? nil { try delete(other, for: relationship.path.entity) }
+                    if let other = context.cachedObject(end) ?? nil { try delete(other, for: relationship.path.entity) }
                 }
             }
         }
@@ -153,7 +153,7 @@ struct DeleteRules {
             for object in objects {
                 guard let end = object.end(column, relationship) else { continue }
                 try context.reading { () throws(DataSourceError) in try context.readObjects([end]) }
-                if let partner = context.known(end) ?? nil, partner.end(column, relationship)?.key == object.key {
+                if let partner = context.cachedObject(end) ?? nil, partner.end(column, relationship)?.key == object.key {
                     try unlink(partner, column, for: relationship.path.entity)
                 }
             }
@@ -187,7 +187,7 @@ struct DeleteRules {
     private func check(_ denial: Denial) throws {
         guard let context = denial.object.context as? EditingContext else { return }
         try context.reading { () throws(DataSourceError) in try context.readObjects(denial.ends) }
-        let left = denial.ends.compactMap { context.known($0) ?? nil }
+        let left = denial.ends.compactMap { context.cachedObject($0) ?? nil }
         guard let first = left.first else { return }
         let (name, relationship) = (denial.object.layout.name, denial.relationship.name)
         let linked = left.count == 1 ? "\(first.objectID) is" : "\(left.count) objects are"
@@ -201,7 +201,7 @@ struct DeleteRules {
     // MARK: Changing
 
     private func delete(_ object: ManagedObject, for entity: String) throws {
-        if sparesSaved, !object.isInserted { return }
+        if keepsSavedObjects, !object.isInserted { return }
         guard !object.isDeleted, let context = try editor(of: object, for: entity) else { return }
         try context.delete(owned: object)
     }
@@ -224,10 +224,10 @@ struct DeleteRules {
     private func editor(of object: ManagedObject, for entity: String) throws -> EditingContext? {
         guard let context = object.context as? EditingContext else { return nil }
         if context.mayEdit(object.layout.index) { return context }
-        throw reachesTooFar(context, entity, object.layout.index)
+        throw notOwnedError(context, entity, object.layout.index)
     }
 
-    private func reachesTooFar(_ context: EditingContext, _ entity: String, _ reached: Int) -> DataSourceError {
+    private func notOwnedError(_ context: EditingContext, _ entity: String, _ reached: Int) -> DataSourceError {
         let name = context.stack.layout.entities[reached].name
         let owner = context.stack.owner(ofEntity: reached) ?? "another data source or process"
         return DataSourceError(

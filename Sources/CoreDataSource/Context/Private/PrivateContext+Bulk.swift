@@ -17,9 +17,9 @@ enum RowChangeWay {
 /// the store changes the rows.
 extension PrivateContext {
     /// The largest number of rows of one entity that such a change adds to a change set.
-    static let mostChangedRows = 1 << 14
+    static let maxChangedRows = 1 << 14
     /// If the store makes the change, the rules of the model are checked on at most this number of rows.
-    private static let mostCheckedRows = 256
+    private static let maxCheckedRows = 256
 
     /// Makes the next save delete all matching rows.
     func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> RowChangeWay {
@@ -32,7 +32,7 @@ extension PrivateContext {
         for entity in plan.family {
             var changes = EntityChanges(entity: entity)
             let (rows, areAll) = try rows(plan, ofEntity: entity, isLimited)
-            if !areAll { return forgetNoted(start, .tooManyRows) }
+            if !areAll { return discardBulkChanges(start, .tooManyRows) }
             changes.deleted = rows
             try checkCancellation(0)
             record(changes)
@@ -76,14 +76,14 @@ extension PrivateContext {
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
             if probes.isEmpty { probes = Array(rows.prefix(1)) }
             guard try probes.allSatisfy({ try setsOnly(values, by: assign, on: $0, of: entity) }) else {
-                return forgetNoted(start, .objects)
+                return discardBulkChanges(start, .objects)
             }
             // If there are too many rows, check the rules only on the first rows.
-            let checked = areAll ? rows[...] : rows.prefix(PrivateContext.mostCheckedRows)
+            let checked = areAll ? rows[...] : rows.prefix(PrivateContext.maxCheckedRows)
             record(
                 try changes(to: checked, of: bindings[entity], values: values, checkCancellation: checkCancellation))
         }
-        return way == .rows ? .rows : forgetNoted(start, way)
+        return way == .rows ? .rows : discardBulkChanges(start, way)
     }
 
     /// Makes the store change all matching rows.
@@ -92,7 +92,7 @@ extension PrivateContext {
     ///   - values: The new values by column; nil to delete the rows.
     ///   - source: The data source that makes the change.
     /// - Returns: The number of changed rows.
-    func makeInStore(
+    func changeInStore(
         _ plan: FetchPlan, _ values: [Int: RowValue]?, from source: SaveSource
     ) throws -> Int {
         try reading(registersObjects: false) { () throws(DataSourceError) in
@@ -104,7 +104,7 @@ extension PrivateContext {
         }
     }
 
-    private func forgetNoted(_ start: Int, _ way: RowChangeWay) -> RowChangeWay {
+    private func discardBulkChanges(_ start: Int, _ way: RowChangeWay) -> RowChangeWay {
         bulkChanges.removeSubrange(start...)
         return way
     }
@@ -113,10 +113,10 @@ extension PrivateContext {
     private func setsOnly<Object: ManagedObject>(
         _ values: [Int: RowValue], by assign: (Object) -> Void, on stored: StoredRow, of entity: Int
     ) throws(DataSourceError) -> Bool {
-        let probe: Object = try typed(bindings[entity].lone(stored))
+        let probe: Object = try typed(bindings[entity].detachedObject(stored))
         assign(probe)
         let expected = stored.row.setting(values.map { (column: $0, value: $1) })
-        return !probe.hasFollowed && probe.row.columnsChanged(since: expected, bindings[entity].layout).isEmpty
+        return !probe.hasUsedRelationshipWithoutContext && probe.row.columnsChanged(since: expected, bindings[entity].layout).isEmpty
     }
 
     private func canUpdateRows(ofEntity entity: Int, _ values: [Int: RowValue]) -> Bool {
@@ -148,7 +148,7 @@ extension PrivateContext {
             for number in known..<failures.count {
                 failures[number].message += " The object is \(layout.name)/\(stored.key)."
             }
-            try throwIfMany(failures)
+            try throwIfErrorLimitReached(failures)
             changes.updated.append(
                 UpdatedRow(
                     key: stored.key, row: row, previous: stored.row,
@@ -168,9 +168,9 @@ extension PrivateContext {
         try reading(registersObjects: false) { () throws(DataSourceError) in
             var plan = FetchPlan(plan.query.of(entity: entity))
             plan.query.budget = QueryBudget(isCancellable: isCancellable)
-            if isLimited { plan.query.limit = PrivateContext.mostChangedRows + 1 }
+            if isLimited { plan.query.limit = PrivateContext.maxChangedRows + 1 }
             let rows = try rows(plan, columns: nil)
-            return (rows, !isLimited || rows.count <= PrivateContext.mostChangedRows)
+            return (rows, !isLimited || rows.count <= PrivateContext.maxChangedRows)
         }
     }
 
@@ -201,7 +201,7 @@ extension PrivateContext {
 
 extension EntityBinding {
     /// Returns an object outside any context, with the stored row.
-    fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
+    fileprivate func detachedObject(_ stored: StoredRow) -> ManagedObject {
         type.make(ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, .saved, asOf: 0)
     }
 }

@@ -38,7 +38,7 @@ extension PrivateContext {
             let column = try column(keyPath, of: type, bindings[entity].layout)
             let family = bindings[entity].layout.concreteFamily
             guard bindings[entity].layout.columns[column].isStored else { return }
-            if isOfOthers(family) { return try preloadOthers(entity, column, values.lazy.map(\.storedValue.value)) }
+            if isOwnedElsewhere(family) { return try preloadFromOtherDataSources(entity, column, values.lazy.map(\.storedValue.value)) }
             for concrete in family where bindings[concrete].isOwned && !bindings[concrete].hasAllRows {
                 try preload(bindings[concrete], column, values.lazy.map(\.storedValue.value))
             }
@@ -58,7 +58,7 @@ extension PrivateContext {
                 continue
             }
             wanted.insert(value)
-            if wanted.count == PrivateContext.preloadedAtOnce {
+            if wanted.count == PrivateContext.preloadBatchSize {
                 try read(wanted, binding, column)
                 wanted = []
             }
@@ -67,27 +67,27 @@ extension PrivateContext {
         if wanted.count > 1 { try read(wanted, binding, column) }
     }
 
-    private static let preloadedAtOnce = 1000
+    private static let preloadBatchSize = 1000
 
     /// Like ``preload(_:_:_:)``, for an entity of another data source.
-    private func preloadOthers(
+    private func preloadFromOtherDataSources(
         _ entity: Int, _ column: Int, _ values: some Sequence<RowValue>
     ) throws(DataSourceError) {
         let storage = bindings[entity].layout.columns[column].storage
         var wanted: Set<RowValue> = []
         for value in values where value != .null && value.fits(storage) {
-            if keptLookups?.result(entity, column, value) != nil { continue }
+            if lookupCache?.result(entity, column, value) != nil { continue }
             wanted.insert(value)
-            if wanted.count == PrivateContext.preloadedAtOnce {
-                try readOthers(wanted, entity, column)
+            if wanted.count == PrivateContext.preloadBatchSize {
+                try readFromOtherDataSources(wanted, entity, column)
                 wanted = []
             }
         }
         // For a single value, the later look-up costs the same.
-        if wanted.count > 1 { try readOthers(wanted, entity, column) }
+        if wanted.count > 1 { try readFromOtherDataSources(wanted, entity, column) }
     }
 
-    private func readOthers(_ values: Set<RowValue>, _ entity: Int, _ column: Int) throws(DataSourceError) {
+    private func readFromOtherDataSources(_ values: Set<RowValue>, _ entity: Int, _ column: Int) throws(DataSourceError) {
         let layout = bindings[entity].layout
         let isUnique = layout.concreteFamily.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
         // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is
@@ -102,10 +102,10 @@ extension PrivateContext {
         var missing = values
         for object in objects {
             let value = object.row.value(column, layout.columns[column].storage)
-            if missing.remove(value) != nil { keptLookups?.keep(object, entity, column, value) }
+            if missing.remove(value) != nil { lookupCache?.keep(object, entity, column, value) }
         }
         if objects.count == limit { return }
-        for value in missing { keptLookups?.keep(nil, entity, column, value) }
+        for value in missing { lookupCache?.keep(nil, entity, column, value) }
     }
 
     private func read(

@@ -87,7 +87,7 @@ extension PrivateContext {
             }
         }
         if failures.count > known { name(object, in: &failures[known...]) }
-        try throwIfMany(failures)
+        try throwIfErrorLimitReached(failures)
     }
 
     /// Adds the name of the object to the messages of errors.

@@ -18,17 +18,17 @@ internal import RowStore
 /// **Isolation**: the serial queue of its data source. The context is valid only during the call that gets it.
 public final class PrivateContext: EditingContext {
     /// The other contexts whose edits are saved together with the edits of this context.
-    var companions: [PrivateContext] = []
+    var otherBatchContexts: [PrivateContext] = []
     /// The position of the context's tier in the order of tiers.
     private(set) lazy var firstOwnedIndex = bindings.firstIndex(where: \.isOwned) ?? .max
     /// The other contexts whose objects the work may use.
-    var named: [PrivateContext] = []
+    var workContexts: [PrivateContext] = []
     /// The sweeps of the batch.
     var sweeps = ChildSweeps()
     /// Whether delete rules are being applied. Delete rules may change rows that no data source owns.
     private(set) var isApplyingRules = false
     /// The entities whose leases the batch has; nil in a store that is not shared, and while a batch is rehearsed.
-    var leased: Set<Int>?
+    var leasedEntities: Set<Int>?
     /// Whether cascades have already been applied during the batch.
     private var hasCascaded = false
     /// Whether the last application of delete rules threw an error, or is still running.
@@ -40,7 +40,7 @@ public final class PrivateContext: EditingContext {
     private(set) lazy var sharesConstraints = hasSharedConstraints()
 
     override func editor(ofEntity entity: Int) -> ManagedObjectContext {
-        let others = isApplyingRules ? companions : named
+        let others = isApplyingRules ? otherBatchContexts : workContexts
         if bindings[entity].isOwned || others.isEmpty { return self }
         if let owner = others.first(where: { $0.bindings[entity].isOwned }) { return owner }
         // Links between objects of two contexts belong to the context of the first end.
@@ -58,7 +58,7 @@ public final class PrivateContext: EditingContext {
         return bindings[entity].layout.links != nil && mayLink(entity)
     }
 
-    override var partners: [EditingContext] { companions }
+    override var otherEditingContexts: [EditingContext] { otherBatchContexts }
 
     override var editing: ObjectEditing { .inBatch }
 
@@ -66,7 +66,7 @@ public final class PrivateContext: EditingContext {
     override var lookupIsolation: ReadIsolation { .lookup }
 
     override func editor(of object: ManagedObject) -> EditingContext {
-        named.first { $0 === object.context } ?? self
+        workContexts.first { $0 === object.context } ?? self
     }
 
     override func willDelete(_ object: ManagedObject) {
@@ -88,7 +88,7 @@ public final class PrivateContext: EditingContext {
     ///
     /// - Complexity: O(n) in the number of objects that the cascades delete. Each object is visited once.
     override func completeEdits() throws {
-        if deletions.isEmpty, companions.isEmpty || companions.allSatisfy(\.deletions.isEmpty) { return }
+        if deletions.isEmpty, otherBatchContexts.isEmpty || otherBatchContexts.allSatisfy(\.deletions.isEmpty) { return }
         if isApplyingRules || !isInBatch { return }
         try applyingRules(onlyCascades: true) {}
     }
@@ -97,7 +97,7 @@ public final class PrivateContext: EditingContext {
     ///
     /// - Parameter onlyCascades: Whether to apply only cascades, and to leave all other rules to the end of the batch.
     func applyingRules(onlyCascades: Bool = false, _ body: () throws -> Void) throws {
-        let contexts = [self] + companions
+        let contexts = [self] + otherBatchContexts
         for context in contexts {
             context.isApplyingRules = true
             // An earlier call may have applied only some of the rules, or may have failed. Collect all deletions again.
@@ -106,7 +106,7 @@ public final class PrivateContext: EditingContext {
             context.hasFailedToCascade = true
         }
         defer { for context in contexts { context.isApplyingRules = false } }
-        var rules = DeleteRules(contexts, leased: leased, onlyCascades: onlyCascades)
+        var rules = DeleteRules(contexts, leasedEntities: leasedEntities, onlyCascades: onlyCascades)
         try rules.apply()
         try body()
         for context in contexts { context.hasFailedToCascade = false }
@@ -118,7 +118,7 @@ public final class PrivateContext: EditingContext {
 
     /// Whether the owners of both ends of links take part in the batch.
     private func mayLink(_ layout: Int) -> Bool {
-        let others = isApplyingRules ? companions : named
+        let others = isApplyingRules ? otherBatchContexts : workContexts
         return stack.graph.ends(ofLinks: layout).allSatisfy { end in
             bindings[end].isOwned || others.contains { $0.bindings[end].isOwned }
                 || isApplyingRules && !stack.isOwned(end)
@@ -127,11 +127,11 @@ public final class PrivateContext: EditingContext {
 
     override func notOwned(_ layout: EntityLayout) -> DataSourceError {
         guard let links = layout.links else { return super.notOwned(layout) }
-        let strangers = stack.graph.ends(ofLinks: layout.index).filter { !bindings[$0].isOwned }
+        let unownedEntities = stack.graph.ends(ofLinks: layout.index).filter { !bindings[$0].isOwned }
             .map { bindings[$0].layout.name }
         return DataSourceError(
             .entityNotOwned,
-            "\(owner ?? "") does not own \(strangers.joined(separator: " and ")), and cannot change links of \(links.entity).\(links.name) alone. Use container.perform(in:) with the data sources of both ends.",
+            "\(owner ?? "") does not own \(unownedEntities.joined(separator: " and ")), and cannot change links of \(links.entity).\(links.name) alone. Use container.perform(in:) with the data sources of both ends.",
             entityName: links.entity, attributeName: links.name)
     }
 
@@ -155,7 +155,7 @@ public final class PrivateContext: EditingContext {
     public func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?
     ) throws -> Int {
-        let objects = try changeable(type, predicate)
+        let objects = try editableObjects(type, predicate)
         for (index, object) in objects.enumerated() {
             try checkCancellation(index)
             delete(object)
@@ -182,7 +182,7 @@ public final class PrivateContext: EditingContext {
     public func update<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, set assignments: [FetchAssignment<Object>]
     ) throws -> Int {
-        let objects = try changeable(type, predicate)
+        let objects = try editableObjects(type, predicate)
         for (index, object) in objects.enumerated() {
             try checkCancellation(index)
             for assignment in assignments { assignment.apply(object) }
@@ -193,7 +193,7 @@ public final class PrivateContext: EditingContext {
     /// Returns the matching objects, in any order.
     ///
     /// - Throws: `entityNotOwned` if any of the objects may not be edited; the errors of a fetch.
-    private func changeable<Object: ManagedObject>(
+    private func editableObjects<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws -> [Object] {
         try reading { () throws(DataSourceError) in
@@ -221,7 +221,7 @@ public final class PrivateContext: EditingContext {
     /// **Complexity**: O(n) in the number of edited objects.
     public func rollback() {
         rollback(isEnd: false)
-        for companion in companions { companion.rollback(isEnd: false) }
+        for companion in otherBatchContexts { companion.rollback(isEnd: false) }
     }
 
     /// Throws the error that an edit or the read of a relationship could not throw.
@@ -243,7 +243,7 @@ public final class PrivateContext: EditingContext {
     }
 
     /// The number of index entries that were visited while values were added to unique indexes.
-    package var uniqueIndexLooks: Int { bindings.reduce(0) { $0 + $1.uniqueIndexLooks } }
+    package var uniqueIndexProbeCount: Int { bindings.reduce(0) { $0 + $1.uniqueIndexProbeCount } }
 
     /// Forgets all registered objects.
     package func forgetObjects() { forgetAll() }
@@ -261,17 +261,17 @@ extension PrivateContext: CustomStringConvertible {
 
 /// Updating the registered objects after changes outside the context. This happens only between two batches.
 extension PrivateContext {
-    func take(_ event: FeedEvent) {
+    func apply(_ event: FeedEvent) {
         related.removeAll()
         switch event {
         case .changes(let changes):
-            for entity in changes.entities { take(entity, asOf: changes.number) }
+            for entity in changes.entities { apply(entity, asOf: changes.number) }
         case .unknown(let entities):
             for entity in entities ?? Set(bindings.indices) { bindings[entity].forgetObjects() }
         }
     }
 
-    private func take(_ changes: EntityChanges, asOf number: Int64) {
+    private func apply(_ changes: EntityChanges, asOf number: Int64) {
         let binding = bindings[changes.entity]
         for change in changes.updated {
             guard let object = binding.objects[change.key] else { continue }
@@ -314,7 +314,7 @@ extension PrivateContext {
         }
         switch try updateRows(plan, to: values, assign: assign, checkCancellation: checkCancellation) {
         case .rows: return nil
-        case .tooManyRows: return SaveReport(updated: try makeInStore(plan, values, from: source))
+        case .tooManyRows: return SaveReport(updated: try changeInStore(plan, values, from: source))
         case .objects:
             try update(type, where: predicate, set: assignments)
             return nil
@@ -331,7 +331,7 @@ extension PrivateContext {
         let plan = try changePlan(type, predicate)
         switch try deleteRows(plan, checkCancellation) {
         case .rows: return nil
-        case .tooManyRows: return SaveReport(deleted: try makeInStore(plan, nil, from: source))
+        case .tooManyRows: return SaveReport(deleted: try changeInStore(plan, nil, from: source))
         case .objects:
             try delete(type, where: predicate)
             return nil

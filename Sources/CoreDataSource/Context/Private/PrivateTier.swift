@@ -30,7 +30,7 @@ package actor PrivateTier {
         self.owner = owner
         executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))
         source = SaveSource(owner)
-        stack.join(source, ownedEntities)
+        stack.register(source, ownedEntities)
         lockPosition = ownedEntities.min() ?? .max
         reach = stack.graph.reach(of: ownedEntities).subtracting(ownedEntities)
         leases = stack.root.leases == nil ? nil : TierLeases(ownedEntities, reach, stack.layout)
@@ -112,10 +112,10 @@ extension PrivateTier {
     }
 
     /// Runs the work, checks its edits as a save would, and discards the edits.
-    nonisolated func performRehearsal<Result: Sendable>(
+    nonisolated func performDryRun<Result: Sendable>(
         values: Int, _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> Result {
-        try await TierCall([self], .reach).rehearse(values: values) { try work($0[0]) }
+        try await TierCall([self], .reach).dryRun(values: values) { try work($0[0]) }
     }
 
     /// Runs the work on the queue, saves its edits, and blocks until the save is in the store.
@@ -130,12 +130,12 @@ extension PrivateTier {
             "performAndWait of \(owner) was called inside a private context or container.read, and could wait for itself. In a hook or perform { }, use the context that is passed in, and write to other data sources afterwards."
         )
         try stack.root.admission.enterAndWait(1)
-        defer { if MainQueue.isCurrent { MainActor.assumeIsolated { stack.mainWaker.mergeObjects() } } }
+        defer { if MainQueue.isCurrent { MainActor.assumeIsolated { stack.mainNotifier.mergeObjects() } } }
         let saved: SavedWork<Result>
         do {
             defer { stack.root.admission.leave(1) }
             let call = TierCall([self], .reach)
-            saved = try call.holding(call.blocked[...]) { try call.save(isAwaited: true) { try work($0[0]) } }
+            saved = try call.withBlockedQueues(call.blocked[...]) { try call.save(isAwaited: true) { try work($0[0]) } }
         }
         if let number = saved.uncommitted { try stack.root.waitUntilCommitted(number) }
         return saved
@@ -149,13 +149,13 @@ extension PrivateTier {
         values: Int = 1, deletes: Bool = true, _ work: @escaping @Sendable (PrivateContext) throws -> Result,
         callback: @escaping @MainActor @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void
     ) {
-        let waker = stack.mainWaker
+        let notifier = stack.mainNotifier
         let admission = stack.root.admission
         do throws(DataSourceError) { try admission.enterNow(values) } catch {
-            return waker.callBack(afterMerge: false) { callback(.failure(error)) }
+            return notifier.callBack(afterMerge: false) { callback(.failure(error)) }
         }
         let finish: @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void = { result in
-            waker.callBack(afterMerge: true) {
+            notifier.callBack(afterMerge: true) {
                 admission.forgetValues(values)
                 callback(result)
             }
@@ -166,7 +166,7 @@ extension PrivateTier {
         call.blocked[0].executor.enqueue {
             self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
             let saved = Swift.Result {
-                try call.holding(call.blocked.dropFirst()) { try call.save(isAwaited: true) { try work($0[0]) } }
+                try call.withBlockedQueues(call.blocked.dropFirst()) { try call.save(isAwaited: true) { try work($0[0]) } }
             }
             admission.endBatch()
             guard case .success(let work) = saved, let number = work.uncommitted else { return finish(saved) }
@@ -180,7 +180,7 @@ extension PrivateTier {
     fileprivate func run<R: Sendable>(
         _ call: TierCall, _ body: @Sendable () throws -> R
     ) -> Swift.Result<R, any Error> {
-        Swift.Result { try call.holding(call.blocked.dropFirst(), body) }
+        Swift.Result { try call.withBlockedQueues(call.blocked.dropFirst(), body) }
     }
 }
 
@@ -203,8 +203,8 @@ struct TierCall: Sendable {
     /// The tiers whose contexts the work gets, at least one.
     private let tiers: [PrivateTier]
     /// The tiers whose rows the save may change.
-    private let joined: [PrivateTier]
-    /// The tiers whose queues are blocked during the call: ``joined``, and maybe others.
+    private let participants: [PrivateTier]
+    /// The tiers whose queues are blocked during the call: ``participants``, and maybe others.
     fileprivate let blocked: [PrivateTier]
     private let scope: BatchScope
 
@@ -216,7 +216,7 @@ struct TierCall: Sendable {
         self.tiers = tiers
         self.scope = scope
         blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
-        joined = scope == .reach ? blocked : tiers
+        participants = scope == .reach ? blocked : tiers
     }
 
     /// Returns the given tiers, and the tiers in which delete rules may change rows. The result is sorted: every call locks the
@@ -239,34 +239,34 @@ struct TierCall: Sendable {
         try await stack.root.admission.enter(values)
         let outcome = await blocked[0].run(self) { try save(isAwaited: level == .store, work) }
         stack.root.admission.leave(values)
-        if case .failure = outcome, isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
+        if case .failure = outcome, isOnMain && values > 0 { await stack.mainNotifier.mergeNow() }
         let saved = try outcome.get()
         var failure: (any Error)?
         if level == .store, let number = saved.uncommitted {
             do { try await stack.root.committed(number) } catch { failure = error }
         }
         // The main context may still show a failed save, so merge the rollback of the save.
-        if level == .main || isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
+        if level == .main || isOnMain && values > 0 { await stack.mainNotifier.mergeNow() }
         if let failure { throw failure }
         return saved
     }
 
     /// Waits for admission, runs the work, checks its edits as a save would, and discards the edits.
-    func rehearse<Result: Sendable>(
+    func dryRun<Result: Sendable>(
         values: Int, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> Result {
         try await stack.root.admission.enter(values)
         let outcome = await blocked[0].run(self) {
-            try batch(leases: nil).rehearse { _ in try work(tiers.map(\.box.context)) }
+            try batch(leases: nil).dryRun { _ in try work(tiers.map(\.box.context)) }
         }
         stack.root.admission.leave(values)
         return try outcome.get()
     }
 
     /// Runs the body while the queues of the tiers are blocked.
-    fileprivate func holding<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
+    fileprivate func withBlockedQueues<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
         guard let next = tiers.first else { return try body() }
-        return try next.executor.runAndWait { try holding(tiers.dropFirst(), body) }
+        return try next.executor.runAndWait { try withBlockedQueues(tiers.dropFirst(), body) }
     }
 
     /// Runs the work, and saves all its edits as one save, on the blocked queues. If the call throws, it changes nothing.
@@ -276,7 +276,7 @@ struct TierCall: Sendable {
     fileprivate func save<Result: Sendable>(
         isAwaited: Bool, _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
-        if joined.count > 1 { stack.unite(joined.map(\.source)) }
+        if participants.count > 1 { stack.mergeOrigins(participants.map(\.source)) }
         let contexts = tiers.map(\.box.context)
         let (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
         let report = SaveReport(changes, stack.layout)
@@ -299,8 +299,8 @@ struct TierCall: Sendable {
     private func batch(leases: LeaseSet?) -> Batch {
         let first = tiers[0]
         return Batch(
-            first.box.context, first.source, with: joined.filter { $0 !== first }.map(\.box.context),
-            named: tiers.filter { $0 !== first }.map(\.box.context), leases: leases)
+            first.box.context, first.source, with: participants.filter { $0 !== first }.map(\.box.context),
+            workContexts: tiers.filter { $0 !== first }.map(\.box.context), leases: leases)
     }
 }
 

@@ -55,7 +55,7 @@ extension PrivateContext {
     private func record<Parent: ManagedObject>(
         _ keyPath: PartialKeyPath<Parent>, of parent: Parent, keeping kept: [ManagedObject?], rules: SyncRules
     ) throws {
-        if let other = named.first(where: { $0 === parent.context }) {
+        if let other = workContexts.first(where: { $0 === parent.context }) {
             return try other.record(keyPath, of: parent, keeping: kept, rules: rules)
         }
         checkInBatch()
@@ -126,7 +126,7 @@ extension PrivateContext {
             }
         }
         if let call, call.deletion.refuses(report.deleted.count, of: report.stored) {
-            throw call.deletion.tooMuch(report.deleted.count, of: report.stored, "the swept relationships")
+            throw call.deletion.tooManyDeletionsError(report.deleted.count, of: report.stored, "the swept relationships")
         }
         return report
     }
@@ -247,7 +247,7 @@ struct ChildSweep {
                 entityName: parent.layout.name)
         }
         if hasIgnored, !options.contains(.allowsIgnoredValues) { return false }
-        if rules.deletion.refuses(lacking, of: stored) { throw rules.deletion.tooMuch(lacking, of: stored, name) }
+        if rules.deletion.refuses(lacking, of: stored) { throw rules.deletion.tooManyDeletionsError(lacking, of: stored, name) }
         return true
     }
 }
@@ -309,7 +309,7 @@ extension PrivateContext {
             switch try deleteRows(all, checkCancellation) {
             case .rows: return
             case .tooManyRows:
-                _ = try makeInStore(all, nil, from: source)
+                _ = try changeInStore(all, nil, from: source)
                 return
             case .objects: break
             }
@@ -382,7 +382,7 @@ public struct SyncDeletion: Sendable, Hashable {
     /// Returns the error for too many deletions.
     ///
     /// - Parameter scope: The scope or the relationship of the list, for the message.
-    func tooMuch(_ missing: Int, of count: Int, _ scope: String, entity: String? = nil) -> DataSourceError {
+    func tooManyDeletionsError(_ missing: Int, of count: Int, _ scope: String, entity: String? = nil) -> DataSourceError {
         let advice =
             switch limit {
             case .share(let share):

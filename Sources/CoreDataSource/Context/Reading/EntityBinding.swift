@@ -51,7 +51,7 @@ final class EntityBinding {
     /// The number of saved objects that the batch has deleted.
     private(set) var deletedCount = 0
     /// The number of inserted objects that were passed to the early write.
-    var earlyCount = 0
+    var earlyWriteCount = 0
     /// Whether the batch has deleted any object, including an object that it had inserted.
     private(set) var hasDeletions = false
     /// The indexes of columns without a uniqueness constraint.
@@ -71,11 +71,11 @@ final class EntityBinding {
     /// such a value to a row, look-ups find the row in the unique index first.
     private var absentValues: [Int: Set<RowValue>] = [:]
     /// Columns without an index whose look-up was recorded as a diagnostic.
-    var notedColumns = ColumnSet()
+    var diagnosedColumns = ColumnSet()
 
     init(_ layout: EntityLayout, type: ManagedObject.Type, rules: ValidationRules, rights: EntityRights) {
         self.layout = layout
-        home = ObjectHome(layout, in: nil, .not)
+        home = ObjectHome(layout, in: nil, .readOnly)
         self.type = type
         self.rules = rules
         self.rights = rights
@@ -191,9 +191,9 @@ final class EntityBinding {
     }
 
     /// Returns the objects that match a predicate that this batch has used before; nil for a new predicate.
-    func repeated(_ predicate: RowPredicate, isOfRegistered: Bool) -> MatchingObjects? {
+    func repeated(_ predicate: RowPredicate, coversRegisteredObjects: Bool) -> MatchingObjects? {
         defer { home.hasValueIndexes = followsValues }
-        return repeatedPredicates.answer(to: predicate, self, isOfRegistered: isOfRegistered)
+        return repeatedPredicates.answer(to: predicate, self, coversRegisteredObjects: coversRegisteredObjects)
     }
 
     private func recordDelete(wasInserted: Bool) {
@@ -211,7 +211,7 @@ final class EntityBinding {
     func endBatch() {
         inserted.removeAll(keepingCapacity: inserted.count < 1024)
         touched.removeAll(keepingCapacity: touched.count < 1024)
-        (insertedCount, deletedCount, misses, earlyCount) = (0, 0, 0, 0)
+        (insertedCount, deletedCount, misses, earlyWriteCount) = (0, 0, 0, 0)
         hasDeletions = false
         if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.endBatch() }
@@ -282,7 +282,7 @@ final class EntityBinding {
         }
         var hash = UniqueHash()
         hash.combine(value)
-        settle(constraint)
+        indexPendingValues(constraint)
         let found = uniqueIndexes[constraint].first(hash, in: objects) {
             !$0.isDeleted && $0.row.holds(value, column: column)
         }
@@ -295,7 +295,7 @@ final class EntityBinding {
         var hash = UniqueHash()
         for value in values { hash.combine(value) }
         let columns = layout.constraints[constraint]
-        settle(constraint)
+        indexPendingValues(constraint)
         return uniqueIndexes[constraint].first(hash, in: objects) { object in
             guard object !== other, !object.isDeleted else { return false }
             return columns.indices.allSatisfy { object.row.holds(values[$0], column: columns[$0]) }
@@ -309,7 +309,7 @@ final class EntityBinding {
         if unindexed[constraint].last == object.key { return }
         unindexed[constraint].append(object.key)
         // Some objects may have been recorded many times.
-        if unindexed[constraint].count > 1024 + 2 * objects.count { settle(constraint) }
+        if unindexed[constraint].count > 1024 + 2 * objects.count { indexPendingValues(constraint) }
     }
 
     /// Records that an object may have new values in the columns of every uniqueness constraint.
@@ -317,7 +317,7 @@ final class EntityBinding {
         for constraint in layout.constraints.indices { indexLater(object, constraint) }
     }
 
-    private func settle(_ constraint: Int) {
+    private func indexPendingValues(_ constraint: Int) {
         if unindexed[constraint].isEmpty { return }
         for key in unindexed[constraint] {
             if let object = objects[key] { index(object, constraint) }
@@ -343,7 +343,7 @@ final class EntityBinding {
     }
 
     /// The number of entries that were visited while values were added to the unique indexes. For tests.
-    var uniqueIndexLooks: Int { uniqueIndexes.reduce(0) { $0 + $1.looks } }
+    var uniqueIndexProbeCount: Int { uniqueIndexes.reduce(0) { $0 + $1.probeCount } }
 
     /// Whether an index has far more entries than there are objects, because values changed.
     var isIndexStale: Bool {

@@ -5,7 +5,7 @@ internal import RowStore
 /// The batch looks up each value once, and later look-ups get the same result. Other data sources may change the rows during
 /// the batch, and only the owner of a row is notified of its changes. So the results and their objects are forgotten when the
 /// batch ends. A rollback forgets the results too, because a delete rule may have deleted an object that no data source owns.
-struct KeptLookups {
+struct LookupCache {
     private struct Lookup: Hashable {
         let entity: Int
         let column: Int

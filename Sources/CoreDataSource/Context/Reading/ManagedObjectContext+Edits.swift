@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     /// Returns the matching inserted and edited objects, in any order.
     func editedObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
-        if let repeated = try repeated(query, isOfRegistered: false) { return Array(repeated.objects) }
+        if let repeated = try repeated(query, coversRegisteredObjects: false) { return Array(repeated.objects) }
         let count = binding.inserted.count + binding.touched.count
         if let (index, values) = index(for: query, insteadOf: count),
             values.reduce(0, { $0 + index.bound($1) }) < count
@@ -24,10 +24,10 @@ extension ManagedObjectContext {
     func countOfTouched(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) || binding.touched.isEmpty { return binding.touched.count }
-        if let repeated = try repeated(query, isOfRegistered: false) { return repeated.savedCount }
+        if let repeated = try repeated(query, coversRegisteredObjects: false) { return repeated.savedCount }
         var touched = binding.touched
         if let (index, values) = index(for: query, insteadOf: touched.count) {
-            touched = values.flatMap(index.wereSaved)
+            touched = values.flatMap(index.savedObjects)
         }
         rowsTested += touched.count
         var count = 0
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
         let binding = bindings[query.entity]
         if !binding.hasEdits { return 0 }
         if query.predicate == .constant(true) { return binding.insertedCount - binding.deletedCount }
-        if let repeated = try repeated(query, isOfRegistered: false) { return repeated.count - repeated.savedCount }
+        if let repeated = try repeated(query, coversRegisteredObjects: false) { return repeated.count - repeated.savedCount }
         return try editedObjects(query).count - countOfTouched(query)
     }
 
@@ -57,7 +57,7 @@ extension ManagedObjectContext {
         }
         for entity in plan.family where bindings[entity].hasEdits {
             let query = plan.query.of(entity: entity)
-            if let known = try repeated(query, isOfRegistered: isRegistered(query)), known.count > 0 { return true }
+            if let known = try repeated(query, coversRegisteredObjects: isRegistered(query)), known.count > 0 { return true }
         }
         return false
     }
@@ -83,7 +83,7 @@ extension ManagedObjectContext {
         if let keys = keys(query, insteadOf: binding.objects.count) {
             return try matching(keys.compactMap { binding.objects[$0] }, query) { !$0.isDeleted }
         }
-        if let repeated = try repeated(query, isOfRegistered: true) { return Array(repeated.objects) }
+        if let repeated = try repeated(query, coversRegisteredObjects: true) { return Array(repeated.objects) }
         if let (index, values) = index(for: query, insteadOf: binding.objects.count) {
             return try matching(values.flatMap(index.all), query) { !$0.isDeleted }
         }
@@ -95,7 +95,7 @@ extension ManagedObjectContext {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) { return binding.objects.count - binding.deletedCount }
         if keys(query, insteadOf: binding.objects.count) != nil { return try registeredObjects(query).count }
-        if let repeated = try repeated(query, isOfRegistered: true) { return repeated.count }
+        if let repeated = try repeated(query, coversRegisteredObjects: true) { return repeated.count }
         if index(for: query, insteadOf: binding.objects.count) != nil { return try registeredObjects(query).count }
         var count = 0
         try forEachMatch(binding.objects.objects, query, where: { !$0.isDeleted }) { _ in count += 1 }
@@ -107,12 +107,12 @@ extension ManagedObjectContext {
     /// Returns the objects that match a predicate that this batch has used before. Returns nil for a new predicate, and if
     /// there are few objects.
     private func repeated(
-        _ query: RowQuery, isOfRegistered: Bool
+        _ query: RowQuery, coversRegisteredObjects: Bool
     ) throws(DataSourceError) -> MatchingObjects? {
         let binding = bindings[query.entity]
-        let count = isOfRegistered ? binding.objects.count : binding.inserted.count + binding.touched.count
+        let count = coversRegisteredObjects ? binding.objects.count : binding.inserted.count + binding.touched.count
         guard binding.rights == .own, count > 64, query.predicate != .constant(true) else { return nil }
-        guard let known = binding.repeated(query.predicate, isOfRegistered: isOfRegistered) else { return nil }
+        guard let known = binding.repeated(query.predicate, coversRegisteredObjects: coversRegisteredObjects) else { return nil }
         hasValueIndexes = true
         rowsTested += try known.update(binding, query.budget)
         return known

@@ -185,7 +185,7 @@ extension ManagedObjectContext {
     func plan<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws(DataSourceError) -> FetchPlan {
         var plan = try FetchPlan(
             request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout,
-            withGoneObjects: withGoneObjects)
+            entitiesWithDeletedObjects: entitiesWithDeletedObjects)
         plan.query.budget = QueryBudget(isCancellable: isCancellable)
         if let cursor = request.after { try follow(cursor, &plan.query) }
         return plan

@@ -7,7 +7,7 @@ extension ManagedObjectContext {
         if bindings[entity].isOwned {
             if let object = bindings[entity].objects[key] { return object.isDeleted ? nil : object }
             if bindings[entity].hasAllRows { return nil }
-        } else if keptLookups != nil, let object = bindings[entity].objects[key] {
+        } else if lookupCache != nil, let object = bindings[entity].objects[key] {
             // The batch has already read the object.
             return object.isDeleted ? nil : object
         }
@@ -18,23 +18,23 @@ extension ManagedObjectContext {
     /// Returns the first object, in the order of creation, whose column has the value.
     func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let family = bindings[entity].layout.concreteFamily
-        if keptLookups != nil, isOfOthers(family) {
-            return try findOfOthers(entity, column, value)
+        if lookupCache != nil, isOwnedElsewhere(family) {
+            return try findInOtherDataSources(entity, column, value)
         }
         return try find(entity, family, column, value)
     }
 
     /// Whether other data sources own all entities of a family.
-    final func isOfOthers(_ family: [Int]) -> Bool { !family.contains { bindings[$0].isOwned } }
+    final func isOwnedElsewhere(_ family: [Int]) -> Bool { !family.contains { bindings[$0].isOwned } }
 
     /// Like ``find(entity:column:value:)``, but for objects of other data sources in a batch.
-    private func findOfOthers(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject?
+    private func findInOtherDataSources(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject?
     {
-        if let kept = keptLookups?.result(entity, column, value) { return kept }
+        if let kept = lookupCache?.result(entity, column, value) { return kept }
         let found = try find(entity, bindings[entity].layout.concreteFamily, column, value)
-        keptLookups?.keep(found, entity, column, value)
+        lookupCache?.keep(found, entity, column, value)
         let isRemote = stack.root.store.isRemote
-        if keptLookups?.countRead(entity, column) == ManagedObjectContext.lookupsUntilNoted(isRemote) {
+        if lookupCache?.countRead(entity, column) == ManagedObjectContext.lookupsBeforeDiagnostic(isRemote) {
             record(DataSourceDiagnostic(oneByOne: column, bindings[entity].layout, isRemote: isRemote), entity)
         }
         return found
@@ -42,7 +42,7 @@ extension ManagedObjectContext {
 
     /// After this number of look-ups in one batch, a diagnostic is recorded. Only look-ups that read from the store count. For
     /// objects of other data sources, each attribute has a separate count. For an owned entity, all attributes share one count.
-    private static func lookupsUntilNoted(_ isRemote: Bool) -> Int { isRemote ? 16 : 1024 }
+    private static func lookupsBeforeDiagnostic(_ isRemote: Bool) -> Int { isRemote ? 16 : 1024 }
 
     private func find(
         _ entity: Int, _ family: [Int], _ column: Int, _ value: RowValue
@@ -142,8 +142,8 @@ extension ManagedObjectContext {
     /// Records a diagnostic for a look-up that makes the store read every row.
     private func recordLookup(_ entity: Int, _ column: Int) {
         let layout = bindings[entity].layout
-        guard !layout.indexedColumns.contains(column), !bindings[entity].notedColumns.contains(column) else { return }
-        bindings[entity].notedColumns.insert(column)
+        guard !layout.indexedColumns.contains(column), !bindings[entity].diagnosedColumns.contains(column) else { return }
+        bindings[entity].diagnosedColumns.insert(column)
         record(DataSourceDiagnostic(unindexed: column, layout), entity)
     }
 
@@ -162,7 +162,7 @@ extension ManagedObjectContext {
         let all = RowQuery(entity: binding.layout.index)
         binding.misses += 1
         let isRemote = stack.root.store.isRemote
-        if binding.misses == ManagedObjectContext.lookupsUntilNoted(isRemote) {
+        if binding.misses == ManagedObjectContext.lookupsBeforeDiagnostic(isRemote) {
             record(DataSourceDiagnostic(oneByOne: column, binding.layout, isRemote: isRemote), binding.layout.index)
         }
         if !binding.isEmptinessKnown {
@@ -222,7 +222,7 @@ package struct LookupOrder {
 
 /// Reads of deferred values (``RowQuery/defersValues``).
 extension ManagedObjectContext {
-    func bringValues(of object: ManagedObject, _ column: Int) {
+    func loadDeferredValues(of object: ManagedObject, _ column: Int) {
         recordDeferredRead(column, of: object)
         do {
             try readDeferredValues(of: object)

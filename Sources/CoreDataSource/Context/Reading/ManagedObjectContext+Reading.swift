@@ -339,8 +339,8 @@ extension ManagedObjectContext {
     }
 
     /// The entities with deleted objects that links of this context may still refer to.
-    var withGoneObjects: Set<Int> {
-        guard editing != .not else { return [] }
+    var entitiesWithDeletedObjects: Set<Int> {
+        guard editing != .readOnly else { return [] }
         return Set(bindings.indices.filter(mayHaveGoneObjects))
     }
 
@@ -357,7 +357,7 @@ extension ManagedObjectContext {
 
     /// Adds the values of joined columns to rows, including edits.
     func filled(_ rows: [StoredRow], _ columns: [JoinedColumn]) throws(DataSourceError) -> [StoredRow] {
-        try Join(ContextView(context: self), QueryBudget(isCancellable: isCancellable)).filled(rows, columns)
+        try Join(ContextView(context: self), QueryBudget(isCancellable: isCancellable)).addingJoinedColumns(rows, columns)
     }
 }
 

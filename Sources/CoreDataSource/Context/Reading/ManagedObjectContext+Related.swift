@@ -12,21 +12,21 @@ extension ManagedObjectContext {
         }
         for _ in 0..<ManagedObjectContext.tries {
             guard let end = object.end(column, relationship) else { return nil }
-            if let known = known(end) {
-                if editing == .not, column.entity == nil, relationship.destinationFamily.count == 1 {
+            if let cachedObject = cachedObject(end) {
+                if editing == .readOnly, column.entity == nil, relationship.destinationFamily.count == 1 {
                     object.home.setDestination(bindings[end.entity].objects, column: column.key, at: index)
                 }
-                return known
+                return cachedObject
             }
-            try following { () throws(DataSourceError) in
-                let near = neighbours(of: object)
+            try followingRelationship { () throws(DataSourceError) in
+                let near = groupMembers(of: object)
                 if near.count == 1 {
                     recordReadingOne(RelatedCache.Key(entity: object.layout.index, relationship: index))
                 }
                 try readDestinations(of: near, column, relationship)
             }
         }
-        return object.end(column, relationship).flatMap { known($0) ?? nil }
+        return object.end(column, relationship).flatMap { cachedObject($0) ?? nil }
     }
 
     /// Returns the objects of a relationship, in the order of the relationship. If the relationship is not ordered, the objects
@@ -37,12 +37,12 @@ extension ManagedObjectContext {
         }
         var ends = try ends(of: object, at: index)
         var tries = 0
-        while tries < ManagedObjectContext.tries, ends.contains(where: { known($0) == nil }) {
+        while tries < ManagedObjectContext.tries, ends.contains(where: { cachedObject($0) == nil }) {
             tries += 1
-            try following { () throws(DataSourceError) in try readObjects(ends, andThoseNear: object, index) }
+            try followingRelationship { () throws(DataSourceError) in try readObjects(ends, andThoseNear: object, index) }
             ends = try self.ends(of: object, at: index)
         }
-        return ends.compactMap { known($0) ?? nil }
+        return ends.compactMap { cachedObject($0) ?? nil }
     }
 
     /// Returns the ends of a to-many relationship, without making objects.
@@ -50,21 +50,21 @@ extension ManagedObjectContext {
         let ends = try linkedEnds(of: object, at: index)
         let relationship = object.layout.relationships[index]
         // Only links in pair rows can refer to deleted objects. Other links are deleted together with their rows.
-        guard editing != .not, case .pairs = relationship.storage,
+        guard editing != .readOnly, case .pairs = relationship.storage,
             relationship.destinationFamily.contains(where: mayHaveGoneObjects)
         else { return ends }
-        let unknown = ends.filter { known($0) == nil }
-        if !unknown.isEmpty { try following { () throws(DataSourceError) in try readObjects(unknown) } }
-        return ends.filter { (known($0) ?? nil) != nil }
+        let unknown = ends.filter { cachedObject($0) == nil }
+        if !unknown.isEmpty { try followingRelationship { () throws(DataSourceError) in try readObjects(unknown) } }
+        return ends.filter { (cachedObject($0) ?? nil) != nil }
     }
 
     /// Like ``ends(of:at:)``, but includes ends whose objects this batch has deleted.
     private func linkedEnds(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
         let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
         if let known = related[key, object.key] { return known }
-        return try following { () throws(DataSourceError) in
+        return try followingRelationship { () throws(DataSourceError) in
             while related[key, object.key] == nil {
-                let near = neighbours(of: object, object.group?.endWindow ?? 1)
+                let near = groupMembers(of: object, object.group?.endWindow ?? 1)
                 if near.count == 1 { recordReadingOne(key) }
                 let owners = near.filter { related[key, $0.key] == nil }
                 if try readEnds(of: owners, index, key) { break }
@@ -79,13 +79,13 @@ extension ManagedObjectContext {
     private static let tries = 8
 
     /// Runs a read of relationships. Repeats the read if the cache of links was cleared during the read.
-    private func following<R>(_ body: () throws(DataSourceError) -> R) throws -> R {
-        isFollowing = true
-        defer { isFollowing = false }
+    private func followingRelationship<R>(_ body: () throws(DataSourceError) -> R) throws -> R {
+        isFollowingRelationship = true
+        defer { isFollowingRelationship = false }
         var result = try reading(body)
         for _ in 1..<ManagedObjectContext.tries {
             let removals = related.removals
-            didFollow()
+            didFollowRelationship()
             if related.removals == removals { break }
             result = try reading(body)
         }
@@ -101,7 +101,7 @@ extension ManagedObjectContext {
 
     /// Returns the registered object of an end. The outer optional is nil if the store must be read. The inner optional is nil
     /// if the object does not exist.
-    func known(_ end: LinkEnd) -> ManagedObject?? {
+    func cachedObject(_ end: LinkEnd) -> ManagedObject?? {
         let binding = editor(ofEntity: end.entity).bindings[end.entity]
         if let object = binding.objects[end.key] { return .some(object.isDeleted ? nil : object) }
         if binding.hasAllRows || related.isMissing(end) { return .some(nil) }
@@ -109,7 +109,7 @@ extension ManagedObjectContext {
     }
 
     /// Returns the object, and registered objects of the same entity that were fetched together with the object.
-    private func neighbours(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
+    private func groupMembers(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
         guard let group = object.group, window > 1 else { return [object] }
         var found = [object]
         for index in group.indexes(near: Int(object.groupIndex), window) {
@@ -215,7 +215,7 @@ extension ManagedObjectContext {
     ///   long as the group exists.
     func readObjects(_ ends: some Sequence<LinkEnd>, for group: FetchGroup? = nil) throws(DataSourceError) {
         var wanted: [Int: Set<Int64>] = [:]
-        for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(end.key) }
+        for end in ends where cachedObject(end) == nil { wanted[end.entity, default: []].insert(end.key) }
         for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) {
             let objects = try editor(ofEntity: entity).readObjects(Array(keys), ofEntity: entity)
             if owner == nil, let group { related.keep(objects, for: group) }
@@ -233,7 +233,7 @@ extension ManagedObjectContext {
     ) throws(DataSourceError) {
         let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
         var wanted = ends
-        for other in neighbours(of: object) where other !== object && wanted.count < FetchGroup.window {
+        for other in groupMembers(of: object) where other !== object && wanted.count < FetchGroup.window {
             wanted += related[key, other.key] ?? []
         }
         try readObjects(wanted, for: object.group)
@@ -316,7 +316,7 @@ struct RelatedCache {
     /// The largest number of ends in the cache.
     private static let limit = 1 << 20
 
-    var knowsEnds: Bool { !ends.isEmpty }
+    var hasCachedEnds: Bool { !ends.isEmpty }
 
     subscript(_ key: Key, _ owner: Int64) -> [LinkEnd]? { ends[key]?[owner] }
 

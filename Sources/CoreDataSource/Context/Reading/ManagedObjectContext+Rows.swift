@@ -50,8 +50,8 @@ extension ManagedObjectContext {
         if query.limit != nil {
             for entity in family { spare = max(spare, try countOfTouched(query.of(entity: entity))) }
         }
-        return try query.firstRows(spare: spare, { bindings[$0].layout }) { asked throws(DataSourceError) in
-            let (found, asOf) = try source.firstRows(asked, ofEntities: family, stack.layout)
+        return try query.firstRows(spare: spare, { bindings[$0].layout }) { widenedQuery throws(DataSourceError) in
+            let (found, asOf) = try source.firstRows(widenedQuery, ofEntities: family, stack.layout)
             return (
                 found.map { LayeredRows(entity: $0, older: $1, newer: EditedRows(context: self, entity: $0)) }, asOf
             )
@@ -116,7 +116,7 @@ final class MatchingObjects {
     let predicate: RowPredicate
     /// Whether the predicate is evaluated on all registered objects, which are then all objects of the entity. If false, the
     /// predicate is evaluated only on the inserted and edited objects.
-    let isOfRegistered: Bool
+    let coversRegisteredObjects: Bool
     /// The matching objects by key.
     private var matching: [Int64: ManagedObject] = [:]
     /// Objects that must be evaluated again.
@@ -125,10 +125,10 @@ final class MatchingObjects {
     private(set) var savedCount = 0
     private var testedSaved = 0
 
-    init(_ predicate: RowPredicate, _ binding: EntityBinding, isOfRegistered: Bool) {
+    init(_ predicate: RowPredicate, _ binding: EntityBinding, coversRegisteredObjects: Bool) {
         self.predicate = predicate
-        self.isOfRegistered = isOfRegistered
-        untested = isOfRegistered ? Array(binding.objects.objects) : binding.inserted + binding.touched
+        self.coversRegisteredObjects = coversRegisteredObjects
+        untested = coversRegisteredObjects ? Array(binding.objects.objects) : binding.inserted + binding.touched
     }
 
     var count: Int { matching.count }
@@ -152,13 +152,13 @@ final class MatchingObjects {
         while let object = untested.last {
             tested += 1
             if tested & 0x3F == 0 { try budget.checkCancellation() }
-            let isThere = isOfRegistered ? !object.isDeleted : object.state == .inserted || object.state == .edited
+            let isCandidate = coversRegisteredObjects ? !object.isDeleted : object.state == .inserted || object.state == .edited
             var isMatching = false
-            if isThere { isMatching = try predicate.evaluate(object.row, key: object.key, binding.layout, budget) }
+            if isCandidate { isMatching = try predicate.evaluate(object.row, key: object.key, binding.layout, budget) }
             matching[object.key] = isMatching ? object : nil
             untested.removeLast()
         }
-        if !isOfRegistered {
+        if !coversRegisteredObjects {
             while testedSaved < binding.touched.count {
                 let object = binding.touched[testedSaved]
                 tested += 1
@@ -175,27 +175,27 @@ final class MatchingObjects {
 struct RepeatedPredicates {
     private static let limit = 4
 
-    private var asked: [RowPredicate] = []
+    private var usedPredicates: [RowPredicate] = []
     private(set) var known: [MatchingObjects] = []
 
     /// Whether no predicate was repeated. While true, ``record(_:limit:)`` has no effect.
     var isEmpty: Bool { known.isEmpty }
     /// Whether no predicate was used.
-    var isUnused: Bool { asked.isEmpty }
+    var isUnused: Bool { usedPredicates.isEmpty }
 
     /// Returns the matching objects of a predicate; nil if the predicate was not used before.
     mutating func answer(
-        to predicate: RowPredicate, _ binding: EntityBinding, isOfRegistered: Bool
+        to predicate: RowPredicate, _ binding: EntityBinding, coversRegisteredObjects: Bool
     ) -> MatchingObjects? {
-        if let index = known.firstIndex(where: { $0.predicate == predicate && $0.isOfRegistered == isOfRegistered }) {
+        if let index = known.firstIndex(where: { $0.predicate == predicate && $0.coversRegisteredObjects == coversRegisteredObjects }) {
             return known[index]
         }
-        guard asked.contains(predicate) else {
-            if asked.count == Self.limit { asked.removeFirst() }
-            asked.append(predicate)
+        guard usedPredicates.contains(predicate) else {
+            if usedPredicates.count == Self.limit { usedPredicates.removeFirst() }
+            usedPredicates.append(predicate)
             return nil
         }
-        let new = MatchingObjects(predicate, binding, isOfRegistered: isOfRegistered)
+        let new = MatchingObjects(predicate, binding, coversRegisteredObjects: coversRegisteredObjects)
         if known.count == Self.limit { known.removeFirst() }
         known.append(new)
         return new

@@ -39,9 +39,9 @@ public class ManagedObjectContext {
     /// The links of to-many relationships that were read.
     var related = RelatedCache()
     /// The look-ups of the batch among objects of other data sources; nil outside of a batch.
-    var keptLookups: KeptLookups?
+    var lookupCache: LookupCache?
     /// Whether relationships are being read.
-    var isFollowing = false
+    var isFollowingRelationship = false
     /// For each relationship, the number of reads for one object at a time.
     var readOneByOne: [RelatedCache.Key: Int] = [:]
     /// Whether a long query ends when its task is canceled.
@@ -79,7 +79,7 @@ public class ManagedObjectContext {
     }
 
     /// How objects of this context can be edited.
-    var editing: ObjectEditing { .not }
+    var editing: ObjectEditing { .readOnly }
 
     /// The isolation of a look-up of one row.
     var lookupIsolation: ReadIsolation { .statement }
@@ -94,12 +94,12 @@ public class ManagedObjectContext {
     func didRead() { isCancellable = false }
 
     /// Called after relationships were read.
-    func didFollow() {}
+    func didFollowRelationship() {}
 
     package final var registeredObjectCount: Int { bindings.reduce(0) { $0 + $1.objects.count } }
 
     /// The number of slots that registrations passed before they found a free slot. For tests.
-    package final var registeringSteps: Int { bindings.reduce(0) { $0 + $1.objects.steps } }
+    package final var registrationProbeCount: Int { bindings.reduce(0) { $0 + $1.objects.probeCount } }
 
     // MARK: Entities and attributes
 
@@ -111,10 +111,10 @@ public class ManagedObjectContext {
             lastType = (identity, entity)
             return entity
         }
-        return try meet(type)
+        return try registerEntity(type)
     }
 
-    private func meet(_ type: ManagedObject.Type) throws(DataSourceError) -> Int {
+    private func registerEntity(_ type: ManagedObject.Type) throws(DataSourceError) -> Int {
         let layout = try stack.layout.entity(of: type)
         entitiesByType[ObjectIdentifier(type)] = layout.index
         // A model that was read at run time names no classes, so use the first requested class.
@@ -307,7 +307,7 @@ extension ManagedObjectContext {
         changed.removeAll()
         bulkChanges.removeAll()
         related.removeAll()
-        if keptLookups != nil { keptLookups = KeptLookups() }
+        if lookupCache != nil { lookupCache = LookupCache() }
         forgetDeletions()
         forgetRefusal()
         if isEnd { trim() }

@@ -134,7 +134,7 @@ extension ManagedObject {
     public final func calculatedAttribute<Value: AttributeStorable>(at column: Int) -> Value {
         guard let path = layout.calculatedPaths[column] else { refuseColumn(column, Value.self) }
         if context == nil { home.uncalculatedColumn = column }
-        return following { context in try context.calculated(path, column, of: self) } ?? home.nothing(column)
+        return readingFromContext { context in try context.calculated(path, column, of: self) } ?? home.nullValue(column)
     }
 }
 
@@ -169,7 +169,7 @@ extension ManagedObjectContext {
     private func aggregate<Value: AttributeStorable>(
         _ path: [String], of object: ManagedObject
     ) throws(DataSourceError) -> Value? {
-        let resolver = PredicateResolver(object.layout, in: stack.layout, withGoneObjects: withGoneObjects)
+        let resolver = PredicateResolver(object.layout, in: stack.layout, entitiesWithDeletedObjects: entitiesWithDeletedObjects)
         guard case .column(let column) = try resolver.ownPath(path).expression else { return nil }
         let joined = resolver.joins.columns
         let reader = RowValueReader(self, object.layout, joined, hasAggregateResults: true)
@@ -182,7 +182,7 @@ extension ManagedObjectContext {
 
 extension ObjectHome {
     /// Returns the value that a type reads from null.
-    fileprivate func nothing<Value: AttributeStorable>(_ column: Int) -> Value {
+    fileprivate func nullValue<Value: AttributeStorable>(_ column: Int) -> Value {
         scratch.row = RowSnapshot(columnCount: layout.columns.count)
         return Value.read(from: scratch, at: column)
     }

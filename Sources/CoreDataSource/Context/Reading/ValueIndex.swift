@@ -72,7 +72,7 @@ final class ValueIndex {
     }
 
     /// Returns the edited and deleted objects whose last saved value is `value`.
-    func wereSaved(with value: RowValue) -> [ManagedObject] { saved[value] ?? [] }
+    func savedObjects(with value: RowValue) -> [ManagedObject] { saved[value] ?? [] }
 
     /// Returns an upper bound for the number of objects with the value.
     func bound(_ value: RowValue) -> Int { entries[value]?.objects.count ?? 0 }
@@ -142,12 +142,12 @@ struct UniqueIndex {
 
     private var slots: [Entry] = []
     /// More keys of a hash with many entries. They are stored here so that they do not fill the slots of other hashes.
-    private var crowded: [UInt64: [Int64]] = [:]
+    private var overflowKeys: [UInt64: [Int64]] = [:]
     private(set) var count = 0
     /// The number of entries that insertions have visited. For tests.
-    private(set) var looks = 0
+    private(set) var probeCount = 0
     /// The largest number of entries with the same hash in the slots.
-    private static let crowd = 16
+    private static let maxEqualHashes = 16
 
     /// Returns the first registered object with the hash for which the closure returns true.
     @inline(__always)
@@ -156,13 +156,13 @@ struct UniqueIndex {
     ) -> ManagedObject? {
         guard count > 0 else { return nil }
         let hash = hash.nonzero
-        var slot = home(hash)
+        var slot = homeSlot(hash)
         while slots[slot].hash != 0 {
             if slots[slot].hash == hash, let object = objects[slots[slot].key], isMatch(object) { return object }
             slot = next(slot)
         }
-        if crowded.isEmpty { return nil }
-        for key in crowded[hash] ?? [] {
+        if overflowKeys.isEmpty { return nil }
+        for key in overflowKeys[hash] ?? [] {
             if let object = objects[key], isMatch(object) { return object }
         }
         return nil
@@ -171,15 +171,15 @@ struct UniqueIndex {
     mutating func insert(_ hash: UniqueHash, _ key: Int64) {
         if (count + 1) * 3 > slots.count * 2 { grow() }
         let hash = hash.nonzero
-        var slot = home(hash)
+        var slot = homeSlot(hash)
         var equal = 0
         while slots[slot].hash != 0 {
-            looks += 1
+            probeCount += 1
             if slots[slot].hash == hash {
                 if slots[slot].key == key { return }
                 equal += 1
-                if equal == UniqueIndex.crowd {
-                    crowded[hash, default: []].append(key)
+                if equal == UniqueIndex.maxEqualHashes {
+                    overflowKeys[hash, default: []].append(key)
                     count += 1
                     return
                 }
@@ -192,12 +192,12 @@ struct UniqueIndex {
 
     mutating func removeAll() {
         slots = []
-        crowded = [:]
+        overflowKeys = [:]
         count = 0
     }
 
     @inline(__always)
-    private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (slots.count - 1) }
+    private func homeSlot(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (slots.count - 1) }
 
     @inline(__always)
     private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
@@ -206,7 +206,7 @@ struct UniqueIndex {
         let old = slots
         slots = Array(repeating: Entry(), count: max(16, old.count * 2))
         for entry in old where entry.hash != 0 {
-            var slot = home(entry.hash)
+            var slot = homeSlot(entry.hash)
             while slots[slot].hash != 0 { slot = next(slot) }
             slots[slot] = entry
         }

@@ -1,19 +1,19 @@
 internal import RowStore
 
 /// Schedules the merge of new saves into the main context, once for any number of saves. Callers do not wait.
-final class MainWaker: Sendable {
-    /// The functions of the main context that the waker calls.
-    struct Work {
+final class MainNotifier: Sendable {
+    /// The functions of the main context that the notifier calls.
+    struct MergeFunctions {
         /// Updates the registered objects and then the lists to the newest save.
         let merge: @MainActor @Sendable () -> Void
         /// Updates the registered objects to the newest save. Lists are updated later, when the main actor is free.
         let mergeObjects: @MainActor @Sendable () -> Void
         /// Returns after all lists show the merged saves.
-        let settleLists: @MainActor @Sendable () async -> Void
+        let waitForLists: @MainActor @Sendable () async -> Void
     }
 
     private struct State {
-        var main: Work?
+        var main: MergeFunctions?
         var isScheduled = false
         /// The calls to make on the main actor, in the order of their arrival.
         var callbacks: [Callback] = []
@@ -28,11 +28,11 @@ final class MainWaker: Sendable {
 
     private let state = Guarded(State())
 
-    func connect(_ main: Work) {
+    func connect(_ main: MergeFunctions) {
         state.withLock { $0.main = main }
     }
 
-    func wake() {
+    func notify() {
         let isFirst = state.withLock { state in
             defer { state.isScheduled = true }
             return !state.isScheduled
@@ -43,7 +43,7 @@ final class MainWaker: Sendable {
     /// Merges all saves so far, and returns after all lists show these saves.
     @MainActor func mergeNow() async {
         merge()
-        await state.withLock(\.main)?.settleLists()
+        await state.withLock(\.main)?.waitForLists()
     }
 
     /// Merges all saves so far.
@@ -53,7 +53,7 @@ final class MainWaker: Sendable {
     /// free.
     @MainActor func mergeObjects() { takeMain()?.mergeObjects() }
 
-    private func takeMain() -> Work? {
+    private func takeMain() -> MergeFunctions? {
         state.withLock { state in
             state.isScheduled = false
             return state.main

@@ -8,7 +8,7 @@ package final class PersistentStack: Sendable {
     /// The effects of deleting and linking objects.
     let graph: RelationshipGraph
     package let root: RootTier
-    let mainWaker: MainWaker
+    let mainNotifier: MainNotifier
     /// The most bytes of objects that a private context keeps registered between saves.
     let registeredObjectByteLimit: Int
     /// A context that shares a uniqueness constraint with another context keeps this lock locked from the check of a save until
@@ -26,13 +26,13 @@ package final class PersistentStack: Sendable {
     package let keys: StoreKeys
     private let origins: Guarded<SaveOrigins>
     /// The diagnostics of each data source, by its class name.
-    private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
+    private let diagnosticsByOwner = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
-    init(_ layout: ModelLayout, root: RootTier, mainWaker: MainWaker, registeredObjectByteLimit: Int) {
+    init(_ layout: ModelLayout, root: RootTier, mainNotifier: MainNotifier, registeredObjectByteLimit: Int) {
         self.layout = layout
         graph = RelationshipGraph(layout)
         self.root = root
-        self.mainWaker = mainWaker
+        self.mainNotifier = mainNotifier
         self.registeredObjectByteLimit = registeredObjectByteLimit
         origins = Guarded(SaveOrigins(layout))
         objectTypes = Guarded(
@@ -43,12 +43,12 @@ package final class PersistentStack: Sendable {
     }
 
     /// Adds the save source of a data source that owns entities.
-    func join(_ source: SaveSource, _ entities: Set<Int>) {
-        origins.withLock { $0.join(source, entities) }
+    func register(_ source: SaveSource, _ entities: Set<Int>) {
+        origins.withLock { $0.register(source, entities) }
     }
 
     /// Adds the tier of a data source that owns entities.
-    func join(_ tier: any AnyObject & Sendable, _ entities: Set<Int>) {
+    func register(_ tier: any AnyObject & Sendable, _ entities: Set<Int>) {
         tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakReference(tier) } }
     }
 
@@ -62,9 +62,9 @@ package final class PersistentStack: Sendable {
     }
 
     /// Makes the saves of data sources depend on each other from now on.
-    func unite(_ sources: [SaveSource]) {
+    func mergeOrigins(_ sources: [SaveSource]) {
         origins.withLock { origins in
-            root.unite { origins.unite(sources) }
+            root.mergeOrigins { origins.mergeOrigins(sources) }
         }
     }
 
@@ -87,13 +87,13 @@ package final class PersistentStack: Sendable {
 
     /// Adds a diagnostic of a data source, if it is new.
     func record(_ diagnostic: DataSourceDiagnostic, of owner: String) {
-        noticed.withLock { noticed in
-            let known = noticed[owner, default: []]
-            if known.count < 64, !known.contains(diagnostic) { noticed[owner] = known + [diagnostic] }
+        diagnosticsByOwner.withLock { diagnosticsByOwner in
+            let known = diagnosticsByOwner[owner, default: []]
+            if known.count < 64, !known.contains(diagnostic) { diagnosticsByOwner[owner] = known + [diagnostic] }
         }
     }
 
-    func diagnostics(of owner: String) -> [DataSourceDiagnostic] { noticed.withLock { $0[owner] ?? [] } }
+    func diagnostics(of owner: String) -> [DataSourceDiagnostic] { diagnosticsByOwner.withLock { $0[owner] ?? [] } }
 
     deinit {
         // Some saves may still be pending, because no call waited for them. The root writes them before it closes the store.
@@ -123,15 +123,15 @@ struct SaveOrigins {
         parents = Array(layout.entities.indices)
         for entity in layout.entities {
             for owner in entity.constraintOwners {
-                for other in layout.entities[owner].concreteFamily { unite(entity.index, other) }
+                for other in layout.entities[owner].concreteFamily { mergeOrigins(entity.index, other) }
             }
         }
     }
 
     /// Adds a data source, and sets the origin of every data source.
-    mutating func join(_ source: SaveSource, _ entities: Set<Int>) {
+    mutating func register(_ source: SaveSource, _ entities: Set<Int>) {
         guard let first = entities.min() else { return }
-        for entity in entities { unite(first, entity) }
+        for entity in entities { mergeOrigins(first, entity) }
         sources.append((source, first))
         _ = assign()
     }
@@ -139,10 +139,10 @@ struct SaveOrigins {
     /// Gives data sources the same origin.
     ///
     /// - Returns: A map from each origin that has changed to its new origin.
-    mutating func unite(_ united: [SaveSource]) -> [Int: Int] {
-        let entities = sources.filter { entry in united.contains { $0 === entry.source } }.map(\.entity)
+    mutating func mergeOrigins(_ mergedSources: [SaveSource]) -> [Int: Int] {
+        let entities = sources.filter { entry in mergedSources.contains { $0 === entry.source } }.map(\.entity)
         guard let first = entities.first else { return [:] }
-        for entity in entities.dropFirst() { unite(first, entity) }
+        for entity in entities.dropFirst() { mergeOrigins(first, entity) }
         return assign()
     }
 
@@ -165,9 +165,9 @@ struct SaveOrigins {
         return entity
     }
 
-    private mutating func unite(_ one: Int, _ other: Int) {
-        let (one, other) = (root(one), root(other))
-        parents[max(one, other)] = min(one, other)
+    private mutating func mergeOrigins(_ lhs: Int, _ rhs: Int) {
+        let (lhs, rhs) = (root(lhs), root(rhs))
+        parents[max(lhs, rhs)] = min(lhs, rhs)
     }
 }
 

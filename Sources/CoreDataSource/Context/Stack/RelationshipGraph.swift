@@ -37,7 +37,7 @@ final class RelationshipGraph: Sendable {
     /// By layout: the columns with keys of other objects.
     let linkColumns: [[Int]]
     /// By layout: the columns with the destinations and positions of links.
-    private let columnsOfLinks: [[Int]]
+    private let linkAndPositionColumns: [[Int]]
     /// By entity: whether deleting an object affects other rows.
     let hasEffects: [Bool]
     /// By entity: the layouts whose rows may change, or may affect the result, when an object of the entity is deleted.
@@ -64,7 +64,7 @@ final class RelationshipGraph: Sendable {
         linkEnds = layout.entities.map { RelationshipGraph.linkEnds(of: $0, layout) }
         isDestination = layout.entities.map { destinations.contains($0.index) }
         linkColumns = layout.entities.map(\.linkColumns)
-        columnsOfLinks = layout.entities.map(\.columnsOfLinks)
+        linkAndPositionColumns = layout.entities.map(\.linkAndPositionColumns)
         hasEffects = layout.entities.map { entity in
             !incoming[entity.index].isEmpty || entity.relationships.contains(where: \.hasEffects)
         }
@@ -106,7 +106,7 @@ final class RelationshipGraph: Sendable {
 
     /// Whether a change of rows changes links.
     func changesLinks(_ changes: EntityChanges) -> Bool {
-        let columns = columnsOfLinks[changes.entity]
+        let columns = linkAndPositionColumns[changes.entity]
         // If a deletion is rolled back, the row appears as inserted, and the links to the row return.
         if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
             return !columns.isEmpty || isDestination[changes.entity]
@@ -190,7 +190,7 @@ final class RelationshipGraph: Sendable {
 
 extension EntityLayout {
     /// The columns with the destinations and positions of links.
-    fileprivate var columnsOfLinks: [Int] {
+    fileprivate var linkAndPositionColumns: [Int] {
         if links != nil { return Array(columns.indices) }
         return relationships.flatMap { relationship -> [Int] in
             guard case .column(let column) = relationship.storage else { return [] }

@@ -35,7 +35,7 @@ package final class StoreKeys: Sendable {
     /// How often the reserved keys were forgotten.
     private let generation = Atomic(0)
     /// The greatest key used by this container that another program may also have used.
-    private let lastDoubtful = Atomic<Int64>(0)
+    private let lastKeyMaybeUsedElsewhere = Atomic<Int64>(0)
 
     private static let firstCount: Int64 = 4096
     private static let largestCount: Int64 = 65_536
@@ -68,7 +68,7 @@ package final class StoreKeys: Sendable {
     }
 
     /// Whether another program may also have used a key of this container.
-    func isDoubtful(_ key: Int64) -> Bool { key <= lastDoubtful.load(ordering: .acquiring) }
+    func mayBeUsedElsewhere(_ key: Int64) -> Bool { key <= lastKeyMaybeUsedElsewhere.load(ordering: .acquiring) }
 
     private func nextReserved() -> Int64? {
         var last = lastKey.load(ordering: .acquiring)
@@ -86,7 +86,7 @@ package final class StoreKeys: Sendable {
 
     /// Makes all new keys at least `firstFree`, after another program has inserted rows.
     func raise(to firstFree: Int64) {
-        lastDoubtful.max(lastKey.load(ordering: .acquiring), ordering: .acquiringAndReleasing)
+        lastKeyMaybeUsedElsewhere.max(lastKey.load(ordering: .acquiring), ordering: .acquiringAndReleasing)
         // In a shared store, the next reservation is above the keys of other programs.
         if sharing != nil { return forget() }
         var last = lastKey.load(ordering: .relaxed)
@@ -176,7 +176,7 @@ package final class StoreKeys: Sendable {
     }
 
     /// Returns after all scheduled reservations. For tests.
-    package func settle() async {
+    package func waitForReservations() async {
         guard let queue else { return }
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }

@@ -3,22 +3,22 @@ internal import RowStore
 /// Applies the delete rules of the model in a draft.
 ///
 /// Deleting an object also deletes the objects that its cascades reach, so that the save can compare all of them with other
-/// saves. The save applies all other rules. ``afterRules(_:)`` applies the other rules for a check.
+/// saves. The save applies all other rules. ``withDeleteRulesApplied(_:)`` applies the other rules for a check.
 extension DraftContext {
     func recordDeletion(of object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
         if object.layout.links != nil { return }
         if isApplyingRules {
             cascaded.insert(object.key)
             if stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
-            if wasInserted { takenOut.append(object) }
+            if wasInserted { deletedNewObjects.append(object) }
             return
         }
         cascaded.remove(object.key)
-        takenOut = wasInserted ? [object] : []
-        defer { takenOut = [] }
+        deletedNewObjects = wasInserted ? [object] : []
+        defer { deletedNewObjects = [] }
         try cascade(from: object)
         // Unlink after the cascades, because the cascades follow the links.
-        for object in takenOut { unlink(object) }
+        for object in deletedNewObjects { unlink(object) }
     }
 
     private func cascade(from object: ManagedObject) throws(DataSourceError) {
@@ -45,8 +45,8 @@ extension DraftContext {
     /// Runs the body with all delete rules applied, like the checks of a save, and afterwards undoes the effects of the rules.
     ///
     /// - Throws: `deletionDenied`, and errors of the body.
-    func afterRules<R>(_ body: () throws -> R) throws -> R {
-        let deleted = changed.filter { $0.state == .deleted } + deniedNow
+    func withDeleteRulesApplied<R>(_ body: () throws -> R) throws -> R {
+        let deleted = changed.filter { $0.state == .deleted } + deletedObjectsWithDenyRule
         if deleted.isEmpty { return try body() }
         let known = cascaded
         journal.beginGroup()
@@ -63,7 +63,7 @@ extension DraftContext {
     ///
     /// - Throws: `deletionDenied` if a rule denies a deletion.
     func checkDenials() throws {
-        let objects = deniedNow
+        let objects = deletedObjectsWithDenyRule
         if objects.isEmpty { return }
         let known = cascaded
         journal.beginGroup()
@@ -75,7 +75,7 @@ extension DraftContext {
     }
 
     /// The new objects that were deleted and have a relationship with the Deny rule.
-    private var deniedNow: [ManagedObject] { denied.filter { $0.state == .gone } }
+    private var deletedObjectsWithDenyRule: [ManagedObject] { objectsWithDenyRule.filter { $0.state == .gone } }
 
     // MARK: Links
 
@@ -84,7 +84,7 @@ extension DraftContext {
     private func unlink(_ object: ManagedObject) {
         let denying = Set(
             object.layout.relationships.filter { $0.description.deleteRule == .deny }.map(\.name))
-        if !denying.isEmpty, !denied.contains(where: { $0 === object }) { denied.append(object) }
+        if !denying.isEmpty, !objectsWithDenyRule.contains(where: { $0 === object }) { objectsWithDenyRule.append(object) }
         for other in changed where other !== object && !other.isDeleted {
             if other.layout.links == nil {
                 unlink(other, from: object, denying)
@@ -119,22 +119,22 @@ extension DraftContext {
 
     /// Restores the deleted row of a link, including its position. Returns nil if the draft has not deleted such a row.
     func restoredLink(
-        _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
+        _ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns
     ) -> ManagedObject? {
-        let (source, destination) = pairs.own.key == 0 ? (one, other) : (other, one)
+        let (source, destination) = pairs.own.key == 0 ? (first, second) : (second, first)
         let deleted = bindings[pairs.layout].touched.first { link in
             // If another save has also deleted the row, the row cannot be restored.
-            guard link.state == .deleted, missed[link.key].map({ $0 != nil }) ?? true,
+            guard link.state == .deleted, newestSavedRows[link.key].map({ $0 != nil }) ?? true,
                 let pair = LinkedPair(link, stack.layout)
             else { return false }
             return pair.source == LinkEnd(source) && pair.destination == LinkEnd(destination)
         }
         guard let deleted else { return nil }
         willChange(deleted)
-        deleted.put(.edited, deleted.savedRow, saved: deleted.savedRow)
+        deleted.replaceState(.edited, deleted.savedRow, saved: deleted.savedRow)
         recordEdits([deleted])
-        place(deleted, bindings[pairs.layout], deleted.key)
-        if knowsEnds { forgetEnds(of: [one.key, other.key]) }
+        updateRegistration(deleted, bindings[pairs.layout], deleted.key)
+        if hasCachedEnds { forgetEnds(of: [first.key, second.key]) }
         return deleted
     }
 }
@@ -166,10 +166,10 @@ extension DraftContext {
         var failures: [DataSourceError] = []
         for object in changed where object.hasChanges && !object.isDeleted {
             try checkValues(of: object, &failures)
-            try throwIfMany(failures)
+            try throwIfErrorLimitReached(failures)
         }
         do {
-            failures += try afterRules { try relationshipFailures() }
+            failures += try withDeleteRulesApplied { try relationshipFailures() }
         } catch {
             failures.append(unreadable(error))
         }

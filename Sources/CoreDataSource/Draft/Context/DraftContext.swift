@@ -17,7 +17,7 @@ public final class DraftContext: EditingContext {
     /// The original orders of the ordered relationships that the draft has changed.
     var orders: [OrderedRelationship: [LinkEnd]] = [:]
     /// The newest saved rows of edited objects, by key; nil for a deleted row.
-    var missed: [Int64: RowSnapshot?] = [:]
+    var newestSavedRows: [Int64: RowSnapshot?] = [:]
     /// The objects of the running save, by key. They keep their rows until the save ends. The rows then show which edits were
     /// undone during the save.
     var saving: [Int64: ManagedObject] = [:]
@@ -28,18 +28,18 @@ public final class DraftContext: EditingContext {
     var cascaded: Set<Int64> = []
     /// New objects that had a relationship with the Deny rule when they were deleted. An undo may have restored an
     /// object.
-    var denied: [ManagedObject] = []
+    var objectsWithDenyRule: [ManagedObject] = []
     /// Whether delete rules are being applied.
     var isApplyingRules = false
     /// The new objects of the running deletion.
-    var takenOut: [ManagedObject] = []
+    var deletedNewObjects: [ManagedObject] = []
     /// Whether registered objects must be reloaded because other programs made changes or a read failed.
     var mustReload = false
     private var hasEnded = false
     /// Merges all saves into the main context and into the draft.
     private let prepare: @MainActor @Sendable () -> Void
     /// When this many objects are registered, unreferenced objects are forgotten.
-    private var sweepAt = 1024
+    private var sweepThreshold = 1024
 
     /// An ordered relationship of an object.
     struct OrderedRelationship: Hashable {
@@ -83,15 +83,15 @@ public final class DraftContext: EditingContext {
 
     override func willChange(_ object: ManagedObject) {
         checkInBatch()
-        journal.record(UndoJournal.Moment(object))
+        journal.record(UndoJournal.ObjectSnapshot(object))
     }
 
     override func didInsert(_ object: ManagedObject) {
-        journal.record(UndoJournal.Moment(object, state: .gone))
+        journal.record(UndoJournal.ObjectSnapshot(object, state: .gone))
     }
 
     override func didChange(_ object: ManagedObject) {
-        if !journal.isInGroup { settle(CollectionOfOne(object)) }
+        if !journal.isInGroup { endUnchangedEdits(CollectionOfOne(object)) }
     }
 
     override func willDelete(_ object: ManagedObject) {
@@ -103,8 +103,8 @@ public final class DraftContext: EditingContext {
     }
 
     override func restoreLink(
-        _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
-    ) throws(DataSourceError) -> ManagedObject? { restoredLink(one, other, pairs) }
+        _ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns
+    ) throws(DataSourceError) -> ManagedObject? { restoredLink(first, second, pairs) }
 
     override func willReorder(_ owner: ManagedObject, _ index: Int) throws {
         let relationship = OrderedRelationship(owner: LinkEnd(owner), index: index)
@@ -112,12 +112,12 @@ public final class DraftContext: EditingContext {
         orders[relationship] = owner.isInserted ? [] : try ends(of: owner, at: index)
     }
 
-    override func editingTogether<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
+    override func withEditGroup<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
         journal.beginGroup()
         do throws(Failure) {
             let result = try body()
             let step = journal.endGroup()
-            if !step.isEmpty { settle(step.values.lazy.map(\.object)) }
+            if !step.isEmpty { endUnchangedEdits(step.values.lazy.map(\.object)) }
             return result
         } catch {
             rollBack(journal.abandonGroup())
@@ -126,7 +126,7 @@ public final class DraftContext: EditingContext {
     }
 
     override func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
-        try editingTogether { () throws(DataSourceError) in
+        try withEditGroup { () throws(DataSourceError) in
             try super.insert(entity: entity, column: column, value: value)
         }
     }
@@ -160,7 +160,7 @@ public final class DraftContext: EditingContext {
             binding.forgetAbsence()
             registered += binding.objects.count
         }
-        if registered >= sweepAt { sweep() }
+        if registered >= sweepThreshold { sweep() }
     }
 
     override func didRead() {}
@@ -173,7 +173,7 @@ public final class DraftContext: EditingContext {
     func sweep() {
         related.sweep()
         for binding in bindings where binding.objects.count > 0 { binding.removeUnreferenced() }
-        sweepAt = max(1024, 2 * registeredObjectCount)
+        sweepThreshold = max(1024, 2 * registeredObjectCount)
     }
 }
 
@@ -206,14 +206,14 @@ extension DraftContext: MainFollower {
             entitiesWithGoneObjects.insert(changes.entity)
         }
         if binding.objects.count == 0 { return }
-        for change in changes.updated { take(change.row, change.key, binding, asOf: number) }
-        for change in changes.deleted { take(nil, change.key, binding, asOf: number) }
+        for change in changes.updated { applySavedRow(change.row, change.key, binding, asOf: number) }
+        for change in changes.deleted { applySavedRow(nil, change.key, binding, asOf: number) }
         // An insertion whose object is registered is a deletion that was rolled back.
-        for change in changes.inserted { take(change.row, change.key, binding, asOf: number) }
+        for change in changes.inserted { applySavedRow(change.row, change.key, binding, asOf: number) }
     }
 
     /// - Parameter isReload: Whether the row was reloaded because unknown rows have changed.
-    private func take(
+    private func applySavedRow(
         _ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64, isReload: Bool = false
     ) {
         guard let object = binding.objects[key], isReload ? number >= object.asOf : number > object.asOf else { return }
@@ -221,8 +221,8 @@ extension DraftContext: MainFollower {
         case .saved where saving[key] == nil:
             object.asOf = number
             if let row { object.row = row } else { object.markGone() }
-            place(object, binding, key)
-        case .saved, .edited, .deleted: missed[key] = .some(row)
+            updateRegistration(object, binding, key)
+        case .saved, .edited, .deleted: newestSavedRows[key] = .some(row)
         case .inserted, .gone: break
         }
     }
@@ -230,7 +230,7 @@ extension DraftContext: MainFollower {
     /// The newest saved row of an object. The outer optional is nil if the object was never saved. The inner optional is nil if
     /// the row was deleted.
     func newestRow(of object: ManagedObject) -> RowSnapshot?? {
-        if let row = missed[object.key] { return row }
+        if let row = newestSavedRows[object.key] { return row }
         switch object.state {
         case .inserted: return nil
         case .gone: return .some(nil)
@@ -240,8 +240,8 @@ extension DraftContext: MainFollower {
     }
 
     /// Gives an object the newest saved values if the object is no longer edited.
-    func catchUp(_ object: ManagedObject) {
-        guard object.state == .saved, saving[object.key] == nil, let row = missed.removeValue(forKey: object.key)
+    func applyNewestRow(_ object: ManagedObject) {
+        guard object.state == .saved, saving[object.key] == nil, let row = newestSavedRows.removeValue(forKey: object.key)
         else { return }
         if let row { object.row = row } else { object.markGone() }
     }
@@ -267,7 +267,7 @@ extension DraftContext: MainFollower {
             let keys = binding.objects.objects.map(\.key)
             do throws(DataSourceError) {
                 try source.forEachRow(entity: binding.layout.index, keys: keys) { key, row, asOf in
-                    take(row, key, binding, asOf: asOf, isReload: true)
+                    applySavedRow(row, key, binding, asOf: asOf, isReload: true)
                 }
             } catch {
                 return
@@ -293,8 +293,8 @@ extension DraftContext {
     ///
     /// - Returns: The opposite step, which restores the current states.
     private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
-        let opposite = step.mapValues { UndoJournal.Moment($0.object) }
-        put(step)
+        let opposite = step.mapValues { UndoJournal.ObjectSnapshot($0.object) }
+        applyStates(step)
         // Discard the error of a refused edit. Otherwise the next save would throw the error.
         _ = takeRefusal()
         return opposite
@@ -302,29 +302,29 @@ extension DraftContext {
 
     /// Restores the states that objects had before an edit that failed.
     func rollBack(_ step: UndoJournal.Step) {
-        if !step.isEmpty { put(step) }
+        if !step.isEmpty { applyStates(step) }
     }
 
-    private func put(_ step: UndoJournal.Step) {
-        for (key, moment) in step {
-            let object = moment.object
+    private func applyStates(_ step: UndoJournal.Step) {
+        for (key, snapshot) in step {
+            let object = snapshot.object
             let newest = newestRow(of: object)
-            object.put(moment.state, moment.row, saved: moment.saved)
-            missed[key] = moment.hasBase ? newest : nil
-            catchUp(object)
-            place(object, bindings[object.layout.index], key)
+            object.replaceState(snapshot.state, snapshot.row, saved: snapshot.saved)
+            newestSavedRows[key] = snapshot.hasBase ? newest : nil
+            applyNewestRow(object)
+            updateRegistration(object, bindings[object.layout.index], key)
         }
         related.removeAll()
         recordEdits(step.values.map(\.object))
     }
 
     /// Ends the edits of objects that have their saved values again. These objects then follow other saves.
-    func settle(_ objects: some Sequence<ManagedObject>) {
+    func endUnchangedEdits(_ objects: some Sequence<ManagedObject>) {
         var settled: [ManagedObject] = []
         for object in objects where object.state == .edited && !object.hasEdits {
             object.endEdits()
-            catchUp(object)
-            place(object, bindings[object.layout.index], object.key)
+            applyNewestRow(object)
+            updateRegistration(object, bindings[object.layout.index], object.key)
             settled.append(object)
         }
         if settled.isEmpty { return }
@@ -333,7 +333,7 @@ extension DraftContext {
     }
 
     /// Registers an object that exists, and unregisters an object that is gone.
-    func place(_ object: ManagedObject, _ binding: EntityBinding, _ key: Int64) {
+    func updateRegistration(_ object: ManagedObject, _ binding: EntityBinding, _ key: Int64) {
         object.checkedConstraint = -1
         let isRegistered = binding.objects[key] != nil
         if object.state == .gone {

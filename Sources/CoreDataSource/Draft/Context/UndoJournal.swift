@@ -3,7 +3,7 @@ internal import RowStore
 /// The steps of a draft that can be undone and redone.
 struct UndoJournal {
     /// The state of an object at one moment.
-    struct Moment {
+    struct ObjectSnapshot {
         let object: ManagedObject
         let row: RowSnapshot
         let saved: RowSnapshot?
@@ -21,73 +21,73 @@ struct UndoJournal {
     }
 
     /// The states of objects before a step, by key.
-    typealias Step = [Int64: Moment]
+    typealias Step = [Int64: ObjectSnapshot]
 
-    private var done: [Step] = []
-    private var undone: [Step] = []
+    private var undoStack: [Step] = []
+    private var redoStack: [Step] = []
     /// The changes of the open groups; the innermost group is the last.
-    private var open: [Step] = []
+    private var openGroups: [Step] = []
     /// The largest number of steps to keep.
     var limit = 100 {
         didSet { trim() }
     }
 
-    var isEmpty: Bool { done.isEmpty && undone.isEmpty && open.isEmpty }
-    var isInGroup: Bool { !open.isEmpty }
-    var canUndo: Bool { open.isEmpty && !done.isEmpty }
-    var canRedo: Bool { open.isEmpty && !undone.isEmpty }
+    var isEmpty: Bool { undoStack.isEmpty && redoStack.isEmpty && openGroups.isEmpty }
+    var isInGroup: Bool { !openGroups.isEmpty }
+    var canUndo: Bool { openGroups.isEmpty && !undoStack.isEmpty }
+    var canRedo: Bool { openGroups.isEmpty && !redoStack.isEmpty }
 
     /// Records the state of an object before a change.
-    mutating func record(_ moment: Moment) {
-        guard let innermost = open.indices.last else { return append([moment.object.key: moment]) }
-        if open[innermost][moment.object.key] == nil { open[innermost][moment.object.key] = moment }
+    mutating func record(_ snapshot: ObjectSnapshot) {
+        guard let innermost = openGroups.indices.last else { return append([snapshot.object.key: snapshot]) }
+        if openGroups[innermost][snapshot.object.key] == nil { openGroups[innermost][snapshot.object.key] = snapshot }
     }
 
-    mutating func beginGroup() { open.append([:]) }
+    mutating func beginGroup() { openGroups.append([:]) }
 
     /// Ends the innermost group. Its changes are added to the enclosing group. Without an enclosing group, they become a step.
     ///
     /// - Returns: The step; empty if there is an enclosing group, or if nothing has changed.
     mutating func endGroup() -> Step {
-        guard let group = open.popLast(), !group.isEmpty else { return [:] }
-        guard let outer = open.indices.last else {
+        guard let group = openGroups.popLast(), !group.isEmpty else { return [:] }
+        guard let outer = openGroups.indices.last else {
             append(group)
             return group
         }
-        open[outer].merge(group) { first, _ in first }
+        openGroups[outer].merge(group) { first, _ in first }
         return [:]
     }
 
     /// Ends the innermost group without recording its changes. The caller undoes the changes with the result.
     ///
     /// - Returns: The states of the changed objects before the group.
-    mutating func abandonGroup() -> Step { open.popLast() ?? [:] }
+    mutating func abandonGroup() -> Step { openGroups.popLast() ?? [:] }
 
     private mutating func append(_ step: Step) {
-        undone = []
-        done.append(step)
+        redoStack = []
+        undoStack.append(step)
         trim()
     }
 
     /// Removes and returns the last step. The caller must push the opposite step with ``pushRedo(_:)``.
-    mutating func popUndo() -> Step? { canUndo ? done.removeLast() : nil }
+    mutating func popUndo() -> Step? { canUndo ? undoStack.removeLast() : nil }
 
-    mutating func popRedo() -> Step? { canRedo ? undone.removeLast() : nil }
+    mutating func popRedo() -> Step? { canRedo ? redoStack.removeLast() : nil }
 
-    mutating func pushUndo(_ step: Step) { done.append(step) }
+    mutating func pushUndo(_ step: Step) { undoStack.append(step) }
 
-    mutating func pushRedo(_ step: Step) { undone.append(step) }
+    mutating func pushRedo(_ step: Step) { redoStack.append(step) }
 
     mutating func removeAll() {
-        done = []
-        undone = []
-        open = []
+        undoStack = []
+        redoStack = []
+        openGroups = []
     }
 
     private mutating func trim() {
         let most = max(0, limit)
-        if done.count > most { done.removeFirst(done.count - most) }
-        if undone.count > most { undone.removeFirst(undone.count - most) }
+        if undoStack.count > most { undoStack.removeFirst(undoStack.count - most) }
+        if redoStack.count > most { redoStack.removeFirst(redoStack.count - most) }
     }
 }
 

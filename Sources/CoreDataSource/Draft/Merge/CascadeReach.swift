@@ -51,10 +51,10 @@ extension DraftComparison {
                 if !isDeletedHere(child) { found.append(child) }
             }
         }
-        explicit = Set(deleted.lazy.filter { !$0.isCascaded }.map(\.end))
-        var reached = reach.reached(from: explicit)
+        deletionRoots = Set(deleted.lazy.filter { !$0.isCascaded }.map(\.end))
+        var reached = reach.reached(from: deletionRoots)
         for row in deleted where row.isCascaded && !reached.contains(row.end) {
-            explicit.insert(row.end)
+            deletionRoots.insert(row.end)
             reached.formUnion(reach.reached(from: [row.end]))
         }
         for end in found.sorted(by: { ($0.entity, $0.key) < ($1.entity, $1.key) }) {
@@ -125,7 +125,7 @@ extension DraftComparison {
         let reached = keptReach
         for index in parts.indices {
             guard let end = deletedEnd(parts[index]), case .deletion = parts[index].kind, parts[index].conflict == nil,
-                !explicit.contains(end), !reached.contains(end)
+                !deletionRoots.contains(end), !reached.contains(end)
             else { continue }
             drop(index)
         }
@@ -140,7 +140,7 @@ extension DraftComparison {
     var keptReach: Set<LinkEnd> {
         let roots = parts.filter { part in
             guard case .deletion = part.kind, !part.isDropped else { return false }
-            return explicit.contains(difference.rows[part.row].end)
+            return deletionRoots.contains(difference.rows[part.row].end)
         }
         return reach.reached(from: roots.compactMap(deletedEnd))
     }

@@ -53,7 +53,7 @@ public struct DraftChange: Sendable {
     /// Whether the draft's side can be saved.
     var canKeepMine = true
     /// Whether the draft's value is a link to an object that another save has deleted.
-    private var leadsToGone = false
+    private var leadsToDeletedObject = false
 
     init(
         _ objectID: ManagedObjectID, _ propertyName: String?, _ kind: Kind, base: (any Sendable)? = nil,
@@ -70,9 +70,9 @@ public struct DraftChange: Sendable {
     /// Returns the change, marked as a link to an object that another save has deleted.
     ///
     /// - Parameter canRevive: Whether keeping the draft's side inserts the deleted object again.
-    func leadingToGone(canRevive: Bool) -> DraftChange {
+    func leadingToDeletedObject(canRevive: Bool) -> DraftChange {
         var change = self
-        change.leadsToGone = true
+        change.leadsToDeletedObject = true
         change.canKeepMine = canRevive
         return change
     }
@@ -88,7 +88,7 @@ extension DraftChange {
     var failure: DataSourceError {
         let message =
             switch kind {
-            case .relationship where leadsToGone: "leads, in the draft, to an object that another save has deleted."
+            case .relationship where leadsToDeletedObject: "leads, in the draft, to an object that another save has deleted."
             case .attribute, .relationship: "was changed both in the draft and by another save."
             case .order: "was reordered both in the draft and by another save."
             case .deletedByOthers: "was edited in the draft and deleted by another save."
@@ -98,7 +98,7 @@ extension DraftChange {
         let advice =
             canKeepMine
             ? "Call conflicts() to see both values, and save with resolving: .keepMine, .takeTheirs or .each."
-            : leadsToGone
+            : leadsToDeletedObject
                 ? "Save with resolving: .takeTheirs, or link another object in the draft."
                 : "The object cannot be inserted again, because a required object was deleted, too. Save with resolving: .takeTheirs."
         return DataSourceError(

@@ -41,7 +41,7 @@ struct DraftComparison {
     /// The objects that the draft's deletions reach by cascades.
     var reach = CascadeReach()
     /// The objects that the draft deleted itself, and the objects that a delete rule deleted but no longer reaches.
-    var explicit: Set<LinkEnd> = []
+    var deletionRoots: Set<LinkEnd> = []
     /// The changes that only other saves have made.
     private(set) var merged: [DraftChange] = []
     /// The newest saved orders, in the order of the difference's `orders`.
@@ -81,7 +81,7 @@ struct DraftComparison {
     func id(_ end: LinkEnd) -> ManagedObjectID { ManagedObjectID(layout(end), key: end.key) }
 
     /// The newest saved object; nil if the object was deleted.
-    func current(_ end: LinkEnd) -> ManagedObject? { context.known(end) ?? nil }
+    func current(_ end: LinkEnd) -> ManagedObject? { context.cachedObject(end) ?? nil }
 
     /// Whether an object exists or will be inserted.
     func exists(_ end: LinkEnd) -> Bool { inserted.contains(end) || current(end) != nil }
@@ -211,16 +211,16 @@ struct DraftComparison {
             }
             if mine == now { continue }
             var conflict = now == base ? nil : change
-            if let mine, !exists(mine) { conflict = (conflict ?? change).leadingToGone(canRevive: isRevived(mine)) }
+            if let mine, !exists(mine) { conflict = (conflict ?? change).leadingToDeletedObject(canRevive: isRevived(mine)) }
             if conflict == nil, let mine {
-                conflict = try rival(of: row.end, for: mine, column: column, relationship: relationship)
+                conflict = try competingSource(of: row.end, for: mine, column: column, relationship: relationship)
             }
             parts.append(Part(kind: .link(relationship: index), row: rowIndex, conflict: conflict))
         }
     }
 
     /// Returns the conflict with another source of the destination, if only one source may be linked to a destination.
-    private func rival(
+    private func competingSource(
         of source: LinkEnd, for destination: LinkEnd, column: LinkColumn, relationship: RelationshipLayout
     ) throws -> DraftChange? {
         let layout = layout(source)
@@ -228,21 +228,21 @@ struct DraftComparison {
             let constraint = layout.constraint(onColumn: column.key)
         else { return nil }
         let editor = context.editor(ofEntity: source.entity)
-        let rival = try editor.reading { () throws(DataSourceError) in
+        let competingSource = try editor.reading { () throws(DataSourceError) in
             try editor.find(
                 entity: layout.constraintOwners[constraint], column: column.key, value: .integer(destination.key))
         }
-        guard let rival, rival.key != source.key else { return nil }
+        guard let competingSource, competingSource.key != source.key else { return nil }
         let family = relationship.destinationFamily
         let before = difference.rows.first { row in
-            row.state != .inserted && row.end.entity == rival.layout.index
+            row.state != .inserted && row.end.entity == competingSource.layout.index
                 && row.base.end(column, family) == destination
         }
         // The draft itself moves the destination away from its previous source.
-        if let before, before.end.key == rival.key { return nil }
+        if let before, before.end.key == competingSource.key { return nil }
         return DraftChange(
             id(destination), inverse.name, .relationship, base: (before?.end).map(id), mine: id(source),
-            theirs: rival.objectID)
+            theirs: competingSource.objectID)
     }
 
     private mutating func comparePair(_ index: Int) {
@@ -255,7 +255,7 @@ struct DraftComparison {
         if !gone.isEmpty {
             conflict = DraftChange(
                 id(pair.source), pair.name, .relationship, base: nil, mine: id(pair.destination), theirs: nil
-            ).leadingToGone(canRevive: gone.allSatisfy(isRevived))
+            ).leadingToDeletedObject(canRevive: gone.allSatisfy(isRevived))
         }
         parts.append(Part(kind: .pair, row: index, conflict: conflict))
     }

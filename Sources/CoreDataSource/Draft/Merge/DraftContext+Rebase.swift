@@ -13,8 +13,8 @@ extension DraftContext {
         let objects = saving.values
         saving = [:]
         for object in objects where object.state == .saved {
-            catchUp(object)
-            place(object, bindings[object.layout.index], object.key)
+            applyNewestRow(object)
+            updateRegistration(object, bindings[object.layout.index], object.key)
         }
     }
 
@@ -24,7 +24,7 @@ extension DraftContext {
     func rebase(_ saved: DraftDifference, _ newKeys: [LinkEnd: Int64]) {
         journal.removeAll()
         related.removeAll()
-        denied = []
+        objectsWithDenyRule = []
         rename(newKeys)
         let saved = saved.renaming(newKeys, stack.layout)
         let objects = saving
@@ -38,11 +38,11 @@ extension DraftContext {
             for row in rows {
                 // If the store cannot be read now, use the rows that were saved.
                 let newest = found.map { $0[row.end.key] } ?? (row.state == .deleted ? nil : row.row)
-                guard let object = objects[row.end.key].flatMap({ present($0, row, binding) }) else { continue }
+                guard let object = objects[row.end.key].flatMap({ survivingObject($0, row, binding) }) else { continue }
                 rebase(object, row, on: newest)
                 object.asOf = max(object.asOf, read?.asOf ?? 0)
-                missed[object.key] = nil
-                place(object, binding, object.key)
+                newestSavedRows[object.key] = nil
+                updateRegistration(object, binding, object.key)
                 rebased.append(object)
             }
         }
@@ -57,7 +57,7 @@ extension DraftContext {
     /// deleted.
     ///
     /// - Returns: The object; nil if the draft has replaced it with a newer object.
-    private func present(
+    private func survivingObject(
         _ object: ManagedObject, _ row: DraftDifference.Row, _ binding: EntityBinding
     ) -> ManagedObject? {
         guard object.state == .gone else { return object }
@@ -72,7 +72,7 @@ extension DraftContext {
         guard let newest else {
             // If a deletion was undone after it was saved, the object must be inserted again.
             let isBack = saved.state == .deleted && !object.isDeleted
-            return object.put(isBack ? .inserted : .gone, object.row, saved: nil)
+            return object.replaceState(isBack ? .inserted : .gone, object.row, saved: nil)
         }
         var row = newest
         for (column, description) in object.layout.columns.enumerated() {
@@ -86,8 +86,8 @@ extension DraftContext {
         }
         let isDeleted = object.isDeleted && saved.state != .deleted
         let isEdited = !row.columnsChanged(since: newest, object.layout).isEmpty
-        if isDeleted { return object.put(.deleted, newest, saved: nil) }
-        object.put(isEdited ? .edited : .saved, row, saved: isEdited ? newest : nil)
+        if isDeleted { return object.replaceState(.deleted, newest, saved: nil) }
+        object.replaceState(isEdited ? .edited : .saved, row, saved: isEdited ? newest : nil)
     }
 }
 

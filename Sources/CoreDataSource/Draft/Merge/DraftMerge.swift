@@ -83,7 +83,7 @@ struct DraftMerge {
             let end = row(part).end
             guard case .deletion = part.kind, let object = comparison.current(end) else { continue }
             // The delete rules delete this object, even if no data source owns its entity.
-            if !comparison.explicit.contains(end), reached.contains(end) { continue }
+            if !comparison.deletionRoots.contains(end), reached.contains(end) { continue }
             try editor(end.entity).delete(owned: object)
         }
     }
@@ -111,7 +111,7 @@ struct DraftMerge {
 
     /// Returns the key under which a new row is saved.
     private mutating func key(of row: DraftDifference.Row) throws -> Int64 {
-        guard row.state == .inserted, context.stack.keys.isDoubtful(row.end.key) else { return row.end.key }
+        guard row.state == .inserted, context.stack.keys.mayBeUsedElsewhere(row.end.key) else { return row.end.key }
         let key = try context.stack.keys.next()
         newKeys[row.end] = key
         return key
@@ -136,7 +136,7 @@ struct DraftMerge {
         let relationship = object.layout.relationships[index]
         guard case .column(let column) = relationship.storage else { return }
         let end = row.row.end(column, relationship.destinationFamily)
-        object.linking(index)?.set(try end.map(self.object))
+        object.linkEditor(index)?.set(try end.map(self.object))
     }
 
     /// Restores the links of a revived object if the linked objects still exist.
@@ -176,7 +176,7 @@ struct DraftMerge {
             present: ends, isMine: isMine)
         guard merged != ends else { return }
         let objects = Dictionary(zip(ends, present)) { first, _ in first }
-        owner.linking(order.index)?.set(merged.compactMap { objects[$0] })
+        owner.linkEditor(order.index)?.set(merged.compactMap { objects[$0] })
     }
 }
 

@@ -22,7 +22,7 @@ package struct AggregateState: Sendable {
             guard let groupColumn, let groupOrder else { return .null }
             switch row.value(groupColumn, groupOrder.storage) {
             case .text(let text):
-                if groupOrder.isDecimal { return ValueOrder.decimal.uniform(.text(text)) }
+                if groupOrder.isDecimal { return ValueOrder.decimal.equalityKey(.text(text)) }
                 let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
                 return .text(isASCII ? text : text.precomposedStringWithCanonicalMapping)
             case .real(let number): return .real(number == 0 ? 0 : number)
@@ -42,12 +42,12 @@ package struct AggregateState: Sendable {
         /// The columns that the aggregates and the groups need.
         var columns: [Int] { aggregations.compactMap(\.column) + (groupColumn.map { [$0] } ?? []) }
 
-        var empty: Group { Group(rowCount: 0, parts: aggregations.map { FollowedAggregation($0) }) }
+        var empty: Group { Group(rowCount: 0, parts: aggregations.map { IncrementalAggregation($0) }) }
     }
 
     struct Group: Sendable {
         var rowCount: Int
-        var parts: [FollowedAggregation]
+        var parts: [IncrementalAggregation]
     }
 
     package let plan: Plan
@@ -103,7 +103,7 @@ package struct AggregateState: Sendable {
     }
 
     private mutating func change(
-        _ row: StoredRow, _ body: (inout Group) -> Void, part: (inout FollowedAggregation) -> Void
+        _ row: StoredRow, _ body: (inout Group) -> Void, part: (inout IncrementalAggregation) -> Void
     ) {
         let key = plan.key(row)
         changedKeys.insert(key)
@@ -145,7 +145,7 @@ package struct AggregateState: Sendable {
 }
 
 /// An aggregate that is updated when values are added and removed.
-struct FollowedAggregation: Sendable {
+struct IncrementalAggregation: Sendable {
     /// The aggregate of all values, for counts and sums.
     private var total: Aggregation
     private var valueCount = 0
@@ -153,11 +153,11 @@ struct FollowedAggregation: Sendable {
     /// remaining values.
     private var extreme: RowValue?
     /// The number of rows whose value is the extreme.
-    private var holderCount = 0
+    private var extremeCount = 0
     /// The number of stored decimals that are not numbers.
     private var damagedCount = 0
     /// Whether a removed value could not be subtracted, because it was an infinity or a damaged decimal.
-    private var isStuck = false
+    private var needsRecalculation = false
 
     init(_ empty: Aggregation) { total = empty }
 
@@ -167,7 +167,7 @@ struct FollowedAggregation: Sendable {
     private var isExtreme: Bool { total.operation == .min || total.operation == .max }
 
     /// Whether all rows must be read again to find the result.
-    var isUnknown: Bool { isStuck || isExtreme && holderCount == 0 && valueCount > 0 }
+    var isUnknown: Bool { needsRecalculation || isExtreme && extremeCount == 0 && valueCount > 0 }
 
     mutating func add(_ row: StoredRow) {
         guard isExtreme else { return total.add(row) }
@@ -179,15 +179,15 @@ struct FollowedAggregation: Sendable {
         valueCount += 1
         let order = extreme.map { self.order(value, $0) } ?? -1
         if order == 0 {
-            holderCount += 1
+            extremeCount += 1
         } else if order < 0 {
-            (extreme, holderCount) = (value, 1)
+            (extreme, extremeCount) = (value, 1)
         }
     }
 
     mutating func remove(_ row: StoredRow) {
         guard isExtreme else {
-            isStuck = !total.remove(row) || isStuck
+            needsRecalculation = !total.remove(row) || needsRecalculation
             return
         }
         guard let value = value(row) else { return }
@@ -197,9 +197,9 @@ struct FollowedAggregation: Sendable {
         }
         valueCount -= 1
         if valueCount == 0 {
-            (extreme, holderCount) = (nil, 0)
+            (extreme, extremeCount) = (nil, 0)
         } else if let extreme, order(value, extreme) == 0 {
-            holderCount -= 1
+            extremeCount -= 1
         }
     }
 
@@ -216,7 +216,7 @@ struct FollowedAggregation: Sendable {
 
     /// Compares two values: negative if the first value is more extreme than the second.
     private func order(_ lhs: RowValue, _ rhs: RowValue) -> Int {
-        let order = total.kind == .decimal ? ValueOrder.decimal.compare(lhs, rhs) ?? 0 : orderValues(lhs, rhs)
+        let order = total.kind == .decimal ? ValueOrder.decimal.compare(lhs, rhs) ?? 0 : compareValues(lhs, rhs)
         return total.operation == .min ? order : -order
     }
 

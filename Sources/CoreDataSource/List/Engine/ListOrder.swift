@@ -58,7 +58,7 @@ package struct ListOrder: Sendable {
     }
 
     /// Compares the sections of two rows: negative, 0 for the same section, or positive.
-    package func orderSections(_ lhs: ListedRow, _ rhs: ListedRow) -> Int {
+    package func compareSections(_ lhs: ListedRow, _ rhs: ListedRow) -> Int {
         if case .computed(let key) = section { return key.order(lhs, rhs) }
         return lhs.stored.order(rhs.stored, by: sectionKeys, layout)
     }

@@ -59,7 +59,7 @@ package struct ListQuery: Sendable {
     }
 
     /// Whether all matching rows are kept, even beyond a limit, because a store cannot sort by a computed section.
-    package var isHeldWhole: Bool { order.isComputed || limit == nil }
+    package var keepsAllRows: Bool { order.isComputed || limit == nil }
 
     /// Whether the list must query the store after each save, because the saved rows alone do not show which rows
     /// match.
@@ -70,7 +70,7 @@ package struct ListQuery: Sendable {
     package var followsRelatedRows: Bool { !joined.isEmpty && !requeriesStore }
 
     /// The largest number of rows to keep.
-    package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }
+    package var maxKeptRows: Int { keepsAllRows ? .max : (limit ?? 0) + reserve }
 
     /// Returns the row for the list; nil if the row does not match or comes before the start.
     func listed(
@@ -102,10 +102,10 @@ package struct ListQuery: Sendable {
         let isSame = storages.indices.allSatisfy {
             lhs.row.isEqual(to: rhs.row, column: $0, storage: storages[$0])
         }
-        guard isSame, let ones = lhs.stored.joined, let others = rhs.stored.joined else {
+        guard isSame, let lhsJoined = lhs.stored.joined, let rhsJoined = rhs.stored.joined else {
             return isSame && lhs.stored.joined == nil && rhs.stored.joined == nil
         }
-        return joined.enumerated().allSatisfy { ones.isEqual(to: others, column: $0, storage: $1.kind.storage) }
+        return joined.enumerated().allSatisfy { lhsJoined.isEqual(to: rhsJoined, column: $0, storage: $1.kind.storage) }
     }
 
     /// Whether the list depends on a row that a save changes, either its own row or a related row.

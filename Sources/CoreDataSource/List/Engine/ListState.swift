@@ -42,10 +42,10 @@ package final class ListState: Sendable {
     package var isRead: Bool { asOf >= 0 }
 
     /// The row after which the next rows are read; nil to read from the first row.
-    package var lastHeld: ListedRow? { rows.last ?? query.start }
+    package var lastKeptRow: ListedRow? { rows.last ?? query.start }
 
     /// The number of rows to read after the last row.
-    package var missingCount: Int { query.mostHeld - rows.count }
+    package var missingCount: Int { query.maxKeptRows - rows.count }
 
     // MARK: What is shown
 
@@ -75,9 +75,9 @@ package final class ListState: Sendable {
     func findSection(of row: ListedRow) -> (section: Int?, position: Int) {
         if query.order.section == nil { return (0, 0) }
         let index = partitioningIndex(sectionStarts.count) {
-            query.order.orderSections(rows[sectionStarts[$0]], row) < 0
+            query.order.compareSections(rows[sectionStarts[$0]], row) < 0
         }
-        guard index < sectionStarts.count, query.order.orderSections(rows[sectionStarts[index]], row) == 0 else {
+        guard index < sectionStarts.count, query.order.compareSections(rows[sectionStarts[index]], row) == 0 else {
             return (nil, index)
         }
         return (index, index)
@@ -134,10 +134,10 @@ extension RowStorage {
     fileprivate func sectionEnd(_ start: Int, _ order: ListOrder) -> Int {
         let first = self[start]
         var step = 1
-        while start + step < count, order.orderSections(first, self[start + step]) == 0 { step *= 2 }
+        while start + step < count, order.compareSections(first, self[start + step]) == 0 { step *= 2 }
         let low = start + step / 2 + 1
         let high = min(start + step, count)
-        return low + partitioningIndex(max(0, high - low)) { order.orderSections(first, self[low + $0]) == 0 }
+        return low + partitioningIndex(max(0, high - low)) { order.compareSections(first, self[low + $0]) == 0 }
     }
 }
 
@@ -179,11 +179,11 @@ extension ListState {
 
     /// Checks that there are enough rows, and removes rows far beyond the limit.
     private func checked(_ indexes: RowIndexes?) -> ListStep {
-        guard let limit = query.limit, !query.isHeldWhole else { return .state(self, indexes) }
+        guard let limit = query.limit, !query.keepsAllRows else { return .state(self, indexes) }
         if !isComplete && rows.count < limit { return .isShort(self) }
         if rows.count <= limit + 2 * query.reserve { return .state(self, indexes) }
         // Removed rows can be read again.
-        return .state(ListState(query, rows.prefix(query.mostHeld), isComplete: false, asOf: asOf), indexes)
+        return .state(ListState(query, rows.prefix(query.maxKeptRows), isComplete: false, asOf: asOf), indexes)
     }
 
     /// Returns the edits for the changes; nil if an old row is missing.
@@ -193,15 +193,15 @@ extension ListState {
     private func edits(_ net: NetChanges) -> RowEdits? {
         let changed = ChangedRows(net, query.order, isListed: { !isBeyond($0) })
         var edits = RowEdits()
-        for row in changed.leaving {
+        for row in changed.removed {
             guard let index = rows.index(of: row, query.order) else { return nil }
             edits.removals.append((index, row.key))
         }
-        for row in changed.staying {
+        for row in changed.replaced {
             guard let index = rows.index(of: row.old, query.order) else { return nil }
             edits.replacements.append((index, row.new))
         }
-        for row in changed.coming { edits.insertions.append((rows.lowerBound(row, query.order), row)) }
+        for row in changed.inserted { edits.insertions.append((rows.lowerBound(row, query.order), row)) }
         edits.removals.sort { $0.index < $1.index }
         edits.replacements.sort { $0.index < $1.index }
         edits.insertions.sort {
@@ -231,7 +231,7 @@ extension ListState {
             let (section, position) = findSection(of: row)
             if let section {
                 counts[section] += 1
-            } else if let last = added.last, last.position == position, query.order.orderSections(last.row, row) == 0 {
+            } else if let last = added.last, last.position == position, query.order.compareSections(last.row, row) == 0 {
                 added[added.count - 1].count += 1
             } else {
                 added.append((position, row, 1))
@@ -265,21 +265,21 @@ extension ListState {
 /// The rows of the changes, unsorted.
 private struct ChangedRows {
     /// The old versions of rows that leave their position.
-    private(set) var leaving: [ListedRow] = []
+    private(set) var removed: [ListedRow] = []
     /// The old and new versions of rows whose position is the same before and after.
-    private(set) var staying: [(old: ListedRow, new: ListedRow)] = []
+    private(set) var replaced: [(old: ListedRow, new: ListedRow)] = []
     /// The new versions of rows that enter a position.
-    private(set) var coming: [ListedRow] = []
+    private(set) var inserted: [ListedRow] = []
 
     init(_ net: NetChanges, _ order: ListOrder, isListed: (ListedRow) -> Bool) {
         for change in net.rows.values {
             func listed(_ row: ListedRow?) -> ListedRow? { row.flatMap { isListed($0) ? $0 : nil } }
             let (old, new) = (listed(change.old), listed(change.new))
             if let old, let new, order.isSamePosition(old, new) {
-                staying.append((old, new))
+                replaced.append((old, new))
             } else {
-                if let old { leaving.append(old) }
-                if let new { coming.append(new) }
+                if let old { removed.append(old) }
+                if let new { inserted.append(new) }
             }
         }
     }

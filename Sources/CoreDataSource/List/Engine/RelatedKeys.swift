@@ -63,7 +63,7 @@ package struct RelatedKeys: Sendable, Equatable {
     private var saves: ClosedRange<Int64>?
 
     /// If the list has fewer rows than this, the links of the list's rows are read instead of the links of the changed rows.
-    private static let fewRows = 1024
+    private static let ownLinksRowLimit = 1024
 
     var isEmpty: Bool { changed.isEmpty }
 
@@ -144,8 +144,8 @@ package struct RelatedKeys: Sendable, Equatable {
         of joined: [JoinedColumn], family: [Int], among rows: RowStorage?, in view: any RowView, _ budget: QueryBudget
     ) throws(DataSourceError) -> Set<Int64> {
         var owners: Set<Int64> = []
-        var met: Set<RelatedRows> = []
-        for case let related? in joined.map(\.related) where met.insert(related).inserted {
+        var visited: Set<RelatedRows> = []
+        for case let related? in joined.map(\.related) where visited.insert(related).inserted {
             let further = try self.owners(
                 of: related.joined, family: related.family, among: nil, in: view, budget)
             let destinations = related.family.reduce(into: further) { $0.formUnion(changed[$1] ?? []) }
@@ -166,7 +166,7 @@ package struct RelatedKeys: Sendable, Equatable {
                 }
             case .pairs(let layout, let own, let other):
                 owners.formUnion(ends[layout]?[own] ?? [])
-                if let rows, rows.count < RelatedKeys.fewRows {
+                if let rows, rows.count < RelatedKeys.ownLinksRowLimit {
                     for row in try view.rows([layout], .column(own), in: rows.keys(), columns: [own, other], budget)
                     where destinations.contains(row.row.integer(other)) {
                         owners.insert(row.row.integer(own))

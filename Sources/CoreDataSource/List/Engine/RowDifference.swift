@@ -35,7 +35,7 @@ extension RowDifference {
     ///   - indexes: The indexes of the changed rows; nil to search for them.
     package init(from old: ListState, to new: ListState, _ net: NetChanges, _ indexes: RowIndexes? = nil) {
         var touched = DifferingRows(from: old, to: new, net, indexes)
-        touched.addThoseAtTheLimit(net)
+        touched.addRowsCrossingLimit(net)
         let stayed = touched.rowsThatStay()
         changes = touched.changes(stayed)
         addSections(old, new)
@@ -106,7 +106,7 @@ private struct DifferingRows {
             if row.old == nil && row.new == nil { continue }
             if let before, let after, row.old != nil, row.new != nil {
                 row.isSamePosition = order.isSamePosition(before, after)
-                row.isSameSection = order.orderSections(before, after) == 0
+                row.isSameSection = order.compareSections(before, after) == 0
             }
             rows.append(row)
         }
@@ -114,7 +114,7 @@ private struct DifferingRows {
 
     /// Adds unchanged rows that crossed the limit. These rows are at the end of one state, and the other state does not show
     /// them.
-    mutating func addThoseAtTheLimit(_ net: NetChanges) {
+    mutating func addRowsCrossingLimit(_ net: NetChanges) {
         if from.query.limit == nil { return }
         for index in stride(from: from.count - 1, through: 0, by: -1) {
             let row = from.rows[index]

@@ -23,7 +23,7 @@ package enum SectionKey: Sendable {
         package init(
             _ value: @escaping @Sendable (ListedRow) throws(DataSourceError) -> RowValue, isAscending: Bool = true,
             followsSort: Bool = false, periods: CalendarPeriods? = nil,
-            compare: @escaping @Sendable (RowValue, RowValue) -> Int = orderValues
+            compare: @escaping @Sendable (RowValue, RowValue) -> Int = compareValues
         ) {
             (self.value, self.compare, self.isAscending) = (value, compare, isAscending)
             (self.followsSort, self.periods) = (followsSort, periods)
@@ -86,7 +86,7 @@ final class SectionValue: Sendable {
 }
 
 /// Compares two values in the order of a store: null first, numbers by value, strings and blobs byte by byte.
-@Sendable package func orderValues(_ lhs: RowValue, _ rhs: RowValue) -> Int {
+@Sendable package func compareValues(_ lhs: RowValue, _ rhs: RowValue) -> Int {
     switch (lhs, rhs) {
     case (.integer(let lhs), .integer(let rhs)): return lhs < rhs ? -1 : lhs > rhs ? 1 : 0
     case (.real(let lhs), .real(let rhs)): return lhs < rhs ? -1 : lhs > rhs ? 1 : 0
@@ -132,10 +132,10 @@ enum FirstLetter {
     /// Compares two letters. The section for strings without a first letter comes last.
     static func order(_ lhs: RowValue, _ rhs: RowValue, _ collation: StringCollation?) -> Int {
         guard case .text(let left) = lhs, case .text(let right) = rhs, left != right else {
-            return orderValues(lhs, rhs)
+            return compareValues(lhs, rhs)
         }
         if left == none || right == none { return left == none ? 1 : -1 }
         let order = collation?.compare(left, right) ?? 0
-        return order == 0 ? orderValues(lhs, rhs) : order
+        return order == 0 ? compareValues(lhs, rhs) : order
     }
 }

@@ -49,11 +49,11 @@ public final class MainContext: ManagedObjectContext {
 
     /// Forgets cached links if the rows that were read may be newer than the links.
     override func didRead() {
-        if !isFollowing && stack.root.hasUnmergedSaves { related.removeAll() }
+        if !isFollowingRelationship && stack.root.hasUnmergedSaves { related.removeAll() }
     }
 
     /// Merges all saves: links are read as of the newest save, but the linked objects may be older.
-    override func didFollow() {
+    override func didFollowRelationship() {
         let merge = merge
         MainActor.assumeIsolated { merge() }
     }

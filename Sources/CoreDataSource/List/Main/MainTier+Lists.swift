@@ -26,14 +26,14 @@ extension MainTier {
         plan.query.joined = resolver.joins.columns
         let order = ListOrder(layout, sort: plan.query.sort, section: section)
         if let reason = request.predicate?.tree.needsRelationships {
-            throw DetachedObjects.cannotFollow("the predicate", reason, layout)
+            throw DetachedObjectFactory.cannotFollow("the predicate", reason, layout)
         }
         let objectPredicate = plan.objectPredicate.map { self.listPredicate($0, request.predicate?.needsObjects ?? "") }
         var start: ListedRow?
         if let cursor = request.after { start = try row(cursor, order, plan.query.joined) }
         let query = ListQuery(
             layout, family: plan.family, predicate: plan.query.predicate, joined: plan.query.joined, order: order,
-            limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
+            limit: request.limit.map { min($0, ListRequest<Object>.maxRows) },
             start: start, objectPredicate: objectPredicate, links: ChangedLinks(of: plan.family, stack.layout),
             deferredColumns: defersValues ? deferredColumns(plan.family) : [:],
             layouts: plan.family.map { stack.layout.entities[$0] })
@@ -47,7 +47,7 @@ extension MainTier {
     }
 
     private func listPredicate(_ predicate: ObjectPredicate, _ reason: String) -> ListPredicate {
-        let reader = detachedObjects
+        let reader = detachedObjectFactory
         return ListPredicate { row, budget throws(DataSourceError) in
             try reader.read(row, for: "the predicate", reason) { object throws(DataSourceError) in
                 try predicate.accepts(object, row.stored, budget)
@@ -56,7 +56,7 @@ extension MainTier {
     }
 
     /// Returns the engine for another page of an engine's list.
-    func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
+    func engineForPage(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
         prepareToFetch()
         var (key, query) = (engine.key, engine.query)
         query.start = nil
@@ -68,7 +68,7 @@ extension MainTier {
     /// Merges the last saves into the lists, and ends the lists.
     func finishLists() async {
         merge()
-        await lists.settle()
+        await lists.waitUntilReported()
         lists.end()
     }
 
@@ -86,7 +86,7 @@ extension MainTier {
     }
 
     /// Adds to a reason the relationships of the list's objects that are prefetched, and those that are read one by one.
-    func explained(_ reason: ListReason, _ query: ListQuery, _ page: ListPage) -> ListReason {
+    func addingRelationshipReads(_ reason: ListReason, _ query: ListQuery, _ page: ListPage) -> ListReason {
         var reason = reason
         reason.prefetched = page.prefetched
         reason.readOneByOne = context.relationshipsReadOneByOne(query.family)
@@ -106,13 +106,13 @@ extension MainTier {
     }
 
     /// Waits until no list works off the main actor.
-    package func listsAreSettled() async {
-        await lists.settle()
+    package func waitForLists() async {
+        await lists.waitUntilReported()
     }
 
     /// The factory that makes objects from the rows of lists.
-    var detachedObjects: DetachedObjects {
-        DetachedObjects(layout: stack.layout, types: context.bindings.map(\.type))
+    var detachedObjectFactory: DetachedObjectFactory {
+        DetachedObjectFactory(layout: stack.layout, types: context.bindings.map(\.type))
     }
 
     /// Returns the row of a cursor, with the values that the row had when the cursor was made.
@@ -125,14 +125,14 @@ extension MainTier {
 }
 
 /// Makes objects without a context, on any thread. The objects have no relationships. Read each object at once.
-struct DetachedObjects: Sendable {
+struct DetachedObjectFactory: Sendable {
     let layout: ModelLayout
     /// The class of each entity.
     let types: [ManagedObject.Type]
 
     func object(_ row: ListedRow, _ state: ObjectState = .saved) -> ManagedObject {
         types[row.entity].make(
-            ObjectHome(layout.entities[row.entity], in: nil, .not), key: row.key, row: row.row, state, asOf: 0)
+            ObjectHome(layout.entities[row.entity], in: nil, .readOnly), key: row.key, row: row.row, state, asOf: 0)
     }
 
     /// Passes the object of a row to a closure, and returns the closure's result.
@@ -147,7 +147,7 @@ struct DetachedObjects: Sendable {
     ) throws(DataSourceError) -> R {
         let object = object(row)
         let result = Result { () throws(DataSourceError) in try body(object) }
-        if object.hasFollowed { throw DetachedObjects.cannotFollow(use, reason, layout.entities[row.entity]) }
+        if object.hasUsedRelationshipWithoutContext { throw DetachedObjectFactory.cannotFollow(use, reason, layout.entities[row.entity]) }
         return try result.get()
     }
 
@@ -210,7 +210,7 @@ extension MainTier {
         }
         let objects = zip(rows, known).map { row, object in
             object ?? context.bindings[row.row.entity].objects[row.row.key]
-                ?? detachedObjects.object(row.row, unread.contains(row.row.entity) ? .saved : .gone)
+                ?? detachedObjectFactory.object(row.row, unread.contains(row.row.entity) ? .saved : .gone)
         }
         return (objects, unread.isEmpty)
     }
@@ -222,7 +222,7 @@ extension MainTier {
             return context.object(newest.stored, binding, asOf: number)
         }
         if let object = binding.objects[row.row.key] ?? deletedObjects[row.row.key] { return object }
-        if !isBehind, case .deleted = row.newest { return detachedObjects.object(row.row, .gone) }
+        if !isBehind, case .deleted = row.newest { return detachedObjectFactory.object(row.row, .gone) }
         return nil
     }
 

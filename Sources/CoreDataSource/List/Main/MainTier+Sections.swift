@@ -10,7 +10,7 @@ extension MainTier {
     func sectionKey<Object: ManagedObject>(
         _ sections: ListSections<Object>, _ sort: [SortKey], _ resolver: PredicateResolver
     ) throws(DataSourceError) -> SectionKey {
-        switch sections.form {
+        switch sections.kind {
         case .property(let path): return try sectionKey(path.keyPath, sections.isAscending, resolver)
         case .titles(let title, let order):
             let (title, key) = (try title.resolved(resolver), try order.resolved(resolver))
@@ -52,7 +52,7 @@ extension MainTier {
             guard let isAscending else { return .column(column) }
             return .keys([SortKey(column: column, isAscending: isAscending)], title: column)
         }
-        let (reader, path) = (detachedObjects, SectionPath(keyPath: path))
+        let (reader, path) = (detachedObjectFactory, SectionPath(keyPath: path))
         return .computed(
             SectionKey.ComputedSection(
                 { row throws(DataSourceError) in

@@ -13,7 +13,7 @@ package final class MainTier {
         if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
     }
     /// When this many objects are registered, unreferenced objects are forgotten.
-    private var sweepAt = 1024
+    private var sweepThreshold = 1024
     /// The generation that began with the last merged reset.
     private var knownReset = 0
     /// Whether registered objects must be reloaded because other programs made changes or a read failed.
@@ -29,7 +29,7 @@ package final class MainTier {
     /// is kept until its deletion is also in the store.
     let deletedObjects = ObjectTable()
     /// The number of occupied slots that deleted objects skipped to find a free slot. For tests.
-    package var keepingSteps: Int { deletedObjects.steps }
+    package var deletedObjectProbeCount: Int { deletedObjects.probeCount }
     private var isDrainScheduled = false
     /// The open drafts by number. They end with the container.
     package var drafts: [Int: any MainFollower] = [:]
@@ -46,11 +46,11 @@ package final class MainTier {
         Task { @MainActor [weak hub] in hub?.end() }
     }
 
-    /// The closures for the container's waker. They do nothing after the tier was released.
-    nonisolated var work: MainWaker.Work {
-        MainWaker.Work(
+    /// The closures for the container's notifier. They do nothing after the tier was released.
+    nonisolated var mergeFunctions: MainNotifier.MergeFunctions {
+        MainNotifier.MergeFunctions(
             merge: { [weak self] in self?.merge() }, mergeObjects: { [weak self] in self?.mergeObjects() },
-            settleLists: { [weak self] in await self?.listsAreSettled() })
+            waitForLists: { [weak self] in await self?.waitForLists() })
     }
 
     func nextDraft() -> Int {
@@ -93,7 +93,7 @@ package final class MainTier {
         let isReset = reset != knownReset
         let changesLinks = saves.contains(where: changesLinks)
         if staleness != nil || isReset || changesLinks { context.related.removeAll() }
-        take(reset)
+        applyReset(reset)
         for changes in saves {
             for entity in changes.entities { merge(entity, changes.number) }
         }
@@ -124,7 +124,7 @@ package final class MainTier {
         for change in changes.deleted {
             // If the object was read after the deletion, the deletion was rolled back.
             guard let object = binding.objects[change.key], object.asOf < number else { continue }
-            end(object)
+            markDeleted(object)
         }
     }
 
@@ -138,18 +138,18 @@ package final class MainTier {
 
     /// Marks an object as deleted. The object is kept, because lists may still show it, and because the deletion may be rolled
     /// back.
-    private func end(_ object: ManagedObject) {
+    private func markDeleted(_ object: ManagedObject) {
         context.bindings[object.layout.index].forget(object)
         deletedObjects.remove(object.key)
         deletedObjects.insert(object)
     }
 
     /// Marks all registered objects as deleted if the store was reset.
-    private func take(_ reset: Int) {
+    private func applyReset(_ reset: Int) {
         guard reset != knownReset else { return }
         knownReset = reset
         for entity in context.bindings.indices {
-            for object in context.bindings[entity].objects.objects { end(object) }
+            for object in context.bindings[entity].objects.objects { markDeleted(object) }
             context.bindings[entity].forgetObjects()
         }
     }
@@ -170,7 +170,7 @@ package final class MainTier {
                 if let row {
                     object.revive(row, asOf: asOf)
                 } else {
-                    end(object)
+                    markDeleted(object)
                 }
             }
         }
@@ -184,7 +184,7 @@ package final class MainTier {
             if isFinal { deletedObjects.removeAll() } else { deletedObjects.removeUnreferenced() }
         }
         context.related.sweep()
-        if context.registeredObjectCount >= sweepAt { forgetObjects() }
+        if context.registeredObjectCount >= sweepThreshold { forgetObjects() }
     }
 
     /// Forgets unreferenced objects.
@@ -194,7 +194,7 @@ package final class MainTier {
             binding.objects.removeUnreferenced()
             kept += binding.objects.count
         }
-        sweepAt = max(1024, kept * 2)
+        sweepThreshold = max(1024, kept * 2)
         guard kept == 0 && deletedObjects.count == 0 && lists.isEmpty && drafts.isEmpty else { return }
         stack.root.stopMerging()
         context.related.removeAll()

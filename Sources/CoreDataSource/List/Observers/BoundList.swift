@@ -67,7 +67,7 @@ final class BoundList: ListSubscriber {
 
     func notify(_ report: ListReport) {
         if delegate == nil { lists?.removeListsWithoutDelegate() }
-        if let report = shownState.take(report) { callDelegate(report) }
+        if let report = shownState.receive(report) { callDelegate(report) }
     }
 
     func notify(_ failure: DataSourceError) {

@@ -8,7 +8,7 @@ public import AppKit
 /// The snapshot of a list, for a diffable data source.
 public typealias DiffableListSnapshot = NSDiffableDataSourceSnapshot<ListSection.ID, ManagedObjectID>
 
-extension NSDiffableDataSourceSnapshot: DiffableForm
+extension NSDiffableDataSourceSnapshot: DiffableSnapshotTarget
 where SectionIdentifierType == ListSection.ID, ItemIdentifierType == ManagedObjectID {
     package typealias SectionID = SectionIdentifierType
     package typealias ItemID = ItemIdentifierType
@@ -41,7 +41,7 @@ extension ListUpdate {
 
 /// The members of a diffable data source's snapshot that a list uses, common to UIKit and AppKit.
 @MainActor
-package protocol DiffableForm {
+package protocol DiffableSnapshotTarget {
     associatedtype SectionID
     associatedtype ItemID
 
@@ -54,23 +54,23 @@ package protocol DiffableForm {
 extension ListUpdate {
     /// Fills an empty diffable snapshot with all sections and IDs, and marks the items that must be redrawn.
     @MainActor
-    package func fill<Form: DiffableForm>(_ form: inout Form)
-    where Form.SectionID == ListSection.ID, Form.ItemID == ManagedObjectID {
-        snapshot.fill(&form)
+    package func fill<Target: DiffableSnapshotTarget>(_ target: inout Target)
+    where Target.SectionID == ListSection.ID, Target.ItemID == ManagedObjectID {
+        snapshot.fill(&target)
         // A diffable data source does not redraw a moved cell by itself.
         let changed = difference.changes.filter { $0.type == .update || $0.type == .move }.map(\.id)
-        form.reconfigureItems(changed)
+        target.reconfigureItems(changed)
     }
 }
 
 extension ListSnapshot {
     /// Fills an empty diffable snapshot with all sections and IDs.
     @MainActor
-    package func fill<Form: DiffableForm>(_ form: inout Form)
-    where Form.SectionID == ListSection.ID, Form.ItemID == ManagedObjectID {
+    package func fill<Target: DiffableSnapshotTarget>(_ target: inout Target)
+    where Target.SectionID == ListSection.ID, Target.ItemID == ManagedObjectID {
         for section in sections {
-            form.appendSections([section.id])
-            form.appendItems(section.range.map { self[$0].id }, toSection: section.id)
+            target.appendSections([section.id])
+            target.appendItems(section.range.map { self[$0].id }, toSection: section.id)
         }
     }
 }

@@ -13,9 +13,9 @@ internal import RowStore
 /// A snapshot is a value: keep it, or send it to any actor. The snapshots of a list share their unchanged rows.
 public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollection {
     package let state: ListState
-    let reader: DetachedObjects
+    let reader: DetachedObjectFactory
 
-    init(state: ListState, reader: DetachedObjects) {
+    init(state: ListState, reader: DetachedObjectFactory) {
         (self.state, self.reader) = (state, reader)
     }
 
@@ -24,7 +24,7 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     package init(emptyIn main: MainTier) {
         let entity = main.stack.layout.entities[0]
         self.init(
-            state: .unread(ListQuery(entity, order: ListOrder(entity, sort: []))), reader: main.detachedObjects)
+            state: .unread(ListQuery(entity, order: ListOrder(entity, sort: []))), reader: main.detachedObjectFactory)
     }
 
     public var startIndex: Int { 0 }
@@ -123,7 +123,7 @@ extension ListUpdate: CustomStringConvertible {
 @dynamicMemberLookup
 public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     let row: ListedRow
-    let reader: DetachedObjects
+    let reader: DetachedObjectFactory
 
     /// The permanent ID of the object.
     public var id: ManagedObjectID { ManagedObjectID(reader.layout.entities[row.entity], key: row.key) }

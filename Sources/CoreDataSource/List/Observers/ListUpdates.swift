@@ -62,7 +62,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let updates: ListUpdates
         let mailbox: ListMailbox
-        private var reader: DetachedObjects?
+        private var reader: DetachedObjectFactory?
 
         init(updates: ListUpdates, mailbox: ListMailbox) {
             self.updates = updates
@@ -118,7 +118,7 @@ extension MainTier {
     /// Makes a mailbox follow a list, and returns the factory for the objects of the list's rows.
     fileprivate func follow<Object: ManagedObject>(
         _ request: ListRequest<Object>, _ mailbox: ListMailbox
-    ) -> DetachedObjects {
+    ) -> DetachedObjectFactory {
         do throws(DataSourceError) {
             let (key, query) = try listQuery(request)
             if lists.isFinished { throw RootTier.closed }
@@ -129,7 +129,7 @@ extension MainTier {
             let nothing = ListOrder(stack.layout.entities[0], sort: [])
             mailbox.end(with: error, ListQuery(stack.layout.entities[0], order: nothing))
         }
-        return detachedObjects
+        return detachedObjectFactory
     }
 }
 

@@ -39,32 +39,32 @@ public final class LiveAggregate<Value> {
 
     /// Nil after the end, because an engine keeps the store open.
     @ObservationIgnored private var engine: AggregateEngine?
-    @ObservationIgnored private let link = Link()
+    @ObservationIgnored private let subscriber = EngineSubscriber()
     /// The results of each group in the value.
     @ObservationIgnored private var shown: [RowValue: [RowValue]] = [:]
-    @ObservationIgnored private let form: Form
+    @ObservationIgnored private let makeEdit: EditMaker
 
     /// Returns an edit of the value for groups with new results. The results are nil for a group without rows.
-    typealias Form =
+    typealias EditMaker =
         @MainActor ([(key: RowValue, results: [RowValue]?)]) throws(DataSourceError) -> (inout Value) -> Void
 
     /// - Parameter initial: The value before the results of the groups are set.
-    init(_ engine: AggregateEngine, initial: Value, _ form: @escaping Form) throws(DataSourceError) {
+    init(_ engine: AggregateEngine, initial: Value, _ makeEdit: @escaping EditMaker) throws(DataSourceError) {
         var (initial, shown) = (initial, [RowValue: [RowValue]]())
         for key in engine.state.keys { shown[key] = try engine.state.results(key) }
-        try form(shown.map { (key: $0, results: $1) })(&initial)
+        try makeEdit(shown.map { (key: $0, results: $1) })(&initial)
         value = initial
-        self.form = form
+        self.makeEdit = makeEdit
         self.shown = shown
         lastUpdateReason = ListReason(.initial)
         self.engine = engine
-        engine.subscriber = link
-        link.onChange = { [weak self] state, changed, reason in self?.take(state, changed, reason) }
-        link.onFailure = { [weak self] in self?.record($0) }
-        link.onEnd = { [weak self] in self?.end() }
+        engine.subscriber = subscriber
+        subscriber.onChange = { [weak self] state, changed, reason in self?.update(state, changed, reason) }
+        subscriber.onFailure = { [weak self] in self?.record($0) }
+        subscriber.onEnd = { [weak self] in self?.end() }
     }
 
-    private func take(_ state: AggregateState, _ changed: Set<RowValue>?, _ reason: ListReason) {
+    private func update(_ state: AggregateState, _ changed: Set<RowValue>?, _ reason: ListReason) {
         let hasFailed = lastUpdateReason.kind == .failure
         // After a failure, the groups that changed in between are unknown.
         let keys = hasFailed ? nil : changed
@@ -75,7 +75,7 @@ public final class LiveAggregate<Value> {
                 if results != shown[key] { changes.append((key, results)) }
             }
             if changes.isEmpty && !hasFailed { return }
-            let edit = try form(changes)
+            let edit = try makeEdit(changes)
             if !changes.isEmpty { edit(&value) }
             for (key, results) in changes { shown[key] = results }
             lastUpdateReason = reason
@@ -94,7 +94,7 @@ public final class LiveAggregate<Value> {
     }
 
     /// The subscriber of the engine, because an observed class cannot subscribe itself.
-    private final class Link: AggregateEngine.Subscriber {
+    private final class EngineSubscriber: AggregateEngine.Subscriber {
         var onChange: (AggregateState, Set<RowValue>?, ListReason) -> Void = { _, _, _ in }
         var onFailure: (DataSourceError) -> Void = { _ in }
         var onEnd: () -> Void = {}

@@ -26,7 +26,7 @@ public final class LiveList<Object: ManagedObject> {
     public var lastUpdateReason: ListReason {
         // If a read finds the same rows after a failed read, no update sets a new reason.
         let reason = reason.kind == .failure ? source.lastUpdateReason : reason
-        return main?.explained(reason, snapshot.state.query, page) ?? reason
+        return main?.addingRelationshipReads(reason, snapshot.state.query, page) ?? reason
     }
 
     private var reason: ListReason
@@ -37,7 +37,7 @@ public final class LiveList<Object: ManagedObject> {
     @ObservationIgnored private let key: ListKey
     @ObservationIgnored private let page: ListPage
     @ObservationIgnored private var source: Source
-    @ObservationIgnored private let link = Link()
+    @ObservationIgnored private let subscriber = EngineSubscriber()
     @ObservationIgnored private var shown: ShownState
     /// The reports that are not shown yet. An observer that is being notified may move the list, which adds a report.
     @ObservationIgnored private var reports: [ListReport] = []
@@ -53,19 +53,19 @@ public final class LiveList<Object: ManagedObject> {
         let engine = try main.lists.engine(key, query)
         source = .engine(engine)
         shown = ShownState(engine.state)
-        snapshot = ListSnapshot(state: engine.state, reader: main.detachedObjects)
+        snapshot = ListSnapshot(state: engine.state, reader: main.detachedObjectFactory)
         reason = engine.lastUpdateReason
-        link.onReport = { [weak self] in self?.take($0) }
-        link.onFailure = { [weak self] in self?.reason = $0 }
-        link.onEnd = { [weak self] in self?.end() }
+        subscriber.onReport = { [weak self] in self?.receive($0) }
+        subscriber.onFailure = { [weak self] in self?.reason = $0 }
+        subscriber.onEnd = { [weak self] in self?.end() }
         follow(engine)
     }
 
     private func follow(_ engine: ListEngine) {
-        source.engine?.unsubscribe(link)
+        source.engine?.unsubscribe(subscriber)
         source = .engine(engine)
-        link.engine = engine
-        engine.subscribe(link)
+        subscriber.engine = engine
+        engine.subscribe(subscriber)
     }
 
     /// Releases the engine, because an engine keeps the store open.
@@ -73,7 +73,7 @@ public final class LiveList<Object: ManagedObject> {
         guard let engine = source.engine else { return }
         reason = engine.lastUpdateReason
         source = .ended(engine.state, reason)
-        engine.unsubscribe(link)
+        engine.unsubscribe(subscriber)
     }
 
     /// The number of rows.
@@ -132,9 +132,9 @@ public final class LiveList<Object: ManagedObject> {
     ///   the store. If the call throws, the list does not move.
     public func moveWindow(after cursor: FetchCursor?) throws {
         guard let main, let engine = source.engine else { throw RootTier.closed }
-        let moved = try main.moved(engine, after: cursor)
-        follow(moved)
-        show(shown.move(to: moved.state, moved.lastUpdateReason))
+        let engineForPage = try main.engineForPage(engine, after: cursor)
+        follow(engineForPage)
+        show(shown.move(to: engineForPage.state, engineForPage.lastUpdateReason))
     }
 
     /// Whether the list keeps its state and ignores saves, for example while it is off the screen.
@@ -160,8 +160,8 @@ public final class LiveList<Object: ManagedObject> {
         if let report = shown.resume(at: source.state, source.lastUpdateReason) { show(report) }
     }
 
-    private func take(_ report: ListReport) {
-        if let report = shown.take(report) { show(report) }
+    private func receive(_ report: ListReport) {
+        if let report = shown.receive(report) { show(report) }
     }
 
     private func show(_ report: ListReport) {
@@ -204,7 +204,7 @@ public final class LiveList<Object: ManagedObject> {
     }
 
     /// The subscriber of the engine, because an observed class cannot subscribe itself.
-    private final class Link: ListSubscriber {
+    private final class EngineSubscriber: ListSubscriber {
         var onReport: (ListReport) -> Void = { _ in }
         var onFailure: (ListReason) -> Void = { _ in }
         var onEnd: () -> Void = {}

@@ -22,16 +22,16 @@ final class AggregateEngine: HubEngine {
     private var asOf: Int64
     private var pending: [(save: ChangeSet, notice: Int, byteCount: Int)] = []
     /// The reason for the next read of all rows; nil if no read is needed.
-    private var reading: ListReason?
-    private var firstUnread: Int?
+    private var nextReadReason: ListReason?
+    private var firstNoticeToRead: Int?
     private(set) var isWorking = false
     /// Whether the rows could not be read. After the next notice, the rows are read again.
-    private var isRefused = false
+    private var hasReadFailed = false
     private var isFinished = false
     private(set) var noticeCount = 0
     private var settledCount = 0
 
-    private static let mostRowsOnMain = 256
+    private static let maxRowsOnMain = 256
 
     /// Reads all rows at once.
     init(_ query: ListQuery, _ plan: AggregateState.Plan, hub: ListHub) throws(DataSourceError) {
@@ -43,12 +43,12 @@ final class AggregateEngine: HubEngine {
         (state, asOf) = try worker.read()
     }
 
-    var isBehind: Bool { isWorking || reading != nil || !pending.isEmpty }
-    var isReady: Bool { !isWorking && !isRefused && !isFinished && isBehind }
+    var isBehind: Bool { isWorking || nextReadReason != nil || !pending.isEmpty }
+    var isReady: Bool { !isWorking && !hasReadFailed && !isFinished && isBehind }
     var pendingByteCount: Int { isWorking ? pending.reduce(0) { $0 + $1.byteCount } : 0 }
 
     func isSettled(_ notices: Int) -> Bool {
-        isFinished || settledCount >= notices || !isBehind || isRefused && !isWorking
+        isFinished || settledCount >= notices || !isBehind || hasReadFailed && !isWorking
     }
 
     // MARK: Notices
@@ -57,9 +57,9 @@ final class AggregateEngine: HubEngine {
         let concerning = changes.filter { $0.number > asOf && worker.query.concerns($0) }
         if concerning.isEmpty { return }
         noticeCount += 1
-        isRefused = false
-        if worker.requeriesStore || reading != nil {
-            var reason = reading ?? newReason(.save)
+        hasReadFailed = false
+        if worker.requeriesStore || nextReadReason != nil {
+            var reason = nextReadReason ?? newReason(.save)
             if reason.kind == .save { reason.record(concerning, ofEntities: worker.query.watched, hub.names) }
             return mustRead(reason)
         }
@@ -69,13 +69,13 @@ final class AggregateEngine: HubEngine {
 
     func reload(_ kind: ListReason.Kind) {
         noticeCount += 1
-        isRefused = false
-        mustRead(reading?.kind == .reset ? reading ?? newReason(kind) : newReason(kind))
+        hasReadFailed = false
+        mustRead(nextReadReason?.kind == .reset ? nextReadReason ?? newReason(kind) : newReason(kind))
     }
 
     func finish() {
         isFinished = true
-        (pending, reading) = ([], nil)
+        (pending, nextReadReason) = ([], nil)
         subscriber?.notifyEnd()
     }
 
@@ -85,8 +85,8 @@ final class AggregateEngine: HubEngine {
 
     /// Discards the pending saves: the read of all rows will include them.
     private func mustRead(_ reason: ListReason) {
-        reading = reason
-        firstUnread = min(firstUnread ?? noticeCount, pending.first?.notice ?? noticeCount)
+        nextReadReason = reason
+        firstNoticeToRead = min(firstNoticeToRead ?? noticeCount, pending.first?.notice ?? noticeCount)
         pending = []
     }
 
@@ -94,8 +94,8 @@ final class AggregateEngine: HubEngine {
 
     func step() -> Bool {
         guard isReady else { return false }
-        if let reason = reading {
-            (reading, firstUnread) = (nil, nil)
+        if let reason = nextReadReason {
+            (nextReadReason, firstNoticeToRead) = (nil, nil)
             start(.read, reason)
             return false
         }
@@ -105,10 +105,10 @@ final class AggregateEngine: HubEngine {
         reason.record(saves, ofEntities: worker.query.watched, hub.names)
         reason.rowCount = saves.reduce(0) { $0 + worker.rowCount(of: $1) }
         guard !saves.isEmpty else {
-            settle()
+            updateSettledCount()
             return true
         }
-        if reason.rowCount > Self.mostRowsOnMain {
+        if reason.rowCount > Self.maxRowsOnMain {
             start(.apply(saves, state), reason)
             return false
         }
@@ -139,7 +139,7 @@ final class AggregateEngine: HubEngine {
             Task { @MainActor [reason] in
                 self.hub.perform {
                     // The rows that were read may be newer than the objects of the main context.
-                    if case .read = task { self.hub.stack.mainWaker.merge() }
+                    if case .read = task { self.hub.stack.mainNotifier.merge() }
                     self.isWorking = false
                     if !self.isFinished { self.end(outcome, reason) }
                 }
@@ -150,26 +150,26 @@ final class AggregateEngine: HubEngine {
     private func end(_ outcome: AggregateWorker.Outcome, _ reason: ListReason) {
         switch outcome {
         case .failed(let error):
-            if reading == nil {
+            if nextReadReason == nil {
                 // Saves during the failed work may have removed the cause of the failure.
-                isRefused = pending.isEmpty
+                hasReadFailed = pending.isEmpty
                 mustRead(reason)
             }
-            settle()
+            updateSettledCount()
             // A container that is closed notifies its lists itself.
             if error.code != .storeClosed { subscriber?.notify(error) }
         case .notApplied:
-            if reading == nil { mustRead(reason) }
+            if nextReadReason == nil { mustRead(reason) }
         case .applied(var new, let number):
             // All rows must be read again, for example after a reset.
-            if reading != nil { return }
+            if nextReadReason != nil { return }
             if new.mustRead { return mustRead(reason) }
             let changed = new.takeChanges()
             show(new, number)
             subscriber?.notify(new, changed: changed, reason)
         case .read(let new, let number):
             // The rows are out of date, because the store was reset during the read.
-            if reading?.kind == .reset { return }
+            if nextReadReason?.kind == .reset { return }
             show(new, number)
             subscriber?.notify(new, changed: nil, reason)
         }
@@ -177,12 +177,12 @@ final class AggregateEngine: HubEngine {
 
     private func show(_ new: AggregateState, _ number: Int64) {
         (state, asOf) = (new, max(asOf, number))
-        settle()
+        updateSettledCount()
     }
 
     /// Settles all notices before the first notice that still waits.
-    private func settle() {
-        settledCount = min(pending.first?.notice ?? .max, firstUnread ?? .max, noticeCount + 1) - 1
+    private func updateSettledCount() {
+        settledCount = min(pending.first?.notice ?? .max, firstNoticeToRead ?? .max, noticeCount + 1) - 1
     }
 }
 

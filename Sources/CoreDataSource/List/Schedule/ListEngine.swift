@@ -37,7 +37,7 @@ final class ListEngine: HubEngine {
     var isFilled: Bool { schedule.isFilled }
 
     /// Whether the rows could not be read. After the next notice, the rows are read again.
-    var isRefused: Bool { schedule.isRefused }
+    var hasReadFailed: Bool { schedule.hasReadFailed }
 
     var isWorking: Bool { schedule.isWorking }
 
@@ -63,11 +63,11 @@ final class ListEngine: HubEngine {
 
     // MARK: Notices
 
-    func enqueue(_ changes: [ChangeSet]) { take(.saves(changes)) }
+    func enqueue(_ changes: [ChangeSet]) { handle(.saves(changes)) }
 
-    func reload(_ kind: ListReason.Kind) { take(.reload(kind)) }
+    func reload(_ kind: ListReason.Kind) { handle(.reload(kind)) }
 
-    func finish() { take(.finish) }
+    func finish() { handle(.finish) }
 
     // MARK: Days
 
@@ -84,20 +84,20 @@ final class ListEngine: HubEngine {
     }
 
     /// Notifies the subscribers that a new day has begun.
-    func recordDayChange() { take(.dayChange) }
+    func recordDayChange() { handle(.dayChange) }
 
     // MARK: Work
 
     func step() -> Bool {
         guard schedule.isReady else { return false }
-        take(.turn(isEverySaveWanted: subscriptions.contains { $0.subscriber?.wantsEverySave ?? false }))
+        handle(.beginWork(isEverySaveWanted: subscriptions.contains { $0.subscriber?.wantsEverySave ?? false }))
         return !schedule.isWorking
     }
 
-    private func take(_ event: ListSchedule.Event) {
-        switch schedule.take(event) {
+    private func handle(_ event: ListSchedule.Event) {
+        switch schedule.handle(event) {
         case .none: break
-        case .run(let work, onMain: true): take(.workEnded(worker.run(work, isOnMain: true)))
+        case .run(let work, onMain: true): handle(.workEnded(worker.run(work, isOnMain: true)))
         case .run(let work, onMain: false): start(work)
         case .notify(let report): notifySubscribers { $0.notify(report) }
         case .fail(let error): notifySubscribers { $0.notify(error) }
@@ -119,8 +119,8 @@ final class ListEngine: HubEngine {
 
     private func end(_ work: ListWork, _ outcome: ListWork.Outcome) {
         hub.perform { [self] in
-            if work.mayBeAhead(outcome) { hub.stack.mainWaker.merge() }
-            take(.workEnded(outcome))
+            if work.mayBeAhead(outcome) { hub.stack.mainNotifier.merge() }
+            handle(.workEnded(outcome))
         }
     }
 
@@ -134,7 +134,7 @@ final class ListEngine: HubEngine {
 }
 
 @MainActor
-final class FirstRows: ListSubscriber {
+final class FirstRowsWaiter: ListSubscriber {
     private let engine: ListEngine
     private var outcome: Result<Void, any Error>?
     private var waiting: CheckedContinuation<Void, any Error>?
@@ -147,7 +147,7 @@ final class FirstRows: ListSubscriber {
     /// Waits for the first rows. Call this function at most once.
     ///
     /// - Throws: The error of the read; `CancellationError` as soon as the task is cancelled.
-    func arrive() async throws {
+    func wait() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 if let outcome { return continuation.resume(with: outcome) }

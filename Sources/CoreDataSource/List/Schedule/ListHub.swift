@@ -65,7 +65,7 @@ final class ListHub: MainFollower {
     /// The actions to perform before the engines continue.
     private var actions: [@MainActor () -> Void] = []
     private var waiting: [Waiter] = []
-    private var isClockSet = false
+    private var isDayCheckScheduled = false
 
     private struct Entry {
         weak var engine: (any HubEngine)?
@@ -105,7 +105,7 @@ final class ListHub: MainFollower {
         let engine = add(ListEngine(key, query, state: try .read(query, stack.root, stack.layout), hub: self))
         // The rows may include a save that the main tier has not merged. The list will not report that save. Merge now,
         // so that no cell shows relationships from before the save.
-        if stack.root.hasUnmergedSaves { stack.mainWaker.mergeObjects() }
+        if stack.root.hasUnmergedSaves { stack.mainNotifier.mergeObjects() }
         return engine
     }
 
@@ -113,7 +113,7 @@ final class ListHub: MainFollower {
     func aggregate(_ query: ListQuery, _ plan: AggregateState.Plan) throws(DataSourceError) -> AggregateEngine {
         try stack.root.checkOpen()
         let engine = add(try AggregateEngine(query, plan, hub: self))
-        if stack.root.hasUnmergedSaves { stack.mainWaker.mergeObjects() }
+        if stack.root.hasUnmergedSaves { stack.mainNotifier.mergeObjects() }
         return engine
     }
 
@@ -121,7 +121,7 @@ final class ListHub: MainFollower {
     func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
         guard let engine = find(key) else { return add(ListEngine(key, query, state: nil, hub: self)) }
         // A new subscriber must also be notified of a failed read, so read again.
-        if engine.isRefused { engine.reload(.initial) }
+        if engine.hasReadFailed { engine.reload(.initial) }
         return engine
     }
 
@@ -133,9 +133,9 @@ final class ListHub: MainFollower {
         try stack.root.checkOpen()
         if let engine = find(key), engine.isFilled, !engine.isBehind { return engine }
         let engine = add(ListEngine(key, query, state: nil, hub: self))
-        let first = FirstRows(of: engine)
+        let first = FirstRowsWaiter(of: engine)
         drainSoon()
-        try await first.arrive()
+        try await first.wait()
         return engine
     }
 
@@ -147,7 +147,7 @@ final class ListHub: MainFollower {
     private func add<Engine: HubEngine>(_ engine: Engine) -> Engine {
         engines.removeAll { $0.engine == nil }
         engines.append(Entry(engine: engine))
-        setClock()
+        scheduleDayCheck()
         return engine
     }
 
@@ -155,9 +155,9 @@ final class ListHub: MainFollower {
 
     /// Sets a timer for the earliest end of a list's day. The timer waits for at most a minute, because a user or a
     /// server may set the clock in the meantime.
-    private func setClock() {
-        guard !isClockSet, let end = engines.compactMap({ $0.list?.endOfDay }).min() else { return }
-        isClockSet = true
+    private func scheduleDayCheck() {
+        guard !isDayCheckScheduled, let end = engines.compactMap({ $0.list?.endOfDay }).min() else { return }
+        isDayCheckScheduled = true
         let seconds = min(max(end.timeIntervalSince(stack.root.scheduling.now()), 0.01), 60)
         stack.root.scheduling.after(.seconds(seconds)) { [weak self] in
             Task { @MainActor in self?.checkDays() }
@@ -165,11 +165,11 @@ final class ListHub: MainFollower {
     }
 
     private func checkDays() {
-        isClockSet = false
+        isDayCheckScheduled = false
         let now = stack.root.scheduling.now()
         let changed = engines.compactMap(\.list).filter { $0.isNewDay(now) }
         if !changed.isEmpty { perform { for engine in changed { engine.recordDayChange() } } }
-        setClock()
+        scheduleDayCheck()
     }
 
     // MARK: Following
@@ -232,7 +232,7 @@ final class ListHub: MainFollower {
     var isIdle: Bool { !isDraining && !isWaiting && !engines.contains { $0.engine?.isWorking ?? false } }
 
     /// Waits until each engine has settled the notices that it has now. Does not wait for later notices.
-    func settle() async {
+    func waitUntilReported() async {
         let lists = engines.map { ($0, $0.engine?.noticeCount ?? 0) }
         if lists.allSatisfy({ $0.engine?.isSettled($1) ?? true }) { return }
         await withCheckedContinuation { waiting.append(Waiter(lists: lists, continuation: $0)) }

@@ -100,7 +100,7 @@ package struct ShownState {
     /// Handles the next report of the engine.
     ///
     /// - Returns: The report to show now; nil during a pause.
-    package mutating func take(_ report: ListReport) -> ListReport? {
+    package mutating func receive(_ report: ListReport) -> ListReport? {
         if missed != nil {
             missed?.add(report.net, from: state, to: report.new.query)
             if report.reason.kind == .dayChange { missedDay = true }

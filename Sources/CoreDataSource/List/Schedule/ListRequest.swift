@@ -10,7 +10,7 @@ struct ListRequest<Object: ManagedObject>: Sendable {
     private let isAmbiguous: Bool
 
     /// The limit that replaces any larger limit. No list has as many rows.
-    static var mostRows: Int { 1 << 40 }
+    static var maxRows: Int { 1 << 40 }
 
     init(_ request: ObjectRequest<Object>, _ section: PartialKeyPath<Object>?) {
         self.request = request

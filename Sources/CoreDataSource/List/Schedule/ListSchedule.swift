@@ -15,7 +15,7 @@ package struct ListSchedule {
         /// The rows must be read again.
         case reload(ListReason.Kind)
         /// The next piece of work can begin. If every save is wanted, each save makes its own report.
-        case turn(isEverySaveWanted: Bool)
+        case beginWork(isEverySaveWanted: Bool)
         /// The last returned work has ended.
         case workEnded(ListWork.Outcome)
         /// A new day has begun, so the titles of sections may have changed.
@@ -47,16 +47,16 @@ package struct ListSchedule {
     private var version = 0
     /// The number of the newest save that was handled. All earlier saves were handled too.
     private var asOf: Int64
-    private var pending: [Kept] = []
+    private var pending: [PendingSave] = []
     private var work: ListWork?
     /// The reason for the next read; nil if no read is needed.
-    private var reading: ListReason?
+    private var nextReadReason: ListReason?
     /// The rows that the next read counts as changed, even if the read finds them unchanged.
     private var touched = TouchedRows()
     /// The number of the state whose rows are indexed by key; -1 if no state is indexed.
     private var indexedVersion = -1
     /// Whether the rows could not be read. After the next notice, the rows are read again.
-    private(set) var isRefused = false
+    private(set) var hasReadFailed = false
     /// Whether a notice has come since the last work off the main actor began.
     private var hasNewNotice = false
     /// The number of notices so far. A notice is a group of saves that concern the list, or a reload.
@@ -64,14 +64,14 @@ package struct ListSchedule {
     /// Every notice up to this number is settled: it was reported or has failed.
     private var settledCount = 0
     /// The number of the first notice that waits for a read.
-    private var firstUnread: Int?
+    private var firstNoticeToRead: Int?
     private var isFinished = false
     /// The largest memory of the waiting saves, in bytes. Beyond this limit, the rows are read instead.
     private let pendingByteLimit: Int
-    private let mostRowsOnMain: Int
+    private let maxRowsOnMain: Int
 
     /// A save that is not part of the state yet.
-    private struct Kept {
+    private struct PendingSave {
         let changes: ChangeSet
         /// The number of the save's notice, counted from 1.
         let notice: Int
@@ -81,22 +81,22 @@ package struct ListSchedule {
 
     /// - Parameters:
     ///   - state: The first state. Nil to read the rows off the main actor; the list is empty until the rows were read.
-    ///   - mostRowsOnMain: The largest number of rows to merge on the main actor.
+    ///   - maxRowsOnMain: The largest number of rows to merge on the main actor.
     package init(
-        _ query: ListQuery, _ state: ListState?, pendingByteLimit: Int = .max, mostRowsOnMain: Int = 256
+        _ query: ListQuery, _ state: ListState?, pendingByteLimit: Int = .max, maxRowsOnMain: Int = 256
     ) {
         self.query = query
         self.state = state ?? .unread(query)
         reportedState = self.state
         self.pendingByteLimit = pendingByteLimit
-        self.mostRowsOnMain = mostRowsOnMain
+        self.maxRowsOnMain = maxRowsOnMain
         asOf = self.state.asOf
         lastUpdateReason = ListReason(.initial, requeriesStore: query.requeriesStore)
         lastUpdateReason.didReadStore = true
         lastUpdateReason.rowCount = self.state.count
         if state == nil {
-            reading = lastUpdateReason
-            (noticeCount, firstUnread) = (1, 1)
+            nextReadReason = lastUpdateReason
+            (noticeCount, firstNoticeToRead) = (1, 1)
         }
     }
 
@@ -105,10 +105,10 @@ package struct ListSchedule {
     package var isWorking: Bool { work != nil }
 
     /// Whether saves or a reload are not part of the state yet.
-    package var isBehind: Bool { isWorking || reading != nil || !pending.isEmpty }
+    package var isBehind: Bool { isWorking || nextReadReason != nil || !pending.isEmpty }
 
-    /// Whether ``Event/turn(isEverySaveWanted:)`` can begin work.
-    package var isReady: Bool { !isWorking && !isRefused && !isFinished && isBehind }
+    /// Whether ``Event/beginWork(isEverySaveWanted:)`` can begin work.
+    package var isReady: Bool { !isWorking && !hasReadFailed && !isFinished && isBehind }
 
     /// Whether each of the first `notices` notices was reported or has failed. Later notices may still wait.
     package func isSettled(_ notices: Int) -> Bool { work == nil || isFinished || settledCount >= notices }
@@ -117,7 +117,7 @@ package struct ListSchedule {
     package var pendingByteCount: Int { pending.reduce(0) { $0 + $1.byteCount } }
 
     /// Takes the next event. After ``Action/stop``, returns only ``Action/none``.
-    package mutating func take(_ event: Event) -> Action {
+    package mutating func handle(_ event: Event) -> Action {
         if isFinished {
             if case .workEnded = event { work = nil }
             return .none
@@ -127,7 +127,7 @@ package struct ListSchedule {
         case .reload(let kind):
             noticeCount += 1
             reload(kind, from: noticeCount)
-        case .turn(let isEverySaveWanted): return nextWork(isEverySaveWanted)
+        case .beginWork(let isEverySaveWanted): return nextWork(isEverySaveWanted)
         case .workEnded(let outcome): return end(outcome)
         case .dayChange: return isFilled ? .notify(dayReport()) : .none
         case .finish:
@@ -158,8 +158,8 @@ extension ListSchedule {
         if query.requeriesStore {
             touch(query.touchedRows(in: concerning))
             reload(.save, from: noticeCount)
-            if reading?.kind == .save { reading?.record(concerning, ofEntities: query.watched) }
-        } else if reading == nil {
+            if nextReadReason?.kind == .save { nextReadReason?.record(concerning, ofEntities: query.watched) }
+        } else if nextReadReason == nil {
             keep(concerning)
         } else {
             // The next read does not show which rows had other values in between, so count all rows of the saves as changed.
@@ -173,7 +173,7 @@ extension ListSchedule {
     private mutating func keep(_ saves: [ChangeSet]) {
         for changes in saves {
             pending.append(
-                Kept(changes: changes, notice: noticeCount, byteCount: isWorking ? changes.byteCount : 0))
+                PendingSave(changes: changes, notice: noticeCount, byteCount: isWorking ? changes.byteCount : 0))
         }
         if pendingByteCount > pendingByteLimit { reload(.backlog, from: pending[0].notice) }
     }
@@ -186,12 +186,12 @@ extension ListSchedule {
     }
 
     /// - Parameter notice: The number of the first notice that waits for the read.
-    private mutating func mustRead(from notice: Int) { firstUnread = min(firstUnread ?? notice, notice) }
+    private mutating func mustRead(from notice: Int) { firstNoticeToRead = min(firstNoticeToRead ?? notice, notice) }
 
     private mutating func reload(_ kind: ListReason.Kind, from notice: Int) {
         // Keep the reasons for the first rows and for a reset, because observers must be notified of both.
-        let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
-        if !isKept { reading = ListReason(kind, requeriesStore: query.requeriesStore) }
+        let isKept = nextReadReason.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
+        if !isKept { nextReadReason = ListReason(kind, requeriesStore: query.requeriesStore) }
         // The read will include all pending saves.
         touch(query.touchedRows(in: pending.map(\.changes)))
         mustRead(from: min(pending.first?.notice ?? notice, notice))
@@ -201,7 +201,7 @@ extension ListSchedule {
 
     private mutating func recordNotice() {
         hasNewNotice = true
-        isRefused = false
+        hasReadFailed = false
     }
 }
 
@@ -216,12 +216,12 @@ extension ListSchedule {
         pending.removeAll { $0.changes.number <= asOf }
         var unseen = query.rowsChangedAgain(in: covered)
         unseen.keys.formUnion(query.links.owners(in: covered))
-        if let reading {
+        if let nextReadReason {
             touch(unseen)
-            (self.reading, firstUnread) = (nil, nil)
-            return begin(reading, .read)
+            (self.nextReadReason, firstNoticeToRead) = (nil, nil)
+            return begin(nextReadReason, .read)
         }
-        if !unseen.isEmpty { return begin(ListReason(.save), .redraw(unseen, covered)) }
+        if !unseen.isEmpty { return begin(ListReason(.save), .reportChanged(unseen, covered)) }
         if pending.isEmpty { return .none }
         let saves = isEverySaveWanted ? [pending.removeFirst().changes] : pending.map(\.changes)
         if !isEverySaveWanted { pending = [] }
@@ -236,13 +236,13 @@ extension ListSchedule {
         case .read: swap(&touched, &self.touched)
         case .merge(let saves) where indexedVersion != version && saves.contains(where: query.links.isAny):
             unindexedCount = state.rows.count
-        case .redraw where indexedVersion != version: unindexedCount = state.rows.count
+        case .reportChanged where indexedVersion != version: unindexedCount = state.rows.count
         default: break
         }
         let next = ListWork(
             state: state, version: version, reason: reason, task: task, touched: touched,
             unindexedCount: unindexedCount)
-        let isOnMain = next.rowCount <= mostRowsOnMain
+        let isOnMain = next.rowCount <= maxRowsOnMain
         if !isOnMain { hasNewNotice = false }
         work = next
         return .run(next, onMain: isOnMain)
@@ -255,45 +255,45 @@ extension ListSchedule {
         case .merge(let saves): asOf = max(asOf, saves.last?.number ?? asOf)
         case .follow(let saves, _):
             asOf = max(asOf, saves.last?.number ?? asOf)
-            if reading == nil { break }
+            if nextReadReason == nil { break }
             // All rows must be read again. For example, after a reset the related rows belong to the new store. The index by
             // key was advanced to a state that was not shown, so skip the number of that state.
             version += 1
             touch(query.touchedRows(in: saves))
             mustRead(from: settledCount + 1)
             return .none
-        case .read, .readOn, .join, .redraw: break
+        case .read, .readMore, .appendTail, .reportChanged: break
         }
         switch outcome {
         case .unchanged(let state):
             show(state, after: ended)
             // The work succeeded after a failure, but no shown row changed.
             if lastUpdateReason.kind == .failure { lastUpdateReason = ended.reason }
-            settle()
+            updateSettledCount()
         case .changed(let report):
             show(report.new, after: ended)
             reportedState = report.new
             lastUpdateReason = report.reason
-            settle()
+            updateSettledCount()
             return .notify(report)
         case .mustRead:
             // The index by key was advanced to a state that was not shown, so skip the number of that state.
             version += 1
             keepTouched(of: ended)
             reload(.save, from: settledCount + 1)
-        case .isShort(let short): return begin(short.reason, .readOn(short))
-        case .hasRead(let short, let tail): return join(short, tail)
+        case .isShort(let short): return begin(short.reason, .readMore(short))
+        case .hasRead(let short, let tail): return appendTail(short, tail)
         case .failed(let error):
             keepTouched(of: ended)
-            settle()
+            updateSettledCount()
             return fail(error, ended.reason)
         }
         return .none
     }
 
     /// Settles all notices before the first notice that still waits.
-    private mutating func settle() {
-        settledCount = min(pending.first?.notice ?? .max, firstUnread ?? .max, noticeCount + 1) - 1
+    private mutating func updateSettledCount() {
+        settledCount = min(pending.first?.notice ?? .max, firstNoticeToRead ?? .max, noticeCount + 1) - 1
     }
 
     private mutating func show(_ state: ListState, after ended: ListWork) {
@@ -309,32 +309,32 @@ extension ListSchedule {
         touch(ended.touched)
         switch ended.task {
         case .merge(let saves), .follow(let saves, _): touch(query.touchedRows(in: saves))
-        case .readOn(let short): touched.keys.formUnion(short.net.keys)
-        case .redraw(let rows, _): touch(rows)
-        case .join(let short, _, let saves):
+        case .readMore(let short): touched.keys.formUnion(short.net.keys)
+        case .reportChanged(let rows, _): touch(rows)
+        case .appendTail(let short, _, let saves):
             touched.keys.formUnion(short.net.keys)
             touch(query.touchedRows(in: saves))
         case .read: break
         }
     }
 
-    private mutating func join(_ short: ShortList, _ tail: RowTail) -> Action {
+    private mutating func appendTail(_ short: ShortList, _ tail: RowTail) -> Action {
         // All rows must be read again. For example, after a reset the remaining rows belong to the old store.
-        if reading != nil {
+        if nextReadReason != nil {
             touched.keys.formUnion(short.net.keys)
             mustRead(from: settledCount + 1)
             return .none
         }
         let newer = pending.map(\.changes).filter { $0.number <= tail.asOf }
         pending.removeAll { $0.changes.number <= tail.asOf }
-        return begin(short.reason, .join(short, tail, newer))
+        return begin(short.reason, .appendTail(short, tail, newer))
     }
 
     private mutating func fail(_ error: DataSourceError, _ reason: ListReason) -> Action {
         // Saves during the failed work may have removed the cause of the failure, so keep their reason for the next read. The
         // reason for the first rows or for the rows after a reset takes precedence.
-        if reading == nil || reason.kind == .initial || reason.kind == .reset { reading = reason }
-        isRefused = !hasNewNotice
+        if nextReadReason == nil || reason.kind == .initial || reason.kind == .reset { nextReadReason = reason }
+        hasReadFailed = !hasNewNotice
         // A container that is closed notifies its lists itself.
         if error.code == .storeClosed { return .none }
         lastUpdateReason = ListReason(.failure, requeriesStore: query.requeriesStore)

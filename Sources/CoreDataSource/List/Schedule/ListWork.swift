@@ -20,14 +20,14 @@ package struct ListWork: Sendable {
         case follow([ChangeSet], version: Int)
         /// Report rows of the current state as changed. A read included saves that changed the relationships of these rows, or
         /// that changed the rows and changed them back.
-        case redraw(TouchedRows, [ChangeSet])
+        case reportChanged(TouchedRows, [ChangeSet])
         /// Read all rows again.
         case read
         /// Read the rows that follow the remaining rows.
-        case readOn(ShortList)
+        case readMore(ShortList)
         /// Append the rows that were read to the remaining rows. Apply the saves between the state of the remaining rows and
         /// the read.
-        case join(ShortList, RowTail, [ChangeSet])
+        case appendTail(ShortList, RowTail, [ChangeSet])
     }
 
     package enum Outcome: Sendable {
@@ -46,17 +46,17 @@ package struct ListWork: Sendable {
     var rowCount: Int {
         switch task {
         case .merge(let saves): saves.reduce(unindexedCount) { $0 + $1.rowCount }
-        case .redraw(let rows, _): rows.related.isEmpty ? unindexedCount + rows.keys.count : .max
-        case .join(_, let tail, let saves): saves.reduce(tail.rows.count) { $0 + $1.rowCount }
-        case .follow, .read, .readOn: .max
+        case .reportChanged(let rows, _): rows.related.isEmpty ? unindexedCount + rows.keys.count : .max
+        case .appendTail(_, let tail, let saves): saves.reduce(tail.rows.count) { $0 + $1.rowCount }
+        case .follow, .read, .readMore: .max
         }
     }
 
     /// Whether the work advances the index by key to the next state.
     var keepsIndex: Bool {
         switch task {
-        case .merge, .redraw: true
-        case .follow, .read, .readOn, .join: false
+        case .merge, .reportChanged: true
+        case .follow, .read, .readMore, .appendTail: false
         }
     }
 

@@ -30,10 +30,10 @@ private struct ListRun {
         switch task {
         case .merge(let saves): try merge(saves)
         case .follow(let saves, let version): try follow(saves, version)
-        case .redraw(let rows, let saves): try redraw(rows, saves)
+        case .reportChanged(let rows, let saves): try reportChanged(rows, saves)
         case .read: try read()
-        case .readOn(let short): try readOn(short)
-        case .join(let short, let tail, let saves): try join(short, tail, saves)
+        case .readMore(let short): try readMore(short)
+        case .appendTail(let short, let tail, let saves): try appendTail(short, tail, saves)
         }
     }
 
@@ -75,7 +75,7 @@ private struct ListRun {
         return try related.owners(of: state.query, among: rows, in: view, QueryBudget())
     }
 
-    private func redraw(_ rows: TouchedRows, _ saves: [ChangeSet]) throws(DataSourceError) -> ListWork.Outcome {
+    private func reportChanged(_ rows: TouchedRows, _ saves: [ChangeSet]) throws(DataSourceError) -> ListWork.Outcome {
         var net = NetChanges()
         let keys = try rows.keys.union(owners(of: rows.related))
         let listed = worker.rowsByKey.rows(keys, in: state, version: work.version)
@@ -101,16 +101,16 @@ private struct ListRun {
         return reported(.state(new, indexes), net)
     }
 
-    private mutating func readOn(_ short: ShortList) throws(DataSourceError) -> ListWork.Outcome {
+    private mutating func readMore(_ short: ShortList) throws(DataSourceError) -> ListWork.Outcome {
         let head = short.head
         let tail = try RowTail.read(
-            head.query, after: head.lastHeld, most: head.missingCount, worker.root, worker.layout)
+            head.query, after: head.lastKeptRow, maxCount: head.missingCount, worker.root, worker.layout)
         reason.didReadStore = true
         reason.addTime(since: start)
         return .hasRead(ShortList(head: head, net: short.net, reason: reason), tail)
     }
 
-    private func join(
+    private func appendTail(
         _ short: ShortList, _ tail: RowTail, _ saves: [ChangeSet]
     ) throws(DataSourceError) -> ListWork.Outcome {
         var (net, newer) = (short.net, NetChanges())
@@ -151,7 +151,7 @@ extension ListState {
     static func read(
         _ query: ListQuery, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> ListState {
-        let all = try RowTail.read(query, after: query.start, most: query.mostHeld, root, layout)
+        let all = try RowTail.read(query, after: query.start, maxCount: query.maxKeptRows, root, layout)
         return ListState(query, RowStorage(all.rows), isComplete: all.isLast, asOf: all.asOf)
     }
 }
@@ -159,10 +159,10 @@ extension ListState {
 extension RowTail {
     /// Reads the rows of a list that follow a position, including uncommitted saves.
     static func read(
-        _ query: ListQuery, after start: ListedRow?, most: Int, _ root: RootTier, _ layout: ModelLayout
+        _ query: ListQuery, after start: ListedRow?, maxCount: Int, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> RowTail {
         var rows = query.rows(after: start)
-        if query.objectPredicate == nil && most < .max { rows.limit = most }
+        if query.objectPredicate == nil && maxCount < .max { rows.limit = maxCount }
         let (found, asOf) = try query.read(rows, root, layout)
         var listed = found
         if let start, query.order.isComputed { listed.removeAll { !query.order.precedes(start, $0) } }
@@ -170,8 +170,8 @@ extension RowTail {
             listed = []
             for row in found where try objectPredicate.accepts(row, rows.budget) { listed.append(row) }
         }
-        let isLast = listed.count < most
-        return RowTail(isLast ? listed : Array(listed.prefix(most)), isLast: isLast, asOf: asOf)
+        let isLast = listed.count < maxCount
+        return RowTail(isLast ? listed : Array(listed.prefix(maxCount)), isLast: isLast, asOf: asOf)
     }
 }
 

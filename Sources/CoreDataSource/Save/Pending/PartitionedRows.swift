@@ -9,7 +9,7 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
 
     /// The largest average number of values per part.
     package static var partLimit: Int { 256 }
-    private static var mostParts: Int { 4096 }
+    private static var maxPartCount: Int { 4096 }
 
     package init() {}
 
@@ -72,7 +72,7 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
 
     private mutating func grow() {
         count += 1
-        guard count > parts.count * Self.partLimit, parts.count < Self.mostParts else { return }
+        guard count > parts.count * Self.partLimit, parts.count < Self.maxPartCount else { return }
         let old = parts
         parts = Array(repeating: [:], count: old.count * 4)
         for (key, value) in old.lazy.joined() { parts[part(of: key)][key] = value }

@@ -49,7 +49,7 @@ struct PendingRows {
         for entity in changes.entities {
             guard var table = tables[entity.entity] else { continue }
             tables[entity.entity] = nil
-            entity.forEachRow { key, _ in table.remove(key, leftBy: changes.number) }
+            entity.forEachRow { key, _ in table.remove(key, lastChangedBy: changes.number) }
             // Drop an empty large table, so that the next save of the entity begins with a small table.
             tables[entity.entity] = table.rows.isEmpty && !table.rows.isSmall ? nil : table
         }

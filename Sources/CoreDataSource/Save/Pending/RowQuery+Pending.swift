@@ -32,11 +32,11 @@ extension RowQuery {
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
         var spare = spare
         while true {
-            let asked = widened(by: spare)
-            let (layers, asOf) = try read(asked)
+            let widenedQuery = widened(by: spare)
+            let (layers, asOf) = try read(widenedQuery)
             var first: [(entity: Int, rows: [StoredRow])] = []
             for layer in layers {
-                let isComplete = asked.limit.map { layer.older.count < $0 } ?? true
+                let isComplete = widenedQuery.limit.map { layer.older.count < $0 } ?? true
                 guard let rows = try firstRows(layer, isComplete: isComplete, layout(layer.entity)) else { break }
                 first.append((layer.entity, rows))
             }

@@ -55,15 +55,15 @@ public struct PackageRecord: Sendable, Hashable {
         sha256 = try record.folded("SHA256")
         depends = try record.folded("Depends")
         preDepends = try record.folded("Pre-Depends")
-        let early = try record.references("Pre-Depends").map { Requirement(field: "Pre-Depends", alternatives: $0) }
+        let preDependencies = try record.references("Pre-Depends").map { Requirement(field: "Pre-Depends", alternatives: $0) }
         requirements =
-            early + (try record.references("Depends").map { Requirement(field: "Depends", alternatives: $0) })
+            preDependencies + (try record.references("Depends").map { Requirement(field: "Depends", alternatives: $0) })
         provides = Array(try record.references("Provides").joined())
     }
 }
 
 extension UInt8 {
-    fileprivate var joinsKeys: Bool { self == .colon || self == UInt8(ascii: "=") }
+    fileprivate var isKeySeparator: Bool { self == .colon || self == UInt8(ascii: "=") }
 }
 
 extension ControlRecord {
@@ -74,7 +74,7 @@ extension ControlRecord {
             throw ControlFault(line: line, message: "\(name) is missing")
         }
         // Only a version can contain the characters that separate the parts of a key.
-        if text.utf8.contains(where: { $0.isBlank || name != "Version" && $0.joinsKeys }) {
+        if text.utf8.contains(where: { $0.isBlank || name != "Version" && $0.isKeySeparator }) {
             throw ControlFault(line: line(of: name), message: "\(name) is not one word")
         }
         return text

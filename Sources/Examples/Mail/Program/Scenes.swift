@@ -25,7 +25,7 @@ final class Scenes {
         try await pages()
         try await reading()
         try await refreshing()
-        try await labelling()
+        try await labeling()
         try await editing()
         try await searching()
         try await deleting()
@@ -107,7 +107,7 @@ final class Scenes {
         try await show(seconds: 1.8)
     }
 
-    private func labelling() async throws {
+    private func labeling() async throws {
         begin("Labels", "Each label looks for a word in the subjects.")
         try await store.labels.applyRules(to: store.messages, in: store.container)
         window.sentence += " The links belong to two data sources, and are set in one save over both of them."

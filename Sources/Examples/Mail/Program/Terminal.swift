@@ -41,9 +41,9 @@ struct Line {
         return fitted
     }
 
-    func text(isColoured: Bool) -> String {
+    func text(isColored: Bool) -> String {
         runs.map { text, style in
-            isColoured && style != .plain ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+            isColored && style != .plain ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
         }.joined()
     }
 }
@@ -73,9 +73,9 @@ final class Terminal {
     }
 
     let mode: Mode
-    private let isColoured: Bool
+    private let isColored: Bool
     /// The factor for the durations of pictures. Pauses can be short, because the scenes stay on the screen.
-    private let pace: Double
+    private let durationScale: Double
     private var shown: [Line] = []
 
     /// - Parameters:
@@ -83,9 +83,9 @@ final class Terminal {
     ///   - height: The number of lines of a picture.
     init(isRecording: Bool, isFast: Bool, width: Int, height: Int) {
         let isTerminal = isatty(FileHandle.standardOutput.fileDescriptor) != 0
-        let refusesColours = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        isColoured = isRecording || isTerminal && !refusesColours
-        pace = isFast ? 0 : 0.25
+        let refusesColors = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        isColored = isRecording || isTerminal && !refusesColors
+        durationScale = isFast ? 0 : 0.25
         mode = isRecording ? .recording : isTerminal && Self.hasRoom(width, height) ? .animated : .still
     }
 
@@ -102,7 +102,7 @@ final class Terminal {
     }
 
     /// Shows a picture as the mode says. Only the mode `animated` waits for the duration of the picture, times the
-    /// pace.
+    /// durationScale.
     func show(_ lines: [Line], for duration: Duration) async throws {
         switch mode {
         case .still: shown = lines
@@ -114,13 +114,13 @@ final class Terminal {
             if !shown.isEmpty { print("\u{1B}[\(shown.count)A\r", terminator: "") }
             shown = lines
             print(lines: lines)
-            try await Task.sleep(for: duration * pace)
+            try await Task.sleep(for: duration * durationScale)
         }
     }
 
     private func print(lines: [Line]) {
         let end = mode == .animated ? "\u{1B}[K" : ""
-        print(lines.map { $0.text(isColoured: isColoured) + end }.joined(separator: "\n"))
+        print(lines.map { $0.text(isColored: isColored) + end }.joined(separator: "\n"))
     }
 
     /// Writes without a buffer, so that each picture is shown at once.

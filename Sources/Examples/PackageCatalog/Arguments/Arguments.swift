@@ -16,7 +16,7 @@ struct Arguments {
 
     var command = Command.update
     var input = Input.dpkgStatus
-    var place = CatalogLocation.memory
+    var catalogLocation = CatalogLocation.memory
     var databaseKey = "1"
 
     static let help = """
@@ -93,7 +93,7 @@ extension Arguments {
         command = try Self.command(line)
         if command.readsInput || isInMemory { input = try line.text("--input").map(Input.init) ?? input }
         try line.allow(only: command.options.union(isInMemory ? ["--input", "--memory"] : ["--store", "--shared"]))
-        if !isInMemory { place = try CatalogLocation(store, isShared: line.flag("--shared")) }
+        if !isInMemory { catalogLocation = try CatalogLocation(store, isShared: line.flag("--shared")) }
     }
 
     private static func command(_ line: CommandLineWords) throws -> Command {
@@ -117,7 +117,7 @@ extension Arguments {
             let section = try line.text("--section")
             guard let name = try line.text("--rdepends") else { return .watch(.packages(section: section)) }
             if section != nil { throw UsageError("--section and --rdepends exclude each other") }
-            return .watch(.dependants(of: name))
+            return .watch(.dependents(of: name))
         case let word?: throw UsageError("unknown command \(word)")
         }
     }
@@ -174,13 +174,13 @@ enum WatchSubject: Equatable {
     /// All packages, or the packages of a section.
     case packages(section: String?)
     /// The dependencies on the packages with a name, and on the names that they provide.
-    case dependants(of: String)
+    case dependents(of: String)
 
     /// The noun for the rows.
     var noun: String {
         switch self {
         case .packages: "packages"
-        case .dependants: "dependants"
+        case .dependents: "dependents"
         }
     }
 }

@@ -28,9 +28,9 @@ extension Catalog {
     /// other package needs.
     func printReason(for name: String) throws {
         let goals = try stored(name)
-        var way = DependencySearch(to: goals)
-        guard let chain = way.shortestChain() else {
-            let isNeeded = way.dependantCount > 0
+        var search = DependencySearch(to: goals)
+        guard let chain = search.shortestChain() else {
+            let isNeeded = search.dependentCount > 0
             print(isNeeded ? "Only packages that need each other lead to \(name)." : "Nothing depends on \(name).")
             return
         }
@@ -41,8 +41,8 @@ extension Catalog {
     /// name.
     private func stored(_ name: String) throws -> [Package] {
         let known = try packages.main.first(PackageName.self, where: \.name, equals: name)
-        let found = Array(known?.packages.filter(\.isThere) ?? [])
-        let all = found.isEmpty ? Array(known?.providers.filter(\.isThere) ?? []) : found
+        let found = Array(known?.packages.filter(\.isInstalled) ?? [])
+        let all = found.isEmpty ? Array(known?.providers.filter(\.isInstalled) ?? []) : found
         if all.isEmpty { throw CatalogError("Not in the catalog: \(name)") }
         return all.sorted { $0.key < $1.key }
     }
@@ -62,7 +62,7 @@ struct DependencySearch {
     /// For each reached package, the dependency and the next package of the chain.
     private var reached: [ManagedObjectID: (dependency: Dependency, next: Package)] = [:]
     /// The number of packages that the search found.
-    var dependantCount: Int { reached.count }
+    var dependentCount: Int { reached.count }
 
     init(to goals: [Package]) {
         self.goals = goals
@@ -70,22 +70,22 @@ struct DependencySearch {
 
     /// Returns the chain from a package that no other package needs to one of the goals; nil if there is no such package.
     mutating func shortestChain() -> [Step]? {
-        var met = Set(goals.map(\.objectID))
-        var edge = goals
-        while !edge.isEmpty {
+        var visited = Set(goals.map(\.objectID))
+        var frontier = goals
+        while !frontier.isEmpty {
             var next: [Package] = []
             var ends: [Package] = []
-            for package in edge {
+            for package in frontier {
                 let dependents = package.dependents.filter { $0.package.map { $0 !== package } ?? false }
                 if dependents.isEmpty, reached[package.objectID] != nil { ends.append(package) }
                 for dependency in dependents.sorted(by: { $0.key < $1.key }) {
-                    guard let dependant = dependency.package, met.insert(dependant.objectID).inserted else { continue }
-                    reached[dependant.objectID] = (dependency, package)
-                    next.append(dependant)
+                    guard let dependent = dependency.package, visited.insert(dependent.objectID).inserted else { continue }
+                    reached[dependent.objectID] = (dependency, package)
+                    next.append(dependent)
                 }
             }
             if let first = ends.min(by: { $0.key < $1.key }) { return chain(from: first) }
-            edge = next
+            frontier = next
         }
         return nil
     }

@@ -11,7 +11,7 @@ struct Catalog {
 
     init(_ arguments: Arguments, resetPolicy: ResetPolicy) async throws {
         container = try await PersistentContainer(
-            model: .packages, store: arguments.place.location,
+            model: .packages, store: arguments.catalogLocation.location,
             databaseKey: arguments.databaseKey, configuration: .init(resetPolicy: resetPolicy))
         packages = try container.dataSource(PackageDataSource.self)
         maintainers = try container.dataSource(MaintainerDataSource.self)
@@ -51,8 +51,8 @@ struct Catalog {
     /// names are unknown.
     func remove(_ names: [String]) async throws -> (line: String, missing: CatalogError?) {
         let missing = try names.filter { try !packages.main.exists(Package.self, where: \.name == $0) }
-        let gone = try packages.fetch(Package.self, where: .isIn(\.name, names))
-        let keys = Set(gone.compactMap { $0.maintainer?.key })
+        let deletedPackages = try packages.fetch(Package.self, where: .isIn(\.name, names))
+        let keys = Set(deletedPackages.compactMap { $0.maintainer?.key })
         let count = try await packages.perform { try $0.delete(Package.self, where: .isIn(\.name, names)) }
         try await packages.removeUnusedNames()
         try await maintainers.count(keys, deletesUnused: true)

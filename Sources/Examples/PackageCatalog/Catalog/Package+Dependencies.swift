@@ -30,7 +30,7 @@ extension Dependency {
         guard let target else { return [] }
         var seen: Set<ManagedObjectID> = []
         return (Array(target.packages) + Array(target.providers))
-            .filter { $0.isThere && isMet(by: $0) && seen.insert($0.objectID).inserted }
+            .filter { $0.isInstalled && isMet(by: $0) && seen.insert($0.objectID).inserted }
             .sorted { ($0.name, $0.key) < ($1.name, $1.key) }
     }
 
@@ -53,5 +53,5 @@ extension Dependency {
 
 extension Package {
     /// Whether the package is installed or available. False for dpkg's record of a removed package.
-    var isThere: Bool { !version.isEmpty && status?.hasSuffix(" config-files") != true }
+    var isInstalled: Bool { !version.isEmpty && status?.hasSuffix(" config-files") != true }
 }

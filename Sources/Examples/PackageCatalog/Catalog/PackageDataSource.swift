@@ -16,7 +16,7 @@ final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
 
     nonisolated override func onAdd(_ record: PackageRecord, in context: PrivateContext) throws -> ManagedObject? {
         let package = try context.findOrInsert(Package.self, where: \.key, equals: record.key)
-        package.take(record)
+        package.copyValues(record)
         package.packageName = try context.packageName(record.name)
         // Another data source owns the maintainers, and has already saved them.
         package.maintainer = try record.maintainer.flatMap {
@@ -29,7 +29,7 @@ final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
         }
         let dependencies = try record.dependencies.map { value in
             let dependency = try context.findOrInsert(Dependency.self, where: \.key, equals: value.key)
-            dependency.take(value, of: record)
+            dependency.copyValues(value, of: record)
             dependency.package = package
             dependency.target = try context.packageName(value.reference.name)
             return dependency
@@ -62,7 +62,7 @@ extension PrivateContext {
 }
 
 extension Package {
-    fileprivate func take(_ record: PackageRecord) {
+    fileprivate func copyValues(_ record: PackageRecord) {
         name = record.name
         architecture = record.architecture
         version = record.version
@@ -80,7 +80,7 @@ extension Package {
 }
 
 extension Dependency {
-    fileprivate func take(_ value: DependencyValue, of record: PackageRecord) {
+    fileprivate func copyValues(_ value: DependencyValue, of record: PackageRecord) {
         dependant = "\(record.name) \(record.version)"
         field = value.field
         name = value.reference.name

@@ -8,14 +8,14 @@ extension Catalog {
     ///
     /// - Parameter version: The version of the input file that was read into the store.
     func watch(_ input: Input, since version: FileVersion?, _ subject: WatchSubject) async throws {
-        let view: any ListView = Terminal.isThere ? ScreenView() : LineView()
+        let view: any ListView = Terminal.isInteractive ? ScreenView() : LineView()
         let list = try WatchedList(packages, subject, view)
         list.show()
         for await event in try WatchEvent.all(watching: input, since: version) {
             do {
-                view.say(try await answer(event, input))
+                view.showMessage(try await answer(event, input))
             } catch {
-                view.say("\(error)")
+                view.showMessage("\(error)")
             }
         }
         withExtendedLifetime(list) {}

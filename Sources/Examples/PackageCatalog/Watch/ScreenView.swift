@@ -20,7 +20,7 @@ final class ScreenView: ListView {
         paint()
     }
 
-    func say(_ text: String) {
+    func showMessage(_ text: String) {
         status = text
         paint()
     }
@@ -76,7 +76,7 @@ struct LineView: ListView {
         flush()
     }
 
-    func say(_ text: String) {
+    func showMessage(_ text: String) {
         print(text)
         flush()
     }
@@ -84,7 +84,7 @@ struct LineView: ListView {
 
 /// Standard output, if it is a terminal.
 enum Terminal {
-    static let isThere = isatty(FileHandle.standardOutput.fileDescriptor) != 0
+    static let isInteractive = isatty(FileHandle.standardOutput.fileDescriptor) != 0
 
     /// Height in lines and width in columns; 24 by 80 if they are unknown.
     static var height: Int { size.map { Int($0.ws_row) } ?? 24 }

@@ -39,7 +39,7 @@ protocol ListView {
     /// - Parameter changes: The changes by object. Deleted objects are no longer in the list.
     func show(_ list: WatchedList, _ changes: [ManagedObjectID: RowChange])
     /// Shows a message that is not part of the list.
-    func say(_ text: String)
+    func showMessage(_ text: String)
 }
 
 /// The delegate of the live list. Collects the changes of a report, and shows them at the end of the report.
@@ -63,7 +63,7 @@ final class WatchedList: DataSourceDelegate {
                 ObjectRequest(
                     Package.self, where: section.map { \Package.section == $0 },
                     order: [SortDescriptor(\.name), SortDescriptor(\.key)]), sectionBy: \.section)
-        case .dependants(let name):
+        case .dependents(let name):
             let known = try packages.main.first(PackageName.self, where: \.name, equals: name)
             let provided = known?.packages.flatMap { $0.provides.map(\.name) } ?? []
             try packages.register(
@@ -107,6 +107,6 @@ final class WatchedList: DataSourceDelegate {
     }
 
     func didFail(_ error: DataSourceError, dataKey: String) {
-        view.say("The list could not be read: \(error.message)")
+        view.showMessage("The list could not be read: \(error.message)")
     }
 }

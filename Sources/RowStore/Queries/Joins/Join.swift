@@ -18,14 +18,14 @@ package struct Join<View: RowView> {
     ) throws(DataSourceError) -> [(entity: Int, stored: StoredRow)] {
         let layout = view.layout.entities[query.entity]
         let predicate = try resolved(query.predicate, query.joined, layout)
-        var flat = query.flat
-        flat.predicate = predicate.withoutJoined
+        var baseQuery = query.baseQuery
+        baseQuery.predicate = predicate.withoutJoined
         var found: [(entity: Int, stored: StoredRow)] = []
         for entity in family {
-            let rows = try view.rows(flat.of(entity: entity))
+            let rows = try view.rows(baseQuery.of(entity: entity))
             for start in stride(from: 0, to: rows.count, by: Self.batchSize) {
                 let part = Array(rows[start..<min(start + Self.batchSize, rows.count)])
-                for row in try filled(part, query.joined) {
+                for row in try addingJoinedColumns(part, query.joined) {
                     try budget.countRow()
                     guard try predicate.evaluate(row, layout, budget) else { continue }
                     found.append((entity, row))
@@ -44,7 +44,7 @@ package struct Join<View: RowView> {
     ///
     /// - Parameter outer: For each related row, the outer row that the relationship starts from. Empty if the rows are not
     ///   related rows.
-    package func filled(
+    package func addingJoinedColumns(
         _ rows: [StoredRow], _ columns: [JoinedColumn], outer: [StoredRow] = []
     ) throws(DataSourceError) -> [StoredRow] {
         if columns.isEmpty || rows.isEmpty { return rows }
@@ -85,8 +85,8 @@ package struct Join<View: RowView> {
             rows.append(row)
         }
         let layout = view.layout.entities[related.destination]
-        let filled = try filled(rows, related.joined, outer: ownerIndexes.map { owners[$0] })
-        for (ownerIndex, row) in zip(ownerIndexes, filled) {
+        let addingJoinedColumns = try addingJoinedColumns(rows, related.joined, outer: ownerIndexes.map { owners[$0] })
+        for (ownerIndex, row) in zip(ownerIndexes, addingJoinedColumns) {
             try budget.countRow()
             if try related.predicate.evaluate(row, layout, budget) { body(ownerIndex, row) }
         }

@@ -63,12 +63,12 @@ extension RowPredicate {
     package var withoutJoined: RowPredicate {
         switch self {
         case .and(let parts): .and(parts.map(\.withoutJoined).filter { $0 != .constant(true) })
-        default: asksJoined ? .constant(true) : self
+        default: usesJoinedColumns ? .constant(true) : self
         }
     }
 
     /// Whether the predicate uses a joined column.
-    package var asksJoined: Bool {
+    package var usesJoinedColumns: Bool {
         var columns: Set<Int> = []
         _ = collectColumns(&columns)
         return columns.contains(where: JoinedColumn.isJoined)
@@ -80,12 +80,12 @@ extension RowPredicate {
         case .constant, .compareKey: self
         case .compare(let column, let relation, let value): .compare(column: map(column), relation, value)
         case .isIn(let column, let values): .isIn(column: map(column), values)
-        case .relate(let one, let relation, let other, let order):
-            .relate(one.mappingColumns(map), relation, other.mappingColumns(map), order)
+        case .compareExpressions(let lhs, let relation, let rhs, let order):
+            .compareExpressions(lhs.mappingColumns(map), relation, rhs.mappingColumns(map), order)
         case .isMember(let value, let list): .isMember(value.mappingColumns(map), list)
         case .text(let value, let matcher): .text(value.mappingColumns(map), matcher)
-        case .textOf(let value, let comparison, let pattern, let options):
-            .textOf(value.mappingColumns(map), comparison, pattern.mappingColumns(map), options)
+        case .dynamicText(let value, let comparison, let pattern, let options):
+            .dynamicText(value.mappingColumns(map), comparison, pattern.mappingColumns(map), options)
         case .follows(let cursor, let sort):
             .follows(
                 cursor, sort.map { SortKey(column: map($0.column), isAscending: $0.isAscending, order: $0.order) })
@@ -101,14 +101,14 @@ extension RowExpression {
         switch self {
         case .column(let column): .column(map(column))
         case .key, .constant: self
-        case .arithmetic(let one, let operation, let other, let kind):
-            .arithmetic(one.mappingColumns(map), operation, other.mappingColumns(map), kind)
+        case .arithmetic(let lhs, let operation, let rhs, let kind):
+            .arithmetic(lhs.mappingColumns(map), operation, rhs.mappingColumns(map), kind)
         case .negated(let inner, let kind): .negated(inner.mappingColumns(map), kind)
         case .function(let function, let arguments, let kind):
             .function(function, arguments.map { $0.mappingColumns(map) }, kind)
-        case .conditional(let condition, let one, let other):
-            .conditional(condition.mappingColumns(map), one.mappingColumns(map), other.mappingColumns(map))
-        case .coalesce(let one, let other): .coalesce(one.mappingColumns(map), other.mappingColumns(map))
+        case .conditional(let condition, let whenTrue, let whenFalse):
+            .conditional(condition.mappingColumns(map), whenTrue.mappingColumns(map), whenFalse.mappingColumns(map))
+        case .coalesce(let lhs, let rhs): .coalesce(lhs.mappingColumns(map), rhs.mappingColumns(map))
         case .cast(let inner, let source, let target): .cast(inner.mappingColumns(map), from: source, to: target)
         }
     }

@@ -57,27 +57,27 @@ final class RegexMatcher: Sendable {
         }
     }
 
-    func answer(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.Answer {
+    func matchResult(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.MatchResult {
         let plain = TextFolding.bytes(bytes, options.intersection(.diacriticInsensitive))
         let text = String(decoding: plain, as: UTF8.self)
         let length = text.utf16.count
-        var answer = StringMatcher.Answer.no
+        var matchResult = StringMatcher.MatchResult.no
         var free = length * RegexMatcher.freeSteps
         expression.enumerateMatches(
             in: text, options: [.reportProgress, .reportCompletion], range: NSRange(location: 0, length: length)
         ) { match, flags, stop in
             if match != nil {
-                answer = .yes
+                matchResult = .yes
                 stop.pointee = true
             } else if flags.contains(.progress) {
                 free -= RegexMatcher.stepsPerReport
                 guard free < 0, !budget.spend(RegexMatcher.stepsPerReport * RegexMatcher.stepCost) else { return }
-                answer = .tooManySteps
+                matchResult = .tooManySteps
                 stop.pointee = true
-            } else if flags.contains(.internalError), answer == .no {
-                answer = .tooMuchMemory
+            } else if flags.contains(.internalError), matchResult == .no {
+                matchResult = .tooMuchMemory
             }
         }
-        return answer
+        return matchResult
     }
 }

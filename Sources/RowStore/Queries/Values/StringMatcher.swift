@@ -32,9 +32,9 @@ package final class StringMatcher: Sendable, Hashable {
     package let comparison: StringOperator
     package let pattern: String
     package let options: StringOptions
-    private let form: Form
+    private let kind: Kind
 
-    private enum Form: Sendable {
+    private enum Kind: Sendable {
         /// The folded bytes to find.
         case bytes([UInt8])
         case wildcards(WildcardPattern)
@@ -49,14 +49,14 @@ package final class StringMatcher: Sendable, Hashable {
         self.pattern = pattern
         self.options = options
         switch comparison {
-        case .contains, .beginsWith, .endsWith: form = .bytes(TextFolding.bytes(pattern, options))
-        case .like: form = .wildcards(WildcardPattern(pattern, options))
-        case .matches: form = .expression(try RegexMatcher.of(pattern, options))
+        case .contains, .beginsWith, .endsWith: kind = .bytes(TextFolding.bytes(pattern, options))
+        case .like: kind = .wildcards(WildcardPattern(pattern, options))
+        case .matches: kind = .expression(try RegexMatcher.of(pattern, options))
         }
     }
 
     /// The result of matching a string.
-    package enum Answer: Sendable {
+    package enum MatchResult: Sendable {
         case yes, no
         /// The budget of the query is spent.
         case tooManySteps
@@ -65,17 +65,17 @@ package final class StringMatcher: Sendable, Hashable {
     }
 
     /// Matches a string.
-    package func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> Answer {
-        switch form {
-        case .bytes(let wanted):
-            guard options.folds else { return StringMatcher.find(wanted, in: text, comparison) ? .yes : .no }
+    package func matchResult(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> MatchResult {
+        switch kind {
+        case .bytes(let needle):
+            guard options.folds else { return StringMatcher.find(needle, in: text, comparison) ? .yes : .no }
             let isFound = TextFolding.bytes(text, options).withUnsafeBytes { text in
-                guard StringMatcher.find(wanted, in: text, comparison) else { return false }
-                return !options.contains(.characters) || StringMatcher.findCharacters(wanted, in: text, comparison)
+                guard StringMatcher.find(needle, in: text, comparison) else { return false }
+                return !options.contains(.characters) || StringMatcher.findCharacters(needle, in: text, comparison)
             }
             return isFound ? .yes : .no
-        case .wildcards(let pattern): return pattern.answer(text, budget)
-        case .expression(let matcher): return matcher.answer(text, budget)
+        case .wildcards(let pattern): return pattern.matchResult(text, budget)
+        case .expression(let matcher): return matcher.matchResult(text, budget)
         }
     }
 
@@ -83,17 +83,17 @@ package final class StringMatcher: Sendable, Hashable {
     ///
     /// - Throws: `invalidPredicate` if the result is unknown.
     @inline(__always)
-    func verdict(_ answer: Answer?) throws(DataSourceError) -> Bool {
-        switch answer {
+    func verdict(_ matchResult: MatchResult?) throws(DataSourceError) -> Bool {
+        switch matchResult {
         case .yes: return true
         case .no, nil: return false
-        case .tooManySteps, .tooMuchMemory: throw failure(answer == .tooMuchMemory)
+        case .tooManySteps, .tooMuchMemory: throw failure(matchResult == .tooMuchMemory)
         }
     }
 
     private func failure(_ isMemory: Bool) -> DataSourceError {
         let sentence =
-            if case .wildcards = form {
+            if case .wildcards = kind {
                 "The pattern of a LIKE took too many steps. Use fewer ? between two *."
             } else if isMemory {
                 "The regular expression of a MATCHES took too much memory with one of the strings. Repeat sets such as [ab]* instead of groups such as (a|b)*."
@@ -104,34 +104,34 @@ package final class StringMatcher: Sendable, Hashable {
     }
 
     private static func find(
-        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
+        _ needle: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
     ) -> Bool {
-        wanted.withUnsafeBytes { wanted in
+        needle.withUnsafeBytes { needle in
             switch comparison {
-            case .beginsWith: ByteSearch.begins(text, with: wanted)
-            case .endsWith: ByteSearch.ends(text, with: wanted)
-            default: ByteSearch.contains(wanted, in: text)
+            case .beginsWith: ByteSearch.begins(text, with: needle)
+            case .endsWith: ByteSearch.ends(text, with: needle)
+            default: ByteSearch.contains(needle, in: text)
             }
         }
     }
 
     /// Returns whether the bytes occur as complete characters. For example, `e` does not occur in `é`.
     private static func findCharacters(
-        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
+        _ needle: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
     ) -> Bool {
-        if wanted.isEmpty { return true }
+        if needle.isEmpty { return true }
         let characters = WildcardPattern.characters(text)
         let starts: ArraySlice<Range<Int>> =
             switch comparison {
             case .beginsWith: characters.prefix(1)
-            case .endsWith: characters.filter { $0.lowerBound == text.count - wanted.count }[...]
+            case .endsWith: characters.filter { $0.lowerBound == text.count - needle.count }[...]
             default: characters[...]
             }
         let ends = Set(characters.map(\.upperBound))
-        return wanted.withUnsafeBytes { wanted in
+        return needle.withUnsafeBytes { needle in
             starts.contains { start in
-                ends.contains(start.lowerBound + wanted.count)
-                    && ByteSearch.begins(UnsafeRawBufferPointer(rebasing: text[start.lowerBound...]), with: wanted)
+                ends.contains(start.lowerBound + needle.count)
+                    && ByteSearch.begins(UnsafeRawBufferPointer(rebasing: text[start.lowerBound...]), with: needle)
             }
         }
     }

@@ -38,7 +38,7 @@ package enum ValueOrder: Sendable, Hashable {
 
     /// Returns a value that is the same for all values that are equal in this order. Used for look-ups in a set. Valid only
     /// among values of the same kind.
-    package func uniform(_ value: RowValue) -> RowValue {
+    package func equalityKey(_ value: RowValue) -> RowValue {
         switch (self, value) {
         case (_, .null): .null
         case (.natural, _): value

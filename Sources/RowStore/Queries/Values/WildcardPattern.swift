@@ -37,7 +37,7 @@ struct WildcardPattern: Sendable {
                 continue
             case "?" where !isEscaped:
                 end()
-                parts[parts.count - 1].append(.one)
+                parts[parts.count - 1].append(.anyCharacter)
             case "*" where !isEscaped:
                 end()
                 parts.append([])
@@ -50,22 +50,22 @@ struct WildcardPattern: Sendable {
         self.parts = parts.map { WildcardPart($0) }
     }
 
-    func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.Answer {
+    func matchResult(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.MatchResult {
         guard options.folds else { return match(text, budget) }
         return TextFolding.bytes(text, options).withUnsafeBytes { match($0, budget) }
     }
 
-    private func match(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.Answer {
+    private func match(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.MatchResult {
         let text = WildcardText(bytes: bytes, characters: WildcardPattern.characters(bytes))
         let (first, last) = (parts[0], parts[parts.count - 1])
-        if parts.count == 1 { return first.count == text.count && first.stands(at: 0, in: text) ? .yes : .no }
+        if parts.count == 1 { return first.count == text.count && first.occurs(at: 0, in: text) ? .yes : .no }
         let end = text.count - last.count
-        guard first.count <= end, first.stands(at: 0, in: text), last.stands(at: end, in: text) else { return .no }
+        guard first.count <= end, first.occurs(at: 0, in: text), last.occurs(at: end, in: text) else { return .no }
         // Take the first match of each part, because it leaves the most room for the next parts.
         var position = first.count
         let free = text.count * WildcardPattern.freeSteps
         var steps = free + max(0, budget.stepsLeft)
-        defer { pay(steps, free, budget) }
+        defer { spendExtraSteps(steps, free, budget) }
         for part in parts.dropFirst().dropLast() {
             guard let start = part.find(in: text, position..<end, &steps) else {
                 return steps <= 0 ? .tooManySteps : .no
@@ -76,7 +76,7 @@ struct WildcardPattern: Sendable {
     }
 
     /// Spends the steps that exceed the free steps.
-    private func pay(_ left: Int, _ free: Int, _ budget: QueryBudget) {
+    private func spendExtraSteps(_ left: Int, _ free: Int, _ budget: QueryBudget) {
         let spent = free + max(0, budget.stepsLeft) - left
         if spent > free { _ = budget.spend(spent - free) }
     }
@@ -109,7 +109,7 @@ struct WildcardText {
 /// Consecutive characters of a pattern, which may include `?`.
 struct WildcardPart: Sendable {
     enum Token: Hashable {
-        case one
+        case anyCharacter
         /// The folded bytes of a character.
         case character([UInt8])
     }
@@ -123,7 +123,7 @@ struct WildcardPart: Sendable {
 
     init(_ tokens: [Token]) {
         self.tokens = tokens
-        if tokens.contains(.one) {
+        if tokens.contains(.anyCharacter) {
             borders = nil
             return
         }
@@ -142,7 +142,7 @@ struct WildcardPart: Sendable {
     }
 
     /// Returns whether the part occurs at a position of the string. The string must be long enough.
-    func stands(at index: Int, in text: WildcardText) -> Bool {
+    func occurs(at index: Int, in text: WildcardText) -> Bool {
         tokens.indices.allSatisfy { matches($0, index + $0, text) }
     }
 
@@ -186,46 +186,46 @@ enum ByteSearch {
     /// From this length on, the time must be proportional to the sum of both lengths, not to their product.
     private static let longWanted = 64
 
-    static func contains(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
-        guard let first = wanted.first else { return true }
-        if wanted.count > longWanted { return containsLong(wanted, in: text) }
-        guard let start = text.baseAddress, let other = wanted.baseAddress else { return false }
+    static func contains(_ needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
+        guard let first = needle.first else { return true }
+        if needle.count > longWanted { return containsLong(needle, in: text) }
+        guard let start = text.baseAddress, let other = needle.baseAddress else { return false }
         var position = 0
-        while position + wanted.count <= text.count {
-            let room = text.count - wanted.count - position + 1
+        while position + needle.count <= text.count {
+            let room = text.count - needle.count - position + 1
             guard let hit = memchr(start + position, Int32(first), room) else { return false }
-            if memcmp(hit, other, wanted.count) == 0 { return true }
+            if memcmp(hit, other, needle.count) == 0 { return true }
             position = UnsafeRawPointer(hit) - start + 1
         }
         return false
     }
 
-    static func begins(_ text: UnsafeRawBufferPointer, with wanted: UnsafeRawBufferPointer) -> Bool {
-        wanted.count <= text.count && compareBytes(UnsafeRawBufferPointer(rebasing: text[..<wanted.count]), wanted) == 0
+    static func begins(_ text: UnsafeRawBufferPointer, with needle: UnsafeRawBufferPointer) -> Bool {
+        needle.count <= text.count && compareBytes(UnsafeRawBufferPointer(rebasing: text[..<needle.count]), needle) == 0
     }
 
-    static func ends(_ text: UnsafeRawBufferPointer, with wanted: UnsafeRawBufferPointer) -> Bool {
-        wanted.count <= text.count
-            && compareBytes(UnsafeRawBufferPointer(rebasing: text[(text.count - wanted.count)...]), wanted) == 0
+    static func ends(_ text: UnsafeRawBufferPointer, with needle: UnsafeRawBufferPointer) -> Bool {
+        needle.count <= text.count
+            && compareBytes(UnsafeRawBufferPointer(rebasing: text[(text.count - needle.count)...]), needle) == 0
     }
 
     /// Finds the bytes with the algorithm of Knuth, Morris and Pratt. After a mismatch, no byte of the string is compared
     /// again.
-    private static func containsLong(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
-        if wanted.count > text.count { return false }
+    private static func containsLong(_ needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
+        if needle.count > text.count { return false }
         var borders = [0]
-        borders.reserveCapacity(wanted.count)
+        borders.reserveCapacity(needle.count)
         var length = 0
-        for index in 1..<wanted.count {
-            while length > 0, wanted[index] != wanted[length] { length = borders[length - 1] }
-            if wanted[index] == wanted[length] { length += 1 }
+        for index in 1..<needle.count {
+            while length > 0, needle[index] != needle[length] { length = borders[length - 1] }
+            if needle[index] == needle[length] { length += 1 }
             borders.append(length)
         }
         length = 0
         for byte in text {
-            while length > 0, byte != wanted[length] { length = borders[length - 1] }
-            if byte == wanted[length] { length += 1 }
-            if length == wanted.count { return true }
+            while length > 0, byte != needle[length] { length = borders[length - 1] }
+            if byte == needle[length] { length += 1 }
+            if length == needle.count { return true }
         }
         return false
     }

@@ -4,14 +4,14 @@ import TestSupport
 /// What a replay compares after each step.
 extension ListReplay {
     /// Everything that happened is shown, but for what stays paused.
-    func settle() async throws {
+    func waitUntilShown() async throws {
         let resumes = random.next(below: 2) == 0
         if resumes { resumeAll() }
         var newest: Int64 = -1
         repeat {
             newest = container.stack.root.newestSave
             container.mainTier.merge()
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             // What delegates have resumed and paused again.
             if resumes { resumeAll() }
         } while newest != container.stack.root.newestSave

@@ -4,7 +4,7 @@ import TestSupport
 
 /// What happens in a replay.
 extension ListReplay {
-    func happen() async throws {
+    func performRandomEvent() async throws {
         let event = random.next(below: 32)
         record("event \(event)")
         switch event {

@@ -131,9 +131,9 @@ final class ListReplay {
     func step() async throws {
         actCount = 4
         if totals == nil { totals = try ReplayTotals(letters) }
-        for _ in 0..<1 + random.next(below: 4) { try await happen() }
+        for _ in 0..<1 + random.next(below: 4) { try await performRandomEvent() }
         record("settle")
-        try await settle()
+        try await waitUntilShown()
         record("compare")
         try await compare()
     }

@@ -32,7 +32,7 @@ struct ChangedLinkTests {
         _ edit: @escaping @Sendable (PrivateContext) throws -> Void
     ) async throws {
         try await source.perform(waitFor: .main) { try edit($0) }
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         for (index, recorder) in recorders.enumerated() {
             let groups = recorder.takeGroups()
             #expect(groups.count == (keys.isEmpty ? 0 : 1), "list \(index)")
@@ -104,7 +104,7 @@ struct ChangedLinkTests {
         }
         release()
         try await source.perform { try $0.letter("1").topic = try $0.topic("a") }
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         for recorder in recorders {
             let changes = recorder.takeGroups().flatMap { $0 }
             #expect(changes.map { ($0.object as? Topic)?.key } == ["a"] && changes.map(\.type) == [.update])
@@ -206,13 +206,13 @@ struct ChangedLinkTests {
                 try await source.perform(waitFor: .main) { context in
                     for number in 0..<400 { try context.letter("\(round) \(number)").topic = try context.topic("7") }
                 }
-                await container.mainTier.listsAreSettled()
+                await container.mainTier.waitForLists()
                 #expect(recorder.takeGroups().map(\.count) == [1])
                 try await source.perform(waitFor: .main) { context in
                     try context.topic("\(round)").title = "changed"
                     try context.letter("\(round) 0").topic = try context.topic("2999")
                 }
-                await container.mainTier.listsAreSettled()
+                await container.mainTier.waitForLists()
                 #expect(recorder.takeGroups().map(\.count) == [3])
             }
         }

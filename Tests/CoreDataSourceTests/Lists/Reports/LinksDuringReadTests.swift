@@ -43,7 +43,7 @@ struct LinksDuringReadTests {
             }
             try await saving.value
             container.mainTier.merge()
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(drawn == [1] || recorder.types == [[.update]])
             #expect(letter.attachments.count == 1)
         }

@@ -41,7 +41,7 @@ struct ReportDoorTests: ItemListSuite {
                 for letter in try context.fetch(Letter.self) { letter.subject = "changed" }
             }
             letters.pausedDataKeys = []
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             container.mainTier.merge()
             #expect(first.problems + second.problems + third.problems == [])
             #expect(first.groups.map(\.count) == [300, 1])

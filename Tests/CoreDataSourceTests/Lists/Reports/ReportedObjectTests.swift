@@ -146,7 +146,7 @@ struct ReportedObjectTests: ItemListSuite {
             try source.register(recorder, dataKey: "list", ObjectRequest(Letter.self, where: \.topic?.key == "shown"))
             try await source.perform { try $0.knownTopic("shown").key = "hidden" }
             try await source.perform { context in context.delete(try context.knownLetter("3")) }
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(recorder.types == [[.delete, .delete, .delete]])
             for change in recorder.changes {
                 let letter = try #require(change.object as? Letter)
@@ -168,7 +168,7 @@ struct ReportedObjectTests: ItemListSuite {
             try raw.execute("DELETE FROM ContactEntity WHERE uid = 'uid-2'")
             container.stack.root.noticeOutsideWrites()
             container.mainTier.merge()
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(recorder.types == [[.delete, .delete]])
             for contact in recorder.changes.compactMap({ $0.object as? ContactEntity }) {
                 #expect(contact.isDeleted == (contact.uid == "uid-2"))
@@ -186,7 +186,7 @@ struct ReportedObjectTests: ItemListSuite {
             let short = FetchPredicate<Item>(#Predicate { $0.key.contains { $0.isUppercase } && $0.number < 5 })
             try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self, where: short))
             try await senders.add(ItemData(key: "K1", number: 50), waitFor: .main)
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(recorder.types == [[.delete]])
             #expect(recorder.changes.map(\.object.isDeleted) == [false])
             let found = try senders.main.first(Item.self, where: \.key == "K1")

@@ -11,10 +11,10 @@ struct HandedWork: Equatable {
         switch work.task {
         case .merge(let saves): "merge \(saves.map(\.number))"
         case .follow(let saves, _): "follow \(saves.map(\.number))"
-        case .redraw(let rows, _): "redraw \(rows.keys.sorted())"
+        case .reportChanged(let rows, _): "reportChanged \(rows.keys.sorted())"
         case .read: "read"
-        case .readOn: "readOn"
-        case .join(_, _, let saves): "join \(saves.map(\.number))"
+        case .readMore: "readMore"
+        case .appendTail(_, _, let saves): "appendTail \(saves.map(\.number))"
         }
     }
 
@@ -24,7 +24,7 @@ struct HandedWork: Equatable {
 extension ListSchedule {
     /// Sends a notice, which does nothing at once.
     mutating func record(_ notice: Event) {
-        guard case .none = take(notice) else {
+        guard case .none = handle(notice) else {
             Issue.record("a notice made something happen")
             return
         }
@@ -32,14 +32,14 @@ extension ListSchedule {
 
     /// The work that begins now.
     mutating func turn(isEverySaveWanted: Bool = false) -> HandedWork? {
-        take(.turn(isEverySaveWanted: isEverySaveWanted)).handed
+        handle(.beginWork(isEverySaveWanted: isEverySaveWanted)).handed
     }
 
     /// Ends the work.
     ///
     /// - Returns: Nil if nothing happens then.
     mutating func end(_ outcome: ListWork.Outcome) -> Action? {
-        let action = take(.workEnded(outcome))
+        let action = handle(.workEnded(outcome))
         if case .none = action { return nil }
         return action
     }

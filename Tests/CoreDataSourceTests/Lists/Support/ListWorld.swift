@@ -105,8 +105,8 @@ struct ListWorld {
     /// The list as it is when its rows have been read.
     func state(_ plan: Plan) -> ListState {
         let rows = rows(plan)
-        let isWindow = !plan.query.isHeldWhole
-        let held = isWindow ? Array(rows.prefix(plan.query.mostHeld)) : rows
+        let isWindow = !plan.query.keepsAllRows
+        let held = isWindow ? Array(rows.prefix(plan.query.maxKeptRows)) : rows
         return ListState(
             plan.query, RowStorage(held, sizes: .tiny), isComplete: !isWindow || rows.count < held.count + 1,
             asOf: lastSave)
@@ -114,7 +114,7 @@ struct ListWorld {
 
     /// The rows that follow those of a list that is too short.
     func tail(of head: ListState, _ plan: Plan) -> RowTail {
-        let rows = rows(plan).filter { row in head.lastHeld.map { plan.query.order.precedes($0, row) } ?? true }
+        let rows = rows(plan).filter { row in head.lastKeptRow.map { plan.query.order.precedes($0, row) } ?? true }
         return RowTail(
             Array(rows.prefix(head.missingCount)), isLast: rows.count < head.missingCount, asOf: lastSave)
     }

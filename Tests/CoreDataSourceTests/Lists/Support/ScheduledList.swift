@@ -45,7 +45,7 @@ struct ScheduledList {
         let state = random.next(below: 2) == 0 ? world.state(plan) : nil
         isEverySaveWanted = random.next(below: 3) == 0
         pendingByteLimit = random.next(below: 4) == 0 ? 1000 : .max
-        schedule = ListSchedule(plan.query, state, pendingByteLimit: pendingByteLimit, mostRowsOnMain: 4)
+        schedule = ListSchedule(plan.query, state, pendingByteLimit: pendingByteLimit, maxRowsOnMain: 4)
         screen = ShownList(schedule.state)
         notePast()
     }
@@ -58,7 +58,7 @@ struct ScheduledList {
     // MARK: Events
 
     /// Something happens.
-    mutating func happen(_ random: inout SeededRandom) throws {
+    mutating func performRandomEvent(_ random: inout SeededRandom) throws {
         switch random.next(below: 40) {
         case 0..<10: save(&random)
         case 10..<16: notify()
@@ -69,7 +69,7 @@ struct ScheduledList {
         case 37:
             notices.removeAll { if case .saves = $0.event { true } else { false } }
             notices.append((.reload(.backlog), moments.count - 1))
-        case 38 where running == nil: try perform(schedule.take(.workEnded(.mustRead)))
+        case 38 where running == nil: try perform(schedule.handle(.workEnded(.mustRead)))
         case 39 where random.next(below: 20) == 0: finish()
         default: break
         }
@@ -110,7 +110,7 @@ struct ScheduledList {
                 running?.isBeforeReset = true
             }
             let count = schedule.noticeCount
-            guard case .none = schedule.take(notice) else { return recordProblem("a notice made something happen") }
+            guard case .none = schedule.handle(notice) else { return recordProblem("a notice made something happen") }
             if schedule.noticeCount > count { unsettled.append((schedule.noticeCount, moment)) }
         }
         notices = []
@@ -119,7 +119,7 @@ struct ScheduledList {
 
     private mutating func turn() throws {
         let isReady = schedule.isReady
-        let action = schedule.take(.turn(isEverySaveWanted: isEverySaveWanted))
+        let action = schedule.handle(.beginWork(isEverySaveWanted: isEverySaveWanted))
         if !isReady, case .run = action { recordProblem("it was not ready, and began work") }
         try perform(action)
     }
@@ -136,11 +136,11 @@ struct ScheduledList {
         if running.work.mayBeAhead(outcome) { notify() }
         let isBeforeReset = self.running?.isBeforeReset ?? false
         self.running = nil
-        try perform(schedule.take(.workEnded(outcome)), isBeforeReset: isBeforeReset)
+        try perform(schedule.handle(.workEnded(outcome)), isBeforeReset: isBeforeReset)
     }
 
     private mutating func finish() {
-        let action = schedule.take(.finish)
+        let action = schedule.handle(.finish)
         if case .stop = action {} else if !isFinished { recordProblem("it did not stop") }
         isFinished = true
     }
@@ -156,7 +156,7 @@ struct ScheduledList {
         case .run(let work, let onMain):
             check(work)
             if onMain {
-                try perform(schedule.take(.workEnded(try outcome(of: work))), isBeforeReset: isBeforeReset)
+                try perform(schedule.handle(.workEnded(try outcome(of: work))), isBeforeReset: isBeforeReset)
             } else {
                 running = Running(work: work, isBeforeReset: isBeforeReset)
             }
@@ -180,7 +180,7 @@ struct ScheduledList {
             if zip(numbers, numbers.dropFirst()).contains(where: { $0 >= $1 }) {
                 recordProblem("\(numbers) are out of order")
             }
-        case .read, .readOn, .join, .redraw: break
+        case .read, .readMore, .appendTail, .reportChanged: break
         }
     }
 
@@ -232,14 +232,14 @@ extension ScheduledList {
             let net = rowsByKey.advance(work.state, version: version, to: affectedRows(saves))
             return outcome(work.state.applying(net, asOf: saves.last?.number ?? 0), net, work)
         // The rows are as they were.
-        case .redraw: return .unchanged(work.state)
+        case .reportChanged: return .unchanged(work.state)
         case .read:
             let new = world.state(plan)
             if !work.state.isRead { return .changed(ListReport(first: new, work.reason, since: .now)) }
             let (net, places) = NetChanges.comparing(work.state.rows, with: new.rows, of: new.query)
             return outcome(.state(new, places), net, work)
-        case .readOn(let short): return .hasRead(short, world.tail(of: short.head, plan))
-        case .join(let short, let tail, let saves):
+        case .readMore(let short): return .hasRead(short, world.tail(of: short.head, plan))
+        case .appendTail(let short, let tail, let saves):
             return outcome(short.head.continued(by: tail, try net(saves)), try net(saves, after: short.net), work)
         }
     }

@@ -37,7 +37,7 @@ struct BulkChangeTests {
             #expect(report == SaveReport(updated: Self.count))
             #expect(shown.map(\.name) == ["bulk", "bulk", "bulk"])
             #expect(try contacts.count(ContactEntity.self, where: \.name == "bulk") == Self.count)
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(contacts.allObjects(dataKey: "list", as: ContactEntity.self).count == 5)
             #expect(contacts.lastUpdateReason(dataKey: "list")?.kind == .bulkChange)
             #expect(delegate.problems == [])
@@ -66,7 +66,7 @@ struct BulkChangeTests {
             let report = try await contacts.delete(ContactEntity.self, where: \.uid != "kept")
             #expect(report == SaveReport(deleted: Self.count))
             #expect(gone.isDeleted)
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(contacts.allObjects(dataKey: "list", as: ContactEntity.self).map(\.uid) == ["kept"])
             #expect(delegate.problems == [])
             // Adding them again makes new objects.

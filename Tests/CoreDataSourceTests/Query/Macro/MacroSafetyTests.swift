@@ -57,9 +57,9 @@ import Testing
     /// A node of an app, or of a later Foundation, could evaluate its parts in any way.
     @Test func anUnknownNodeIsAnErrorWithItsName() async throws {
         try await withOne { container in
-            let error = failure(container, Predicate<EveryType> { _ in Unheard() })
+            let error = failure(container, Predicate<EveryType> { _ in UnknownExpression() })
             #expect(error?.code == .predicateFailed)
-            #expect(error?.cause == "Unheard, which is not supported")
+            #expect(error?.cause == "UnknownExpression, which is not supported")
         }
     }
 
@@ -201,6 +201,6 @@ import Testing
 }
 
 /// A node of an unknown type.
-private struct Unheard: StandardPredicateExpression {
+private struct UnknownExpression: StandardPredicateExpression {
     func evaluate(_ bindings: PredicateBindings) throws -> Bool { true }
 }

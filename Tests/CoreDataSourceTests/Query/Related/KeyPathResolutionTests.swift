@@ -174,7 +174,7 @@ struct KeyPathResolutionTests {
             expectError(.unknownAttribute) {
                 try maze.main.fetch(Room0.self, where: \.one0?.shout == "X")
             }
-            #expect(Room0.shouts.value == 0)
+            #expect(Room0.readCount.value == 0)
         }
     }
 
@@ -190,11 +190,11 @@ struct KeyPathResolutionTests {
 }
 
 extension ManagedObject {
-    fileprivate static let shouts = Shared(0)
+    fileprivate static let readCount = Shared(0)
 
     /// A property of the app's own.
     fileprivate var shout: String? {
-        Self.shouts.update { $0 += 1 }
+        Self.readCount.update { $0 += 1 }
         return "X"
     }
 }

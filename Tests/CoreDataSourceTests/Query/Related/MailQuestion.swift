@@ -148,7 +148,7 @@ struct MailQuestions {
             let relation = self.relation(one.kind)
             let order: ValueOrder = one.kind == .decimal ? .decimal : .natural
             return MailPredicate(node: .compare(expression(one.path), relation, expression(other.path), [])) {
-                order.relate(one.value($0), relation, other.value($0))
+                order.holds(one.value($0), relation, other.value($0))
             }
         case 3: return missing(kind, expression)
         case 4, 5:
@@ -182,7 +182,7 @@ struct MailQuestions {
             let order: ValueOrder = value.kind == .decimal ? .decimal : .natural
             let list = FetchExpression.list(constants.map { FetchExpression.constant($0) })
             return MailPredicate(node: .isIn(path, list, [])) { object in
-                constants.contains { order.relate(value.value(object), .equal, $0.rowForm) }
+                constants.contains { order.holds(value.value(object), .equal, $0.rowForm) }
             }
         }
         if value.kind == .text, below(3) == 0 {
@@ -194,7 +194,7 @@ struct MailQuestions {
         let constant = self.constant(value.kind)
         let order: ValueOrder = value.kind == .decimal ? .decimal : .natural
         return MailPredicate(node: .compare(path, relation, .constant(constant), [])) {
-            order.relate(value.value($0), relation, constant.rowForm)
+            order.holds(value.value($0), relation, constant.rowForm)
         }
     }
 
@@ -253,7 +253,7 @@ struct MailQuestions {
         let count = FetchExpression.path(.subquery(expression([many.name]), variable: variable, node), ["@count"])
         return MailPredicate(node: .compare(count, relation, .constant(.integer(number)), [])) { object in
             let found = many.objects(object).count {
-                inner.test($0) || isCorrelated && order.relate(one.value($0), .equal, other.value(object))
+                inner.test($0) || isCorrelated && order.holds(one.value($0), .equal, other.value(object))
             }
             return relation.holds(found < number ? -1 : found > number ? 1 : 0)
         }

@@ -42,7 +42,7 @@ struct RelatedListTests {
                             try mail.register(list.delegate, dataKey: "\(index)", list.request, sectionBy: list.section)
                         }
                     }
-                    await container.mainTier.listsAreSettled()
+                    await container.mainTier.waitForLists()
                     for (index, list) in followed.enumerated() {
                         let shown = mail.allObjects(dataKey: "\(index)", as: MailMessage.self)
                         let fetched = try mail.main.fetch(list.whole)
@@ -106,7 +106,7 @@ struct RelatedListTests {
             try mail.register(delegate, dataKey: "list", request, sectionBy: \.thread?.title)
             #expect(mail.sectionIndexTitles(dataKey: "list") == ["B", "C"])
             try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: "c")?.title = "a" }
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             let shown = mail.allObjects(dataKey: "list", as: MailMessage.self)
             #expect(shown.map(\.subject) == ["c1", "c2", "b1", "b2"])
             #expect(mail.sectionIndexTitles(dataKey: "list") == ["A", "B"])
@@ -149,7 +149,7 @@ struct RelatedListTests {
                 try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: old)?.title = new }
             }
             try await mail.perform { try $0.delete(MailMessage.self, where: \.subject == "d1") }
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             try expect(["d2", "b1"])
             #expect(delegate.problems == [])
         }
@@ -180,7 +180,7 @@ struct RelatedListTests {
                         if linked.isEmpty, message.size == 0 { message.tags = [tags[0]] }
                     }
                 }
-                await container.mainTier.listsAreSettled()
+                await container.mainTier.waitForLists()
                 #expect(mail.allObjects(dataKey: "list", as: MailMessage.self).map(\.size) == shown)
                 #expect(try mail.main.fetch(request).map(\.size) == shown)
             }
@@ -220,7 +220,7 @@ struct RelatedListTests {
         for await _ in read.arrived {}
         _ = try await container.stack.root.reset()
         read.release()
-        await container.mainTier.listsAreSettled()
+        await container.mainTier.waitForLists()
         #expect(counts.value == [0])
         #expect(mail.lastUpdateReason(dataKey: "list")?.kind == .reset)
         #expect(delegate.problems == [])
@@ -240,7 +240,7 @@ struct RelatedListTests {
             try mail.register(
                 delegate, dataKey: "list", ObjectRequest(MailMessage.self, order: [.ascending(\.thread?.title)]))
             try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: "t7")?.title = "z" }
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             #expect(mail.lastUpdateReason(dataKey: "list")?.rowCount == 20)
             let shown = mail.allObjects(dataKey: "list", as: MailMessage.self)
             #expect(shown.suffix(20).allSatisfy { $0.thread?.title == "z" })
@@ -279,7 +279,7 @@ struct RelatedListTests {
                 message.thread = try context.first(MailThread.self)
                 message.tags = [try #require(try context.first(MailTag.self))]
             }
-            await container.mainTier.listsAreSettled()
+            await container.mainTier.waitForLists()
             let shown = mail.allObjects(dataKey: "list", as: MailMessage.self)
             #expect(shown.map(\.size) == [1, 2, 3, 9])
             let shownTagged = mail.allObjects(dataKey: "tagged", as: MailMessage.self)

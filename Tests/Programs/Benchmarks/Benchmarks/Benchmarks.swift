@@ -12,9 +12,9 @@ enum Benchmarks {
             return end(Options.usage, code: 64)
         }
         do {
-            if let path = options.logToMake { return try await LogMaker.run(path) }
-            if let path = options.storeToSaveInto { return try await FollowedProcess.run(path) }
-            if let id = options.alone { return try await WorkloadProcess.runHere(id, options) }
+            if let path = options.pathForLongLog { return try await LogMaker.run(path) }
+            if let path = options.followedStorePath { return try await FollowedProcess.run(path) }
+            if let id = options.onlyWorkload { return try await WorkloadProcess.runHere(id, options) }
             try await run(options)
         } catch {
             end("\(error)", code: 1)

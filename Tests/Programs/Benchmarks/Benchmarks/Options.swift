@@ -15,11 +15,11 @@ struct Options: Sendable {
     var scale: [Int] = []
     var isQuick = false
     /// For the process of one workload: its name.
-    var alone: String?
+    var onlyWorkload: String?
     /// For the process that is killed in the middle: the store it leaves a long log in.
-    var logToMake: String?
+    var pathForLongLog: String?
     /// For the process whose saves another one follows: the shared store that it saves into.
-    var storeToSaveInto: String?
+    var followedStorePath: String?
 
     static let usage = """
         usage: benchmarks [--quick] [--filter W1,W3] [--n 100000 | --scale 1000,10000,100000,1000000] [--json FILE]
@@ -49,16 +49,16 @@ struct Options: Sendable {
                 guard !scale.isEmpty, scale.allSatisfy({ $0 >= 1000 }) else { return nil }
             case "--alone":
                 guard let name = arguments.popFirst() else { return nil }
-                alone = name
+                onlyWorkload = name
             case "--rounds":
                 guard let number = arguments.popFirst().flatMap({ Int($0) }), number >= 1 else { return nil }
                 rounds = number
             case "--make-log":
                 guard let file = arguments.popFirst() else { return nil }
-                logToMake = file
+                pathForLongLog = file
             case "--save-into":
                 guard let file = arguments.popFirst() else { return nil }
-                storeToSaveInto = file
+                followedStorePath = file
             default: return nil
             }
         }

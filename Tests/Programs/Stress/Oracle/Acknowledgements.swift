@@ -4,7 +4,7 @@ import Synchronization
 /// What a child said of its saves: an append-only list that the parent keeps beside the store, so that what the child did to
 /// the store cannot have touched it.
 final class Acknowledgements: Sendable {
-    struct Known: Sendable {
+    struct Snapshot: Sendable {
         var isOpen = false
         /// The last operation of each task that was acknowledged at all, and as stored.
         var shown: [Int64]
@@ -13,12 +13,12 @@ final class Acknowledgements: Sendable {
         var failures: [String] = []
     }
 
-    private let known: Mutex<Known>
+    private let known: Mutex<Snapshot>
     private let file: FileHandle
 
     /// - Parameter done: How many operations of each task the store had before.
     init(_ file: URL, done: [Int64]) throws {
-        known = Mutex(Known(shown: done, stored: done))
+        known = Mutex(Snapshot(shown: done, stored: done))
         if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }
         self.file = try FileHandle(forWritingTo: file)
         try self.file.seekToEnd()
@@ -26,7 +26,7 @@ final class Acknowledgements: Sendable {
 
     deinit { try? file.close() }
 
-    var value: Known { known.withLock { $0 } }
+    var value: Snapshot { known.withLock { $0 } }
 
     func note(_ line: Substring) {
         try? file.write(contentsOf: Data((line + "\n").utf8))

@@ -18,7 +18,7 @@ struct FeedReplay {
     /// Replays what there is.
     ///
     /// - Parameter report: Called with what contradicts what was replayed before.
-    mutating func takeIn(_ store: some StoreSharing, _ report: (String) -> Void) throws {
+    mutating func catchUp(_ store: some StoreSharing, _ report: (String) -> Void) throws {
         while true {
             let page = try store.readFeed(after: position)
             for event in page.events {
@@ -26,7 +26,7 @@ struct FeedReplay {
                     report("the feed does not say what happened after \(position)")
                     continue
                 }
-                for entity in changes.entities { take(entity, report) }
+                for entity in changes.entities { apply(entity, report) }
             }
             commits += page.position - position
             position = page.position
@@ -35,7 +35,7 @@ struct FeedReplay {
         }
     }
 
-    private mutating func take(_ changes: EntityChanges, _ report: (String) -> Void) {
+    private mutating func apply(_ changes: EntityChanges, _ report: (String) -> Void) {
         let entity = layout.entities[changes.entity]
         var known = rows[changes.entity] ?? [:]
         func expect(_ key: Int64, _ before: RowSnapshot?) {

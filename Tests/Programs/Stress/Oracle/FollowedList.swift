@@ -5,9 +5,9 @@ import Synchronization
 final class FollowedList {
     private let latest = SharedRecords()
 
-    init(_ keeper: any RecordKeeper) {
+    init(_ recordSource: any RecordSource) {
         let latest = latest
-        Task.detached { await keeper.follow { latest.set($0) } }
+        Task.detached { await recordSource.follow { latest.set($0) } }
     }
 
     var shown: [RecordData] { latest.get() }

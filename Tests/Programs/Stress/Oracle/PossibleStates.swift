@@ -30,8 +30,8 @@ struct PossibleStates {
     }
 
     /// A save has come to an end.
-    mutating func note(_ operation: Operation, _ outcome: Outcome, _ now: Moment) {
-        takeIn(now)
+    mutating func recordOutcome(_ operation: Operation, _ outcome: Outcome, _ now: Moment) {
+        advance(now)
         guard outcome != .threw else { return }
         let after = Set(states.map { operation.applied(to: $0) })
         states = outcome == .unknown ? states.union(after) : after
@@ -51,22 +51,22 @@ struct PossibleStates {
     /// The records were seen, at some time between the two moments.
     ///
     /// - Returns: Whether they can be.
-    mutating func see(
+    mutating func observe(
         _ records: [RecordData], _ ledger: Ledger, between before: Moment, and now: Moment
     ) -> Bool {
-        takeIn(now)
+        advance(now)
         let found = Set(records)
         guard found.count == records.count else { return false }
         states = states.filter { ledger.values($0) == found }
         let isPossible = !states.isEmpty
         // What has happened since they were seen may come yet.
         last = before
-        takeIn(now)
+        advance(now)
         last = now
         return isPossible
     }
 
-    private mutating func takeIn(_ now: Moment) {
+    private mutating func advance(_ now: Moment) {
         if now.risksBegun > stored.risksEnded { states.formUnion(sinceStored) }
         if hasReset(now) {
             states.insert([:])

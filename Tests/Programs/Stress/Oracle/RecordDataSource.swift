@@ -32,7 +32,7 @@ final class GreenDataSource: RecordDataSource<Green> {}
 final class BlueDataSource: RecordDataSource<Blue> {}
 
 /// One of the data sources, whichever entity it owns.
-protocol RecordKeeper: DataSource<RecordData> {
+protocol RecordSource: DataSource<RecordData> {
     nonisolated func run(_ operation: Operation) async throws
     nonisolated func put(_ values: [RecordData], waitFor level: SaveLevel) async throws
     /// The same with a callback.
@@ -44,13 +44,13 @@ protocol RecordKeeper: DataSource<RecordData> {
     /// Makes the objects of one task equal to the values.
     nonisolated func replaceTask(_ task: Int32, with values: [RecordData]) async throws
     /// All its records, as main has them.
-    func shown() throws -> [RecordData]
+    func mainRecords() throws -> [RecordData]
     /// The objects themselves.
     func objects() throws -> [Record]
     /// Calls the body with what a list shows, again and again until the container is closed.
     nonisolated func follow(_ body: @Sendable ([RecordData]) -> Void) async
     /// The same, as its private context has them.
-    nonisolated func kept() async throws -> [RecordData]
+    nonisolated func contextRecords() async throws -> [RecordData]
     /// The same, as any context has them.
     nonisolated func records(in context: ManagedObjectContext) throws -> [RecordData]
     /// Puts a record in the middle of a batch.
@@ -59,7 +59,7 @@ protocol RecordKeeper: DataSource<RecordData> {
     nonisolated func putAndWait(_ values: [RecordData]) throws
 }
 
-extension RecordDataSource: RecordKeeper {
+extension RecordDataSource: RecordSource {
     nonisolated func run(_ operation: Operation) async throws {
         let level: SaveLevel = operation.level == .main ? .main : .store
         let task = Int32(operation.ledger.task)
@@ -106,7 +106,7 @@ extension RecordDataSource: RecordKeeper {
         try await sync(values, entity: Object.self, scope: \Object.task == task)
     }
 
-    func shown() throws -> [RecordData] { try objects().map(\.data) }
+    func mainRecords() throws -> [RecordData] { try objects().map(\.data) }
 
     func objects() throws -> [Record] { try main.fetch(Object.self) }
 
@@ -116,7 +116,7 @@ extension RecordDataSource: RecordKeeper {
         }
     }
 
-    nonisolated func kept() async throws -> [RecordData] {
+    nonisolated func contextRecords() async throws -> [RecordData] {
         try await perform { try $0.fetch(Object.self).map(\.data) }
     }
 
@@ -133,7 +133,7 @@ extension RecordDataSource: RecordKeeper {
     }
 }
 
-extension RecordKeeper {
+extension RecordSource {
     nonisolated func put(_ values: [RecordData]) async throws { try await put(values, waitFor: .store) }
 }
 
@@ -144,7 +144,7 @@ extension Record {
 extension PersistentContainer {
     /// The three data sources. Task n uses number n modulo 3.
     @MainActor
-    var keepers: [any RecordKeeper] {
+    var recordSources: [any RecordSource] {
         get throws {
             [
                 try dataSource(RedDataSource.self), try dataSource(GreenDataSource.self),

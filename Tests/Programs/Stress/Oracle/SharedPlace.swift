@@ -66,7 +66,7 @@ enum SharedPlace: LosslessStringConvertible, Sendable {
 
     #if PostgreSQL
     func openStore() throws -> PostgreSQLStore {
-        guard case .server(let connection, _, _) = self else { throw Suite.Misunderstood(arguments: [description]) }
+        guard case .server(let connection, _, _) = self else { throw Suite.InvalidArguments(arguments: [description]) }
         var options = PostgreSQLStore.Options(
             connection: connection, name: "stress", layout: ModelLayout(.stress),
             identity: TestModel.identity(of: .stress), resetPolicy: .fail)

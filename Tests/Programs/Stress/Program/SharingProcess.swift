@@ -28,12 +28,12 @@ final class SharingProcess {
             case "waited": counts.note(wait: Int(words[1]) ?? 0)
             case "copied": counts.note(checkpoints: Int(words[1]) ?? 0)
             case "refused": counts.note(refused: String(words[1]))
-            case "failed": findings.violation("process \(number): \(line)", .refused)
+            case "failed": findings.recordViolation("process \(number): \(line)", .refused)
             default: stream.continuation.yield(String(line))
             }
         }
         answers = stream.stream
-        if await answer() != "open" { findings.violation("process \(number) did not open the store") }
+        if await answer() != "open" { findings.recordViolation("process \(number) did not open the store") }
     }
 
     func send(_ line: String) { child.send(line: line) }

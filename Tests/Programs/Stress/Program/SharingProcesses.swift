@@ -15,7 +15,7 @@ final class SharingProcesses {
     private let watchdog: Watchdog
     /// What was reported to processes that have ended.
     private var reported: (saved: [String], refused: [String]) = ([], [])
-    private var askedSaves = 0
+    private var requestedSaves = 0
     /// Of processes that have ended.
     private var endedCheckpoints = 0
 
@@ -50,7 +50,7 @@ final class SharingProcesses {
     func begin(_ saveCount: Int, _ random: inout SeededRandom, _ moment: String) {
         watchdog.note(suite, moment)
         // Random ones of three tasks, and those of its own record.
-        askedSaves += children.count * (3 * saveCount + max(1, saveCount / 4))
+        requestedSaves += children.count * (3 * saveCount + max(1, saveCount / 4))
         for child in children { child.send("go \(saveCount) \(random.next() >> 20)") }
     }
 
@@ -58,7 +58,7 @@ final class SharingProcesses {
     func waitUntilDone(but killed: Int? = nil, _ moment: String) async {
         for (index, child) in children.enumerated() where index != killed {
             if await child.answer() != "done" {
-                findings.violation("process \(child.number) ended, \(moment)", .traps)
+                findings.recordViolation("process \(child.number) ended, \(moment)", .traps)
             }
         }
     }
@@ -90,7 +90,7 @@ final class SharingProcesses {
         _ moment: String, _ makeReader: () throws -> any RecordReader, _ expectSaves: (SharingProcess) throws -> Void
     ) async throws {
         guard let follower else { return }
-        try replay.takeIn(follower) { self.findings.violation("\($0), \(moment)", .lost) }
+        try replay.catchUp(follower) { self.findings.recordViolation("\($0), \(moment)", .lost) }
         watchdog.note(suite, "what all show, \(moment)")
         for child in children { child.send("check") }
         for child in children {
@@ -101,7 +101,7 @@ final class SharingProcesses {
             let attempts = child.takeAttempts()
             reported = (reported.saved + attempts.saved, reported.refused + attempts.refused)
         }
-        replay.check(reported) { self.findings.violation("\($0), \(moment)", .lost) }
+        replay.check(reported) { self.findings.recordViolation("\($0), \(moment)", .lost) }
         reported = ([], [])
         let reader = try makeReader()
         for (index, table) in RecordFile.tables.enumerated() {
@@ -115,15 +115,15 @@ final class SharingProcesses {
         for child in children { child.send("quit") }
         for child in children { _ = await child.answer() }
         follower?.close()
-        findings.most("longest wait of main, ms", children.map(\.longestWait).max() ?? 0)
+        findings.recordMaximum("longest wait of main, ms", children.map(\.longestWait).max() ?? 0)
         // Where processes are halted, too, it contains that.
         if let recovery = children.compactMap(\.recovery).max() {
-            findings.most("longest recovery in \(suite), ms", recovery)
+            findings.recordMaximum("longest recovery in \(suite), ms", recovery)
         }
-        findings.sum("saves asked for", askedSaves)
+        findings.sum("saves asked for", requestedSaves)
         findings.sum("commits", Int(replay.commits))
         let checkpoints = children.reduce(endedCheckpoints) { $0 + $1.checkpointCount }
-        if checkpoints > 0 { findings.figure("checkpoints", checkpoints) }
+        if checkpoints > 0 { findings.recordFigure("checkpoints", checkpoints) }
         findings.sum("rounds of \(children.count) processes", rounds)
         watchdog.note(suite, nil)
     }

@@ -54,11 +54,11 @@ enum Suite: String, CaseIterable {
         case "sharing": try await SharingChild(Array(arguments.dropFirst())).run()
         case "pool": try await PoolChild(Array(arguments.dropFirst())).run()
         case "outside": try OutsideChild(Array(arguments.dropFirst())).run()
-        default: throw Misunderstood(arguments: arguments)
+        default: throw InvalidArguments(arguments: arguments)
         }
     }
 
-    struct Misunderstood: Error {
+    struct InvalidArguments: Error {
         let arguments: [String]
     }
 }

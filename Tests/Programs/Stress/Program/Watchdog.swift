@@ -22,7 +22,7 @@ final class Watchdog: Sendable {
         self.findings = findings
         let thread = Thread { [weak self] in
             while let self {
-                self.look()
+                self.checkParts()
                 usleep(100_000)
             }
         }
@@ -37,7 +37,7 @@ final class Watchdog: Sendable {
     /// Notes that a part goes on with what it is doing.
     func renew(_ part: String) { parts.withLock { $0[part]?.since = RunningClock.shared.now } }
 
-    private func look() {
+    private func checkParts() {
         let now = RunningClock.shared.now
         let parts = parts.withLock { $0 }
         guard parts.values.contains(where: { now - $0.since > limit }) else { return }

@@ -14,7 +14,7 @@ struct PairClient: Sendable {
     private var undecided: Set<Int64> = []
     private var last = PossibleStates.Moment()
 
-    private struct ChangeOfMind: Error {}
+    private struct DeliberateError: Error {}
 
     init(_ number: Int, _ world: ScheduleWorld, seed: UInt64) {
         self.number = number
@@ -34,7 +34,7 @@ struct PairClient: Sendable {
             guard let opened = await world.currentContainer(for: name) else { break }
             await save(revision, opened)
             if random.next(below: 2) == 0, let opened = world.current {
-                do { try await look(opened) } catch { expect(error, "a read of a pair") }
+                do { try await checkRead(opened) } catch { expect(error, "a read of a pair") }
             }
         }
         world.note(name, nil)
@@ -42,23 +42,23 @@ struct PairClient: Sendable {
 
     private mutating func save(_ revision: Int64, _ opened: ScheduleWorld.Opened) async {
         world.note(name, "saves \(revision)")
-        let keepers = tables.map { opened.keepers[$0] }
-        let (first, second): (EntityDataSource, EntityDataSource) = (keepers[0], keepers[1])
+        let recordSources = tables.map { opened.recordSources[$0] }
+        let (first, second): (EntityDataSource, EntityDataSource) = (recordSources[0], recordSources[1])
         let values = tables.indices.map { record($0, revision) }
-        let changesItsMind = random.next(below: 5) == 0
+        let throwsDeliberately = random.next(below: 5) == 0
         do {
             try await opened.container.perform(in: first, second) { first, second in
-                try keepers[0].put(values[0], in: first)
+                try recordSources[0].put(values[0], in: first)
                 Simulation.interleave()
-                try keepers[1].put(values[1], in: second)
-                if changesItsMind { throw ChangeOfMind() }
+                try recordSources[1].put(values[1], in: second)
+                if throwsDeliberately { throw DeliberateError() }
             }
             world.findings.count(.acknowledged)
             let now = world.disk.moment
             possible = hasReset(now) ? [revision, 0] : [revision]
             undecided = []
             last = now
-        } catch is ChangeOfMind {
+        } catch is DeliberateError {
         } catch {
             world.findings.count(.refused)
             if (error as? DataSourceError)?.code == .outcomeUnknown { undecided.insert(revision) }
@@ -68,11 +68,11 @@ struct PairClient: Sendable {
 
     private func expect(_ error: any Error, _ call: String) {
         let code = (error as? DataSourceError)?.code
-        if code.map(ScheduleClient.expected.contains) != true { world.violation("\(call) threw \(error)") }
+        if code.map(ScheduleClient.expected.contains) != true { world.recordViolation("\(call) threw \(error)") }
     }
 
     /// Both records are of the same save, and of one that can be.
-    mutating func look(_ opened: ScheduleWorld.Opened) async throws {
+    mutating func checkRead(_ opened: ScheduleWorld.Opened) async throws {
         world.note(name, "looks")
         let before = world.disk.moment
         let records = try await world.read(opened)
@@ -80,19 +80,19 @@ struct PairClient: Sendable {
         let revisions = tables.indices.map { place in
             records[tables[place]].first { $0.key == record(place, 0).key }?.revision ?? 0
         }
-        takeIn(now)
+        advance(now)
         if revisions[0] != revisions[1] {
-            world.violation("a read sees revisions \(revisions) of \(name)", .half)
+            world.recordViolation("a read sees revisions \(revisions) of \(name)", .half)
         } else if !possible.union(undecided).contains(revisions[0]) {
-            world.violation("a read sees revision \(revisions[0]) of \(name), which can be \(possible.sorted())", .lost)
+            world.recordViolation("a read sees revision \(revisions[0]) of \(name), which can be \(possible.sorted())", .lost)
         }
         possible = [revisions[0]]
         last = before
-        takeIn(now)
+        advance(now)
         last = now
     }
 
-    private mutating func takeIn(_ now: PossibleStates.Moment) {
+    private mutating func advance(_ now: PossibleStates.Moment) {
         if hasReset(now) { possible.insert(0) }
     }
 

@@ -14,7 +14,7 @@ struct Schedule {
     private static let pairCount = 2
 
     /// What a task knows of its own records at its end.
-    private enum Known: Sendable {
+    private enum ClientResult: Sendable {
         case states(Int, PossibleStates)
         case pair(PairClient)
     }
@@ -36,17 +36,17 @@ struct Schedule {
         let (world, seed) = (world, seed)
         let ending = world.simulation.run { await Schedule.run(world, seed) }
         guard ending == .complete else {
-            world.violation("it is \(ending): \(world.simulation.summary): \(world.report)", .hangs)
+            world.recordViolation("it is \(ending): \(world.simulation.summary): \(world.report)", .hangs)
             return .hung
         }
-        if let leftovers = world.leftovers { world.violation("at the end \(leftovers)", .hangs) }
+        if let leftovers = world.leftovers { world.recordViolation("at the end \(leftovers)", .hangs) }
         return .ended(trace: world.simulation.trace, steps: world.simulation.stepCount)
     }
 
     private static func run(_ world: ScheduleWorld, _ seed: UInt64) async {
         await world.open()
         let clients = (0..<clientCount).map { ScheduleClient($0, world, seed: seed) }
-        let known = await withTaskGroup(of: Known?.self) { group in
+        let known = await withTaskGroup(of: ClientResult?.self) { group in
             for client in clients {
                 group.addTask {
                     var client = client
@@ -64,7 +64,7 @@ struct Schedule {
                 await disturb(world, SeededRandom(seed: seed).branch(1))
                 return nil
             }
-            var known: [Known] = []
+            var known: [ClientResult] = []
             for await case let one? in group { known.append(one) }
             return known
         }
@@ -111,7 +111,7 @@ struct Schedule {
 
     /// Everybody has ended: now nothing fails, and what is shown is what is stored.
     private static func check(
-        _ world: ScheduleWorld, _ clients: [ScheduleClient], _ known: [Known]
+        _ world: ScheduleWorld, _ clients: [ScheduleClient], _ known: [ClientResult]
     ) async {
         world.note("check", "flushes")
         world.disk.heal()
@@ -130,19 +130,19 @@ struct Schedule {
                 case .pair(let client): pairs.append(client)
                 }
             }
-            try await look(opened, clients, &states, world)
-            for place in pairs.indices { try await pairs[place].look(opened) }
+            try await checkRead(opened, clients, &states, world)
+            for place in pairs.indices { try await pairs[place].checkRead(opened) }
             world.note("check", "closes and opens again")
             _ = world.take(cancelsLists: false)
             try await opened.container.close()
             await world.open()
             guard let next = world.current else { return }
-            try await look(next, clients, &states, world)
-            for place in pairs.indices { try await pairs[place].look(next) }
+            try await checkRead(next, clients, &states, world)
+            for place in pairs.indices { try await pairs[place].checkRead(next) }
             _ = world.take(cancelsLists: false)
             try await next.container.close()
         } catch {
-            world.violation("the end threw \(error)")
+            world.recordViolation("the end threw \(error)")
         }
         world.note("check", nil)
     }
@@ -153,24 +153,24 @@ struct Schedule {
             if container.pendingSaveCount == 0 { return }
             await world.simulation.pause()
         }
-        world.violation("saves were not tried again", .hangs)
+        world.recordViolation("saves were not tried again", .hangs)
     }
 
-    private static func look(
+    private static func checkRead(
         _ opened: ScheduleWorld.Opened, _ clients: [ScheduleClient], _ states: inout [Int: PossibleStates],
         _ world: ScheduleWorld
     ) async throws {
-        for (number, keeper) in opened.keepers.enumerated() {
+        for (number, recordSource) in opened.recordSources.enumerated() {
             world.note("check", "looks at \(number)")
             let moment = world.disk.moment
             // Nobody asks main for anything yet: it and its lists have to find out by themselves.
-            let kept = Set(try await keeper.kept())
-            if !(await world.isListed(kept, number)) { world.violation("a list is stale", .stale) }
-            let shown = try await keeper.shown()
-            if kept != Set(shown) { world.violation("the context has other records than main", .stale) }
-            for client in clients where client.number % opened.keepers.count == number {
+            let contextRecords = Set(try await recordSource.contextRecords())
+            if !(await world.isListed(contextRecords, number)) { world.recordViolation("a list is stale", .stale) }
+            let mainRecords = try await recordSource.mainRecords()
+            if contextRecords != Set(mainRecords) { world.recordViolation("the context has other records than main", .stale) }
+            for client in clients where client.number % opened.recordSources.count == number {
                 guard var possible = states[client.number] else { continue }
-                client.expect(shown, since: moment, "main, at the end,", &possible)
+                client.expect(mainRecords, since: moment, "main, at the end,", &possible)
                 states[client.number] = possible
             }
         }

@@ -30,7 +30,7 @@ struct ScheduleClient: Sendable {
             guard let opened = await world.currentContainer(for: name) else { break }
             await self.save(ledger.operation(save, on: states.any), opened, &states)
             if states.count > 6 || random.next(below: 3) == 0 {
-                if let opened = world.current { await look(opened, &states) }
+                if let opened = world.current { await checkRead(opened, &states) }
             }
             for _ in 0..<random.next(below: 3) { await world.simulation.pause() }
         }
@@ -43,25 +43,25 @@ struct ScheduleClient: Sendable {
     private mutating func save(
         _ operation: Operation, _ opened: ScheduleWorld.Opened, _ states: inout PossibleStates
     ) async {
-        let keeper = opened.keepers[number % opened.keepers.count]
+        let recordSource = opened.recordSources[number % opened.recordSources.count]
         let form = random.next(below: 5)
         world.note(name, "\(operation), form \(form)")
         do {
             switch operation.kind {
             case .write(let put, let remove) where remove.isEmpty && form == 0:
-                try await callBack(keeper, operation.values(put))
-                states.note(operation, .stored, world.disk.moment)
+                try await callBack(recordSource, operation.values(put))
+                states.recordOutcome(operation, .stored, world.disk.moment)
             case .write(let put, let remove) where remove.isEmpty && form == 4:
-                let isStored = try await block(keeper, operation.values(put))
-                states.note(
+                let isStored = try await block(recordSource, operation.values(put))
+                states.recordOutcome(
                     operation, isStored || operation.level == .store ? .stored : .shown, world.disk.moment)
             default:
                 if form == 1 {
-                    try await world.cancellable(number) { try await keeper.run(operation) }
+                    try await world.cancellable(number) { try await recordSource.run(operation) }
                 } else {
-                    try await keeper.run(operation)
+                    try await recordSource.run(operation)
                 }
-                states.note(operation, operation.level == .store ? .stored : .shown, world.disk.moment)
+                states.recordOutcome(operation, operation.level == .store ? .stored : .shown, world.disk.moment)
             }
             world.findings.count(.acknowledged)
             world.note(name, "made it")
@@ -69,16 +69,16 @@ struct ScheduleClient: Sendable {
             world.note(name, "threw \((error as? DataSourceError)?.code.rawValue ?? "\(error)")")
             world.findings.count(.refused)
             let code = (error as? DataSourceError)?.code
-            states.note(operation, code == .outcomeUnknown ? .unknown : .threw, world.disk.moment)
+            states.recordOutcome(operation, code == .outcomeUnknown ? .unknown : .threw, world.disk.moment)
             if !(error is CancellationError), code.map(ScheduleClient.expected.contains) != true {
-                world.violation("\(operation) threw \(error)")
+                world.recordViolation("\(operation) threw \(error)")
             }
         }
     }
 
-    private func callBack(_ keeper: any RecordKeeper, _ values: [RecordData]) async throws {
+    private func callBack(_ recordSource: any RecordSource, _ values: [RecordData]) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            keeper.put(values) { continuation.resume(with: $0.map { _ in }) }
+            recordSource.put(values) { continuation.resume(with: $0.map { _ in }) }
         }
     }
 
@@ -86,47 +86,47 @@ struct ScheduleClient: Sendable {
     ///
     /// - Returns: Whether it was so. If not, it was saved in the usual way.
     @MainActor
-    private func block(_ keeper: any RecordKeeper, _ values: [RecordData]) async throws -> Bool {
+    private func block(_ recordSource: any RecordSource, _ values: [RecordData]) async throws -> Bool {
         guard world.simulation.mayBlock else {
-            try await keeper.put(values)
+            try await recordSource.put(values)
             return true
         }
         world.note(name, "blocks main")
         let resets = world.disk.moment.resetsBegun
-        try keeper.putAndWait(values)
+        try recordSource.putAndWait(values)
         world.findings.count(.blocked)
         do {
-            let shown = Set(try keeper.shown())
-            if world.disk.moment.resetsBegun == resets, !shown.isSuperset(of: values) {
-                world.violation("main does not show a save for which it was blocked", .stale)
+            let mainRecords = Set(try recordSource.mainRecords())
+            if world.disk.moment.resetsBegun == resets, !mainRecords.isSuperset(of: values) {
+                world.recordViolation("main does not show a save for which it was blocked", .stale)
             }
         } catch {
             // The container was closed meanwhile. The save has been made.
             let code = (error as? DataSourceError)?.code
             if code.map(ScheduleClient.expected.contains) != true {
-                world.violation("a look of blocked main threw \(error)")
+                world.recordViolation("a look of blocked main threw \(error)")
             }
         }
         return true
     }
 
     /// Looks at its records on main, in the private context, or in a read.
-    mutating func look(_ opened: ScheduleWorld.Opened, _ states: inout PossibleStates) async {
-        let keeper = opened.keepers[number % opened.keepers.count]
+    mutating func checkRead(_ opened: ScheduleWorld.Opened, _ states: inout PossibleStates) async {
+        let recordSource = opened.recordSources[number % opened.recordSources.count]
         let place = ["main", "the context", "a read"][random.next(below: 3)]
         world.note(name, "looks in \(place)")
         let before = world.disk.moment
         do {
             let records =
                 switch place {
-                case "main": try await keeper.shown()
-                case "the context": try await keeper.kept()
-                default: try await world.read(opened)[number % opened.keepers.count]
+                case "main": try await recordSource.mainRecords()
+                case "the context": try await recordSource.contextRecords()
+                default: try await world.read(opened)[number % opened.recordSources.count]
                 }
             expect(records, since: before, place, &states)
         } catch {
             let code = (error as? DataSourceError)?.code
-            if code.map(ScheduleClient.expected.contains) != true { world.violation("a look threw \(error)") }
+            if code.map(ScheduleClient.expected.contains) != true { world.recordViolation("a look threw \(error)") }
         }
     }
 
@@ -137,7 +137,7 @@ struct ScheduleClient: Sendable {
         let own = records.filter { Int($0.task) == number }
         world.note(name, "saw \(own.first { $0.key == ledger.key(0) }?.revision ?? 0) in \(place)")
         let before = states.states
-        guard !states.see(own, ledger, between: moment, and: world.disk.moment) else { return }
+        guard !states.observe(own, ledger, between: moment, and: world.disk.moment) else { return }
         // The first record shows which save is there.
         let last = own.first { $0.key == ledger.key(0) }?.revision
         let isHalf = before.contains { $0[0]?.revision == last }
@@ -145,7 +145,7 @@ struct ScheduleClient: Sendable {
         let possible = before.map { cells in
             cells.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value.revision)" }.joined(separator: " ")
         }
-        world.violation(
+        world.recordViolation(
             "\(place) has other records of task \(number) than can be: \(found); can be: \(possible)",
             isHalf ? .half : .lost)
     }

@@ -8,7 +8,7 @@ import TestSupport
 final class ScheduleWorld: Sendable {
     struct Opened: Sendable {
         let container: PersistentContainer
-        let keepers: [any RecordKeeper]
+        let recordSources: [any RecordSource]
     }
 
     let simulation: Simulation
@@ -46,8 +46,8 @@ final class ScheduleWorld: Sendable {
         activities.withLock { $0.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ") }
     }
 
-    func violation(_ sentence: String, _ count: Findings.Count? = nil) {
-        findings.violation("\(sentence), schedule seed \(seed)", count)
+    func recordViolation(_ sentence: String, _ count: Findings.Count? = nil) {
+        findings.recordViolation("\(sentence), schedule seed \(seed)", count)
     }
 
     // MARK: The container
@@ -61,7 +61,7 @@ final class ScheduleWorld: Sendable {
             if let opened = current { return opened }
             await simulation.pause()
         }
-        violation("no container was opened again", .hangs)
+        recordViolation("no container was opened again", .hangs)
         return nil
     }
 
@@ -72,7 +72,7 @@ final class ScheduleWorld: Sendable {
             await simulation.pause()
             store = disk.open()
         }
-        guard let store else { return violation("the store was not closed with the last reference to it", .hangs) }
+        guard let store else { return recordViolation("the store was not closed with the last reference to it", .hangs) }
         // So small that callers are held, and main falls behind.
         let configuration = PersistentContainer.Configuration(
             registeredObjectByteLimit: 4_000, pendingByteLimit: 3_000, queuedValueLimit: 12, mainBacklogByteLimit: 6_000
@@ -81,19 +81,19 @@ final class ScheduleWorld: Sendable {
             disk.layout, store, startup: StoreStartup(reason: .current), configuration: configuration,
             scheduling: simulation.scheduling)
         do {
-            let keepers = try await container.keepers
+            let recordSources = try await container.recordSources
             shown.withLock { $0 = [:] }
-            for (number, keeper) in keepers.enumerated() { follow(keeper, number) }
-            opened.withLock { $0 = Opened(container: container, keepers: keepers) }
+            for (number, recordSource) in recordSources.enumerated() { follow(recordSource, number) }
+            opened.withLock { $0 = Opened(container: container, recordSources: recordSources) }
         } catch {
-            violation("\(error)")
+            recordViolation("\(error)")
         }
     }
 
-    private func follow(_ keeper: any RecordKeeper, _ number: Int) {
+    private func follow(_ recordSource: any RecordSource, _ number: Int) {
         followers.withLock { $0 += 1 }
         let task = Task.detached {
-            await keeper.follow { records in self.show(records, number) }
+            await recordSource.follow { records in self.show(records, number) }
             self.followers.withLock { $0 -= 1 }
         }
         lists.withLock { $0.append(task) }
@@ -145,14 +145,14 @@ final class ScheduleWorld: Sendable {
 
     /// The records of all data sources in one state, which is the same when it is looked at again.
     func read(_ opened: Opened) async throws -> [[RecordData]] {
-        let keepers = opened.keepers
+        let recordSources = opened.recordSources
         let (first, second) = try await opened.container.read { context in
-            let first = try keepers.map { try $0.records(in: context) }
+            let first = try recordSources.map { try $0.records(in: context) }
             Simulation.interleave()
-            return (first, try keepers.map { try $0.records(in: context) })
+            return (first, try recordSources.map { try $0.records(in: context) })
         }
         findings.count(.reads)
-        if first.map({ Set($0) }) != second.map({ Set($0) }) { violation("a read sees two states", .stale) }
+        if first.map({ Set($0) }) != second.map({ Set($0) }) { recordViolation("a read sees two states", .stale) }
         return first
     }
 

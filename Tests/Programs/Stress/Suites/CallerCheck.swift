@@ -56,11 +56,11 @@ struct CallerCheck {
         for (name, run) in calls {
             do {
                 try await run()
-                findings.violation("\(name)\(when) did not throw")
+                findings.recordViolation("\(name)\(when) did not throw")
             } catch {
                 findings.count(.refused)
             }
-            if !main.isHere { findings.violation("\(name)\(when) threw elsewhere than on the main actor") }
+            if !main.isCurrent { findings.recordViolation("\(name)\(when) threw elsewhere than on the main actor") }
             await other.make("\(name)\(when)", run)
         }
     }
@@ -118,7 +118,7 @@ private actor OtherActor {
 
     func make(_ name: String, _ run: @Sendable () async throws -> Void) async {
         try? await run()
-        if !executor.mark.isHere { findings.violation("\(name) threw elsewhere than on its caller's actor") }
+        if !executor.mark.isCurrent { findings.recordViolation("\(name) threw elsewhere than on its caller's actor") }
     }
 }
 
@@ -140,5 +140,5 @@ private struct QueueMark: Sendable {
 
     init(_ queue: DispatchQueue) { queue.setSpecific(key: key, value: true) }
 
-    var isHere: Bool { DispatchQueue.getSpecific(key: key) ?? false }
+    var isCurrent: Bool { DispatchQueue.getSpecific(key: key) ?? false }
 }

@@ -37,9 +37,9 @@ final class CheckpointRounds {
             let moment = "rounds \(done + 1) to \(done + count) of commits and checkpoints"
             watchdog.note("rounds", moment)
             for process in processes { process.send("go \(count)") }
-            for process in processes { await process.hearDone() }
+            for process in processes { await process.waitForCounts() }
             done += count
-            try replay.takeIn(follower) { findings.violation("\($0), \(moment)") }
+            try replay.catchUp(follower) { findings.recordViolation("\($0), \(moment)") }
             try check(RecordFile(store.url), processes, replay, done, moment)
         }
         for process in processes { process.send("quit") }
@@ -48,9 +48,9 @@ final class CheckpointRounds {
         watchdog.note("rounds", nil)
         let integrity = integrity(of: store.url)
         findings.expect(integrity == "ok", "\(integrity), after the rounds of commits and checkpoints")
-        findings.figure("rounds of commit and checkpoint of each of \(processes.count) processes", done)
-        findings.figure("commits in them", processes.reduce(0) { $0 + $1.commits })
-        findings.figure("checkpoints in them", processes.reduce(0) { $0 + $1.checkpoints })
+        findings.recordFigure("rounds of commit and checkpoint of each of \(processes.count) processes", done)
+        findings.recordFigure("commits in them", processes.reduce(0) { $0 + $1.commits })
+        findings.recordFigure("checkpoints in them", processes.reduce(0) { $0 + $1.checkpoints })
     }
 
     private func check(
@@ -93,7 +93,7 @@ private final class RoundsProcess {
         child = try ChildProcess(["rounds", url.path, "\(number)"]) { line in
             if let line { stream.continuation.yield(String(line)) } else { stream.continuation.finish() }
         }
-        if await answer() != "open" { findings.violation("process \(number) did not open the store") }
+        if await answer() != "open" { findings.recordViolation("process \(number) did not open the store") }
     }
 
     func send(_ line: String) { child.send(line: line) }
@@ -105,10 +105,10 @@ private final class RoundsProcess {
     }
 
     /// Waits until it has done its rounds.
-    func hearDone() async {
+    func waitForCounts() async {
         let words = await answer()?.split(separator: " ") ?? []
         guard words.count == 3, words[0] == "done", let commits = Int(words[1]), let checkpoints = Int(words[2]) else {
-            return findings.violation("process \(number) ended in its rounds", .traps)
+            return findings.recordViolation("process \(number) ended in its rounds", .traps)
         }
         (self.commits, self.checkpoints) = (commits, checkpoints)
     }

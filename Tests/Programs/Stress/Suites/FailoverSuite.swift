@@ -31,7 +31,7 @@ final class FailoverSuite {
     func run() async throws {
         guard PostgreSQLServer.isInstalled else { return }
         for round in 1...rounds where findings.violations.count < 20 { try await failOver(round) }
-        findings.figure("failovers", rounds)
+        findings.recordFigure("failovers", rounds)
     }
 
     private func failOver(_ round: Int) async throws {
@@ -57,7 +57,7 @@ final class FailoverSuite {
         try standby.promote()
         for index in proxies.indices.shuffled(using: &random) {
             if random.next(below: 2) == 0 { try await Task.sleep(for: .milliseconds(random.next(below: 1500))) }
-            proxies[index].lead(to: standby.port)
+            proxies[index].redirect(to: standby.port)
             shared.children[index].beginRecovery()
         }
         await shared.waitUntilDone(moment)

@@ -32,21 +32,21 @@ struct FaultSuite {
                     watchdog.note("faults", "\(fault) at call \(number), \(length) long, of the store")
                 }
             }
-            for isForGood in [false, true] {
-                try await failEveryCallOfTheTiers(with: fault, isForGood)
+            for isPermanent in [false, true] {
+                try await failEveryCallOfTheTiers(with: fault, isPermanent)
             }
         }
         watchdog.note("faults", nil)
     }
 
-    private func failEveryCallOfTheTiers(with fault: Fault, _ isForGood: Bool) async throws {
+    private func failEveryCallOfTheTiers(with fault: Fault, _ isPermanent: Bool) async throws {
         var random = SeededRandom(seed: seed)
         let step = size.choose(13, 1)
         var number = 1 + random.next(below: step)
         while findings.violations.count < 20 {
-            let moment = "\(fault) at call \(number) \(isForGood ? "for good" : "once"), seed \(seed)"
+            let moment = "\(fault) at call \(number) \(isPermanent ? "for good" : "once"), seed \(seed)"
             watchdog.note("faults", "\(moment), of all tiers")
-            var run = try FaultRun(fault, number, isForGood, Ledger(seed: seed, task: 0), moment, findings)
+            var run = try FaultRun(fault, number, isPermanent, Ledger(seed: seed, task: 0), moment, findings)
             guard try await run.run(operations: size.choose(10, 20)) else { return }
             findings.count(.faults)
             number += step
@@ -63,12 +63,12 @@ private struct FaultRun {
     private let ledger: Ledger
     private let moment: String
     private let findings: Findings
-    private let isForGood: Bool
+    private let isPermanent: Bool
     private let store: StressStore
     private let window: FaultWindow
     private let calls: FaultyCalls
     private var container: PersistentContainer
-    private var keeper: any RecordKeeper
+    private var recordSource: any RecordSource
     private var cells: Ledger.Cells = [:]
     private var done: Int64 = 0
     /// The last operation that was acknowledged as stored.
@@ -78,19 +78,19 @@ private struct FaultRun {
     private static let patience = 4
 
     init(
-        _ fault: Fault, _ number: Int, _ isForGood: Bool, _ ledger: Ledger, _ moment: String, _ findings: Findings
+        _ fault: Fault, _ number: Int, _ isPermanent: Bool, _ ledger: Ledger, _ moment: String, _ findings: Findings
     ) throws {
         self.ledger = ledger
         self.moment = moment
         self.findings = findings
-        self.isForGood = isForGood
+        self.isPermanent = isPermanent
         store = try StressStore(findings)
         let window = FaultWindow()
         self.window = window
         calls = try FaultyCalls(fault) { window.fails($0) }
         container = try StressStore.open(store.url, logLimit: 10, calls: calls.calls)
-        keeper = try container.dataSource(RedDataSource.self)
-        window.open(at: calls.count + number, length: isForGood ? Int.max : 1)
+        recordSource = try container.dataSource(RedDataSource.self)
+        window.open(at: calls.count + number, length: isPermanent ? Int.max : 1)
     }
 
     /// - Returns: Whether it came to the call that was to fail.
@@ -103,7 +103,7 @@ private struct FaultRun {
         try await flush()
         try await expectShown("after a flush")
         try await container.close()
-        (container, keeper) = try reopened()
+        (container, recordSource) = try reopened()
         try await expectShown("after the next start")
         try await container.close()
         let integrity = integrity(of: store.url)
@@ -115,7 +115,7 @@ private struct FaultRun {
     private mutating func make(_ operation: Operation) async throws {
         for attempt in 1... {
             do {
-                try await keeper.run(operation)
+                try await recordSource.run(operation)
                 findings.count(.acknowledged)
                 cells = operation.applied(to: cells)
                 done = operation.number
@@ -123,31 +123,31 @@ private struct FaultRun {
                 return try await expectShown("after \(operation)")
             } catch let error as DataSourceError {
                 findings.count(.refused)
-                if error.code == .outcomeUnknown { return try await startAgain(after: "\(operation)") }
+                if error.code == .outcomeUnknown { return try await restart(after: "\(operation)") }
                 findings.expect(
                     [.storeUnreadable, .diskFull].contains(error.code), "\(operation) threw \(error), \(moment)")
             }
             try await expectShown("after attempt \(attempt) of \(operation)")
             if attempt == FaultRun.patience { window.close() }
             guard attempt <= FaultRun.patience * 2 else {
-                return findings.violation("\(operation) is refused for good, \(moment)")
+                return findings.recordViolation("\(operation) is refused for good, \(moment)")
             }
         }
     }
 
     /// Nobody knows what the disk has of the last save: whatever that is has to be whole, and to hold what was acknowledged.
-    private mutating func startAgain(after operation: String) async throws {
+    private mutating func restart(after operation: String) async throws {
         window.close()
         try? await container.close()
-        (container, keeper) = try reopened()
-        let found = try keeper.shown()
+        (container, recordSource) = try reopened()
+        let found = try recordSource.mainRecords()
         done = found.first { $0.key == ledger.key(0) }?.revision ?? 0
         findings.expect(done >= stored, "\(done) of \(stored) stored operations, \(operation), \(moment)", .lost)
         cells = ledger.cells(after: done)
         try await expectShown("after a start for which the outcome was unknown")
     }
 
-    private func reopened() throws -> (PersistentContainer, any RecordKeeper) {
+    private func reopened() throws -> (PersistentContainer, any RecordSource) {
         let container = try StressStore.open(store.url, logLimit: 10, calls: calls.calls)
         return (container, try container.dataSource(RedDataSource.self))
     }
@@ -161,9 +161,9 @@ private struct FaultRun {
                 try await container.flush()
             } catch let error as DataSourceError where error.code == .outcomeUnknown {
                 // The fault hit a save that no call waited for.
-                try await startAgain(after: "the flush")
+                try await restart(after: "the flush")
             } catch {
-                findings.violation("flush threw \(error), \(moment)")
+                findings.recordViolation("flush threw \(error), \(moment)")
             }
         }
     }
@@ -171,11 +171,11 @@ private struct FaultRun {
     /// A read may fail, but it never leaves out a save nor shows one that threw.
     private func expectShown(_ when: String) async throws {
         let values = ledger.values(cells)
-        if let shown = try? keeper.shown() {
-            findings.expect(Set(shown) == values, "main shows other records \(when), \(moment)", .half)
+        if let mainRecords = try? recordSource.mainRecords() {
+            findings.expect(Set(mainRecords) == values, "main shows other records \(when), \(moment)", .half)
         }
-        if let kept = try? await keeper.kept() {
-            findings.expect(Set(kept) == values, "the context has other records \(when), \(moment)", .half)
+        if let contextRecords = try? await recordSource.contextRecords() {
+            findings.expect(Set(contextRecords) == values, "the context has other records \(when), \(moment)", .half)
         }
     }
 }

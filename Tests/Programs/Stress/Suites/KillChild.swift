@@ -46,7 +46,7 @@ struct KillChild {
     private let plan: KillPlan
 
     init(_ arguments: [String]) throws {
-        guard let plan = KillPlan(arguments: arguments) else { throw Suite.Misunderstood(arguments: arguments) }
+        guard let plan = KillPlan(arguments: arguments) else { throw Suite.InvalidArguments(arguments: arguments) }
         self.plan = plan
     }
 
@@ -59,14 +59,14 @@ struct KillChild {
         let container = try StressStore.open(StressStore.url(in: plan.folder), key: plan.key, calls: calls.calls)
         container.flushOnTermination()
         say("open \(container.startup.reason)")
-        let keepers = try container.keepers
+        let recordSources = try container.recordSources
         let watchdog = Watchdog(limit: .seconds(20))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<KillPlan.taskCount {
-                let keeper = keepers[task % keepers.count]
+                let recordSource = recordSources[task % recordSources.count]
                 let ledger = Ledger(seed: plan.seed, task: task)
                 let done = plan.done[task]
-                group.addTask { await save(ledger, done, keeper, watchdog) }
+                group.addTask { await save(ledger, done, recordSource, watchdog) }
             }
             try await group.waitForAll()
         }
@@ -74,13 +74,13 @@ struct KillChild {
     }
 }
 
-private func save(_ ledger: Ledger, _ done: Int64, _ keeper: any RecordKeeper, _ watchdog: Watchdog) async {
+private func save(_ ledger: Ledger, _ done: Int64, _ recordSource: any RecordSource, _ watchdog: Watchdog) async {
     var cells = ledger.cells(after: done)
     for number in (done + 1)... {
         let operation = ledger.operation(number, on: cells)
         watchdog.note("task \(ledger.task)", operation.description)
         do {
-            try await keeper.run(operation)
+            try await recordSource.run(operation)
         } catch {
             say("failed \(ledger.task) \(number) \(error)")
             return watchdog.note("task \(ledger.task)", nil)

@@ -13,7 +13,7 @@ struct KillSuite {
         /// Killed so long after it opened the store; or after it began, if `fromStart`.
         case moment(Int, fromStart: Bool)
         case call(Int)
-        case asked(Int)
+        case onRequest(Int)
     }
 
     private let rounds: Int
@@ -71,13 +71,13 @@ struct KillSuite {
         case 0..<8: ending = .moment(random.next(below: 150), fromStart: false)
         case 8..<11: ending = .moment(random.next(below: 80), fromStart: true)
         case 11..<18: ending = .call(1 + random.next(below: 1 << (3 + random.next(below: 8))))
-        default: ending = .asked(random.next(below: 60))
+        default: ending = .onRequest(random.next(below: 60))
         }
         let moment = "round \(round), \(ending), seed \(seed)"
         let known = try await end(world, ending, moment)
         findings.count(.kills)
         findings.count(.acknowledged, known.count)
-        for failure in known.failures { findings.violation("\(failure), \(moment)") }
+        for failure in known.failures { findings.recordViolation("\(failure), \(moment)") }
         // A process that was killed while it reset the store leaves all of the old one, or a new one.
         if isReset, !known.isOpen, try await isOfAnotherKey(world) {
             world = old
@@ -92,7 +92,7 @@ struct KillSuite {
     /// Runs a child until it is ended.
     ///
     /// - Returns: What it acknowledged; if it was asked to end, everything that it did before must be stored.
-    private func end(_ world: World, _ ending: Ending, _ moment: String) async throws -> Acknowledgements.Known {
+    private func end(_ world: World, _ ending: Ending, _ moment: String) async throws -> Acknowledgements.Snapshot {
         var plan = KillPlan(
             folder: world.store.folder, seed: world.ledger(0).seed, key: world.key, lastCall: 0, done: world.done)
         if case .call(let number) = ending { plan.lastCall = number }
@@ -103,17 +103,17 @@ struct KillSuite {
             if let line { acknowledged.note(line) }
             if line?.hasPrefix("open") ?? true { opened.continuation.finish() }
         }
-        var isAsked = false
+        var isRequested = false
         var before = acknowledged.value
         switch ending {
         case .moment(let milliseconds, let fromStart):
             if !fromStart { for await _ in opened.stream {} }
             try await Task.sleep(for: .milliseconds(milliseconds))
             child.send(signal: SIGKILL)
-        case .asked(let milliseconds):
+        case .onRequest(let milliseconds):
             for await _ in opened.stream {}
             try await Task.sleep(for: .milliseconds(milliseconds))
-            isAsked = true
+            isRequested = true
             before = acknowledged.value
             child.send(signal: SIGTERM)
         case .call:
@@ -123,12 +123,12 @@ struct KillSuite {
         }
         let end = await child.end()
         if end == .exit(Watchdog.exitCode) {
-            findings.violation("a process hung, \(moment)", .hangs)
-        } else if end != .signal(isAsked ? SIGTERM : SIGKILL) {
-            findings.violation("a process ended by \(end), \(moment)", .traps)
+            findings.recordViolation("a process hung, \(moment)", .hangs)
+        } else if end != .signal(isRequested ? SIGTERM : SIGKILL) {
+            findings.recordViolation("a process ended by \(end), \(moment)", .traps)
         }
         var known = acknowledged.value
-        if isAsked { known.stored = zip(known.stored, before.shown).map(max) }
+        if isRequested { known.stored = zip(known.stored, before.shown).map(max) }
         return known
     }
 
@@ -147,7 +147,7 @@ struct KillSuite {
     ///   - isNew: Whether there may be no store yet.
     /// - Returns: How many operations of each task the store has.
     private func check(
-        _ world: World, _ least: [Int64], _ most: [Int64], isNew: Bool, _ moment: String
+        _ world: World, _ minimums: [Int64], _ maximums: [Int64], isNew: Bool, _ moment: String
     ) async throws -> [Int64] {
         watchdog.note("check", moment)
         defer { watchdog.note("check", nil) }
@@ -155,9 +155,9 @@ struct KillSuite {
         let reason = container.startup.reason
         // Where there was no store, asking made one.
         findings.expect(
-            reason == .current || isNew && reason == .firstLaunch && least.allSatisfy { $0 == 0 },
+            reason == .current || isNew && reason == .firstLaunch && minimums.allSatisfy { $0 == 0 },
             "the next start found \(reason), \(moment)", .lost)
-        let records = try container.keepers.map { try $0.shown() }.joined()
+        let records = try container.recordSources.map { try $0.mainRecords() }.joined()
         let byTask = Dictionary(grouping: records) { Int($0.task) }
         var done: [Int64] = []
         for task in 0..<KillPlan.taskCount {
@@ -166,10 +166,10 @@ struct KillSuite {
             let count = found.first { $0.key == ledger.key(0) }?.revision ?? 0
             done.append(count)
             findings.expect(
-                count >= least[task],
-                "task \(task) has \(count) operations of \(least[task]) acknowledged ones, \(moment)", .lost)
+                count >= minimums[task],
+                "task \(task) has \(count) operations of \(minimums[task]) acknowledged ones, \(moment)", .lost)
             findings.expect(
-                count <= most[task], "task \(task) has \(count) operations of \(most[task]) begun ones, \(moment)")
+                count <= maximums[task], "task \(task) has \(count) operations of \(maximums[task]) begun ones, \(moment)")
             findings.expect(
                 Set(found) == ledger.values(ledger.cells(after: count)) && found.count == Set(found).count,
                 "task \(task) does not have the records after \(count) operations, \(moment)", .half)

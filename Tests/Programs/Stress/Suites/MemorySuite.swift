@@ -43,26 +43,26 @@ struct MemorySuite {
     private func saveWhileMainIsBlocked() async throws {
         let store = try StressStore(findings)
         let container = try await store.open(configuration: MemorySuite.configuration)
-        let keepers = try container.keepers
-        let lists = keepers.map { FollowedList($0) }
-        let writers = keepers.indices.map { SizedWriter(table: $0, size: size, seed: seed) }
+        let recordSources = try container.recordSources
+        let lists = recordSources.map { FollowedList($0) }
+        let writers = recordSources.indices.map { SizedWriter(table: $0, size: size, seed: seed) }
         // Each has objects, so that main follows every save from now on.
-        for (keeper, writer) in zip(keepers, writers) { try await keeper.put([writer.first]) }
-        let held = try keepers.map { try $0.objects() }
+        for (recordSource, writer) in zip(recordSources, writers) { try await recordSource.put([writer.first]) }
+        let held = try recordSources.map { try $0.objects() }
         let count = size.choose(2_000, 150_000)
         let watch = MemoryWatch { [url = store.url] in StressStore.logSize(url) }
         let group = DispatchGroup()
-        for (keeper, writer) in zip(keepers, writers) {
+        for (recordSource, writer) in zip(recordSources, writers) {
             group.enter()
             Task.detached { [watchdog, findings] in
-                await writer.save(count, keeper, watchdog, findings)
+                await writer.save(count, recordSource, watchdog, findings)
                 group.leave()
             }
         }
         blockMain(until: group)
         watch.end()
         report(watch, "while main was blocked", writers)
-        try await expectShown(writers, keepers, lists, held)
+        try await expectShown(writers, recordSources, lists, held)
         try await container.close()
         findings.expect(integrity(of: store.url) == "ok", "the store is damaged, seed \(seed)")
     }
@@ -73,14 +73,14 @@ struct MemorySuite {
     }
 
     private func expectShown(
-        _ writers: [SizedWriter], _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ held: [[Record]]
+        _ writers: [SizedWriter], _ recordSources: [any RecordSource], _ lists: [FollowedList], _ held: [[Record]]
     ) async throws {
         watchdog.note("main", "shows the last saves")
         defer { watchdog.note("main", nil) }
         for (index, writer) in writers.enumerated() {
             let expected = writer.revisions
-            let shown = try keepers[index].shown()
-            let found = Dictionary(shown.map { ($0.key, $0.revision) }) { _, last in last }
+            let mainRecords = try recordSources[index].mainRecords()
+            let found = Dictionary(mainRecords.map { ($0.key, $0.revision) }) { _, last in last }
             findings.expect(found == expected, "a fetch of table \(index) is not what was saved, seed \(seed)", .lost)
             findings.expect(
                 held[index].allSatisfy { $0.revision == expected[$0.key] },
@@ -90,7 +90,7 @@ struct MemorySuite {
                 turns += 1
                 try await Task.sleep(for: .milliseconds(20))
                 if turns == 250 {
-                    findings.violation("the list of table \(index) is stale after 5 s, seed \(seed)", .stale)
+                    findings.recordViolation("the list of table \(index) is stale after 5 s, seed \(seed)", .stale)
                     break
                 }
             }
@@ -102,7 +102,7 @@ struct MemorySuite {
     private func saveWhileReadersOverlap() async throws {
         let store = try StressStore(findings)
         let container = try await store.open(configuration: MemorySuite.configuration)
-        let keeper = try container.dataSource(BlueDataSource.self)
+        let recordSource = try container.dataSource(BlueDataSource.self)
         let writer = SizedWriter(table: 2, size: size, seed: seed &+ 1)
         let count = size.choose(3_000, 600_000)
         let watch = MemoryWatch { [url = store.url] in StressStore.logSize(url) }
@@ -112,18 +112,18 @@ struct MemorySuite {
                 let stack = container.stack
                 while isRunning.isSet {
                     watchdog.note("reader \(number)", "a snapshot")
-                    do { try overlap(stack) } catch { findings.violation("a reader threw \(error), seed \(seed)") }
+                    do { try overlap(stack) } catch { findings.recordViolation("a reader threw \(error), seed \(seed)") }
                     await Task.yield()
                 }
                 watchdog.note("reader \(number)", nil)
             }
         }
-        await writer.save(count, keeper, watchdog, findings)
+        await writer.save(count, recordSource, watchdog, findings)
         isRunning.clear()
         for reader in readers { await reader.value }
         watch.end()
         report(watch, "while readers overlapped", [writer])
-        let stored = try keeper.shown()
+        let stored = try recordSource.mainRecords()
         findings.expect(
             Dictionary(stored.map { ($0.key, $0.revision) }, uniquingKeysWith: { $1 }) == writer.revisions,
             "not every save is there, seed \(seed)", .lost)
@@ -133,9 +133,9 @@ struct MemorySuite {
 
     private func report(_ watch: MemoryWatch, _ when: String, _ writers: [SizedWriter]) {
         let bytes = writers.reduce(0) { $0 + $1.byteCount }
-        findings.figure("of memory more \(when)", watch.growth.megabytes)
-        findings.figure("of log at most \(when)", watch.longestLog.megabytes)
-        findings.figure("saved \(when)", bytes.megabytes)
+        findings.recordFigure("of memory more \(when)", watch.growth.megabytes)
+        findings.recordFigure("of log at most \(when)", watch.longestLog.megabytes)
+        findings.recordFigure("saved \(when)", bytes.megabytes)
         findings.expect(
             watch.growth <= MemorySuite.memoryLimit,
             "memory grew by \(watch.growth.megabytes) \(when), seed \(seed)")
@@ -151,15 +151,15 @@ struct MemorySuite {
         let limit = 2_000
         let container = try await store.open(
             configuration: .init(synchronous: .normal, queuedValueLimit: limit))
-        let keeper = try container.dataSource(RedDataSource.self)
+        let recordSource = try container.dataSource(RedDataSource.self)
         let count = limit * 5
         watchdog.note("callbacks", "\(count) saves")
         let outcomes = CallbackOutcomes()
         for number in 0..<count {
-            keeper.add([RecordData(key: "\(number)", revision: 1)]) { outcomes.note($0) }
+            recordSource.add([RecordData(key: "\(number)", revision: 1)]) { outcomes.note($0) }
         }
         while outcomes.count < count { try await Task.sleep(for: .milliseconds(10)) }
-        let rows = try keeper.shown().count
+        let rows = try recordSource.mainRecords().count
         findings.count(.acknowledged, outcomes.made)
         findings.count(.refused, outcomes.refused)
         findings.expect(outcomes.made == rows, "\(outcomes.made) acknowledged and \(rows) stored, seed \(seed)", .lost)

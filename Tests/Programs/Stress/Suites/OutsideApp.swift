@@ -19,15 +19,15 @@ struct OutsideApp: Sendable {
     }
 
     let table: Int
-    let keeper: any RecordKeeper
+    let recordSource: any RecordSource
     private var random: SeededRandom
 
     /// Each save has a revision that no other has.
     private static let revision = Atomic<Int64>(0)
 
-    init(table: Int, keeper: any RecordKeeper, random: SeededRandom) {
+    init(table: Int, recordSource: any RecordSource, random: SeededRandom) {
         self.table = table
-        self.keeper = keeper
+        self.recordSource = recordSource
         self.random = random
     }
 
@@ -41,7 +41,7 @@ struct OutsideApp: Sendable {
 
     /// Puts every record.
     func putAll() async -> [Outcome] {
-        await [make(put: Array(0..<RecordFile.recordCount), delete: []) { try await keeper.put($0) }]
+        await [make(put: Array(0..<RecordFile.recordCount), delete: []) { try await recordSource.put($0) }]
     }
 
     private mutating func save() async -> Outcome {
@@ -49,14 +49,14 @@ struct OutsideApp: Sendable {
         let some = Array(all.shuffled(using: &random).prefix(1 + random.next(below: 3)))
         switch random.next(below: 10) {
         case 0..<6:
-            return await make(put: some, delete: []) { try await keeper.put($0) }
+            return await make(put: some, delete: []) { try await recordSource.put($0) }
         case 6..<9:
             let data = some.map { RecordData(key: RecordFile.key(table, $0)) }
-            return await make(put: [], delete: some) { _ in try await keeper.remove(data) }
+            return await make(put: [], delete: some) { _ in try await recordSource.remove(data) }
         default:
             let listed = Array(all.shuffled(using: &random).prefix(12))
             return await make(put: listed, delete: all.filter { !listed.contains($0) }) {
-                try await keeper.replaceAll(with: $0)
+                try await recordSource.replaceAll(with: $0)
             }
         }
     }

@@ -10,7 +10,7 @@ struct OutsideChild {
     private let file: RecordFile
 
     init(_ arguments: [String]) throws {
-        guard let path = arguments.first else { throw Suite.Misunderstood(arguments: arguments) }
+        guard let path = arguments.first else { throw Suite.InvalidArguments(arguments: arguments) }
         file = try RecordFile(URL(filePath: path))
     }
 

@@ -27,8 +27,8 @@ final class OutsideWritesSuite {
     func run() async throws {
         let store = try StressStore(findings)
         let container = try await store.open(configuration: .init(synchronous: .normal))
-        let keepers = try container.keepers
-        let lists = keepers.map { FollowedList($0) }
+        let recordSources = try container.recordSources
+        let lists = recordSources.map { FollowedList($0) }
         let history = Mutex(WriteHistory())
         let isDone = AsyncStream<Void>.makeStream()
         let child = try ChildProcess(["outside", store.url.path]) { [watchdog] line in
@@ -40,7 +40,7 @@ final class OutsideWritesSuite {
             if line == nil { isDone.continuation.finish() }
         }
         var random = SeededRandom(seed: seed)
-        var apps = keepers.indices.map { OutsideApp(table: $0, keeper: keepers[$0], random: random.branch(UInt64($0))) }
+        var apps = recordSources.indices.map { OutsideApp(table: $0, recordSource: recordSources[$0], random: random.branch(UInt64($0))) }
         var done = isDone.stream.makeAsyncIterator()
         for round in 1...rounds where findings.violations.count < 20 {
             let moment = "round \(round), seed \(seed)"
@@ -48,12 +48,12 @@ final class OutsideWritesSuite {
             let tables = ["0", "1", "2", "01", "02", "12", "012", "012"][random.next(below: 8)]
             // Written to while the app does nothing at first, then while it does.
             let isAppIdle = round % 3 == 0
-            let held = try keepers.map { try $0.objects() }
+            let held = try recordSources.map { try $0.objects() }
             child.send(line: "go \(random.next(below: 150)) \(tables) \(random.next() >> 20)")
             let isRunning = Flag()
             let saves = isAppIdle ? [] : apps.map { app in Task { await app.run(while: { isRunning.isSet }) } }
             guard await done.next() != nil else {
-                findings.violation("the other process ended, \(moment)")
+                findings.recordViolation("the other process ended, \(moment)")
                 break
             }
             isRunning.clear()
@@ -61,20 +61,20 @@ final class OutsideWritesSuite {
             var made: [OutsideApp.Outcome] = []
             for save in saves { made += await save.value }
             note(made, history, moment)
-            try await expectNothingStale(store, keepers, lists, held, moment)
+            try await expectNothingStale(store, recordSources, lists, held, moment)
             try expectHistory(store, history, moment)
             // Nobody else writes now, so every save succeeds.
             for app in apps {
                 let outcomes = await app.putAll()
                 for case .refused(let refusal) in outcomes {
-                    findings.violation("\(refusal.error) though nobody else writes, \(moment)", .refused)
+                    findings.recordViolation("\(refusal.error) though nobody else writes, \(moment)", .refused)
                 }
                 note(outcomes, history, moment)
             }
-            try await expectNothingStale(store, keepers, lists, [], "after the last saves, \(moment)")
+            try await expectNothingStale(store, recordSources, lists, [], "after the last saves, \(moment)")
             try expectHistory(store, history, moment)
             history.withLock { $0.forget() }
-            apps = apps.map { OutsideApp(table: $0.table, keeper: $0.keeper, random: random.branch(random.next())) }
+            apps = apps.map { OutsideApp(table: $0.table, recordSource: $0.recordSource, random: random.branch(random.next())) }
         }
         child.send(signal: SIGKILL)
         _ = await child.end()
@@ -107,14 +107,14 @@ final class OutsideWritesSuite {
         for table in RecordFile.tables.indices {
             let records = try file.records(table)
             for contradiction in history.withLock({ $0.contradictions(table, records) }) {
-                findings.violation("\(contradiction), \(moment)", .lost)
+                findings.recordViolation("\(contradiction), \(moment)", .lost)
             }
         }
     }
 
     /// Waits until everybody shows what the file has, a second of this process at most.
     private func expectNothingStale(
-        _ store: StressStore, _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ held: [[Record]],
+        _ store: StressStore, _ recordSources: [any RecordSource], _ lists: [FollowedList], _ held: [[Record]],
         _ moment: String
     ) async throws {
         watchdog.note("outside writes", "nothing may be stale, \(moment)")
@@ -123,7 +123,7 @@ final class OutsideWritesSuite {
         var late: [String] = []
         while true {
             let wait = RunningClock.shared.now - start
-            let stale = try await stale(file, keepers, lists, held)
+            let stale = try await stale(file, recordSources, lists, held)
             // A look that begins after the second is the last one in time, however long the others took. Its
             // result separates what is slow from what never comes.
             if wait > .seconds(1), late.isEmpty { late = stale }
@@ -132,7 +132,7 @@ final class OutsideWritesSuite {
                 if late.isEmpty { return }
                 let end = stale.isEmpty ? "for \((ContinuousClock.now - wall).seconds) s" : "for good"
                 let names = late.joined(separator: ", ")
-                return findings.violation("\(names) do not show what the file has, \(end), \(moment)", .stale)
+                return findings.recordViolation("\(names) do not show what the file has, \(end), \(moment)", .stale)
             }
             try await Task.sleep(for: .milliseconds(20))
         }
@@ -143,9 +143,9 @@ final class OutsideWritesSuite {
     /// Fetches and private contexts look at the file, and then all are notified. So lists and objects come first, which nobody
     /// asks anything, and the others when those are current.
     private func stale(
-        _ file: RecordFile, _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ held: [[Record]]
+        _ file: RecordFile, _ recordSources: [any RecordSource], _ lists: [FollowedList], _ held: [[Record]]
     ) async throws -> [String] {
-        let all = try keepers.indices.map { Set(try file.records($0)) }
+        let all = try recordSources.indices.map { Set(try file.records($0)) }
         var stale: [String] = []
         for (table, name) in RecordFile.tables.enumerated() {
             if Set(lists[table].shown) != all[table] { stale.append("the list of \(name)") }
@@ -155,15 +155,15 @@ final class OutsideWritesSuite {
         }
         guard stale.isEmpty else { return stale }
         for (table, name) in RecordFile.tables.enumerated() {
-            if Set(try keepers[table].shown()) != all[table] { stale.append("fetches of \(name)") }
-            if Set(try await keepers[table].kept()) != all[table] { stale.append("the context of \(name)") }
+            if Set(try recordSources[table].mainRecords()) != all[table] { stale.append("fetches of \(name)") }
+            if Set(try await recordSources[table].contextRecords()) != all[table] { stale.append("the context of \(name)") }
         }
         return stale
     }
 
     private func noteWait(_ wait: Duration) {
         longestWait = max(longestWait, wait)
-        findings.figure("ms at most until nothing was stale", Int(longestWait / .milliseconds(1)))
+        findings.recordFigure("ms at most until nothing was stale", Int(longestWait / .milliseconds(1)))
     }
 
     /// A held object is as its row is, or deleted; another row of the same key may have come since.

@@ -12,7 +12,7 @@ struct PoolChild {
     private let folder: URL
 
     init(_ arguments: [String]) throws {
-        guard arguments.count == 1 else { throw Suite.Misunderstood(arguments: arguments) }
+        guard arguments.count == 1 else { throw Suite.InvalidArguments(arguments: arguments) }
         folder = URL(filePath: arguments[0])
     }
 

@@ -61,7 +61,7 @@ final class PostgreSQLSuite {
             }
         }
         await shared.end(rounds)
-        findings.figure("cuts", rounds * cutCount)
+        findings.recordFigure("cuts", rounds * cutCount)
     }
 
     /// Kills the server once, halts it once, and cuts connections.

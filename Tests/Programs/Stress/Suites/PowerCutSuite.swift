@@ -35,7 +35,7 @@ struct PowerCutSuite: Sendable {
                 default: try failing.failSyncs(saves: failingSaves)
                 }
             } catch {
-                findings.violation("\(name): \(error)")
+                findings.recordViolation("\(name): \(error)")
             }
             watchdog.note(name, nil)
         }

@@ -20,7 +20,7 @@ struct RoundsChild {
     init(_ arguments: [String]) throws {
         guard arguments.count == 2, let number = Int64(arguments[1]),
             let blue = ModelLayout(.stress).entity(named: "Blue")
-        else { throw Suite.Misunderstood(arguments: arguments) }
+        else { throw Suite.InvalidArguments(arguments: arguments) }
         (self.number, self.blue) = (number, blue)
         var options = StressStore.sharedOptions(URL(filePath: arguments[0]))
         // So that there is something to copy after each commit.

@@ -34,13 +34,13 @@ struct ScheduleSuite {
             steps += ownSteps
             guard number.isMultiple(of: ScheduleSuite.repeated) else { continue }
             guard case .ended(own, _) = run(seed, Findings()) else {
-                findings.violation("the schedule of seed \(seed) is not the same again")
+                findings.recordViolation("the schedule of seed \(seed) is not the same again")
                 break
             }
         }
         watchdog.note("schedule", nil)
-        findings.figure("steps", steps)
-        findings.figure("is the trace of all", String(trace, radix: 16))
+        findings.recordFigure("steps", steps)
+        findings.recordFigure("is the trace of all", String(trace, radix: 16))
     }
 
     private func run(_ seed: UInt64, _ findings: Findings) -> Schedule.Outcome {

@@ -18,7 +18,7 @@ struct SharingChild {
 
     init(_ arguments: [String]) throws {
         guard arguments.count == 2, let place = SharedPlace(arguments[0]), let number = Int(arguments[1]) else {
-            throw Suite.Misunderstood(arguments: arguments)
+            throw Suite.InvalidArguments(arguments: arguments)
         }
         self.place = place
         self.number = number
@@ -29,8 +29,8 @@ struct SharingChild {
 
     func run() async throws {
         let container = try place.open()
-        let keepers = try container.keepers
-        let lists = keepers.map { FollowedList($0) }
+        let recordSources = try container.recordSources
+        let lists = recordSources.map { FollowedList($0) }
         let file = try place.reader()
         say("open")
         let lines = AsyncStream<String>.makeStream()
@@ -45,13 +45,13 @@ struct SharingChild {
             switch words.first {
             case "go":
                 let (count, seed) = (Int(words[1]) ?? 0, UInt64(words[2]) ?? 0)
-                revision = await save(count, seed, keepers, revision)
+                revision = await save(count, seed, recordSources, revision)
                 if let store = container.stack.root.store as? SQLiteStore {
                     say("copied \(store.counters.checkpointCount)")
                 }
                 say("waited \(main.longestWait)")
                 say("done")
-            case "check": say(try await difference(keepers, lists, file))
+            case "check": say(try await difference(recordSources, lists, file))
             default:
                 try await container.close()
                 return say("closed")
@@ -60,15 +60,15 @@ struct SharingChild {
     }
 
     private func save(
-        _ count: Int, _ seed: UInt64, _ keepers: [any RecordKeeper], _ revision: Int64
+        _ count: Int, _ seed: UInt64, _ recordSources: [any RecordSource], _ revision: Int64
     ) async -> Int64 {
         let base = SeededRandom(seed: seed &+ UInt64(number))
         await withTaskGroup(of: Void.self) { group in
-            for (table, keeper) in keepers.enumerated() {
+            for (table, recordSource) in recordSources.enumerated() {
                 let random = base.branch(UInt64(table))
-                group.addTask { await Self.save(count, table, keeper, random) }
+                group.addTask { await Self.save(count, table, recordSource, random) }
             }
-            let (number, blue) = (number, keepers[2])
+            let (number, blue) = (number, recordSources[2])
             group.addTask {
                 for step in 1...Int64(max(1, count / 4)) {
                     await Self.saveOwn(number, revision + step, blue)
@@ -79,7 +79,7 @@ struct SharingChild {
     }
 
     /// Each attempt has a text of its own, which the feed has once or not at all.
-    private nonisolated static func saveOwn(_ number: Int, _ revision: Int64, _ blue: any RecordKeeper) async {
+    private nonisolated static func saveOwn(_ number: Int, _ revision: Int64, _ blue: any RecordSource) async {
         var own = RecordData(key: ownKey(number), task: Int32(number), revision: revision)
         var attempts = 0
         await attempt {
@@ -98,7 +98,7 @@ struct SharingChild {
     }
 
     private nonisolated static func save(
-        _ count: Int, _ table: Int, _ keeper: any RecordKeeper, _ random: SeededRandom
+        _ count: Int, _ table: Int, _ recordSource: any RecordSource, _ random: SeededRandom
     ) async {
         var random = random
         for _ in 0..<count {
@@ -111,10 +111,10 @@ struct SharingChild {
             let kind = random.next(below: 10)
             await attempt {
                 switch kind {
-                case 0..<2: try await keeper.put(some, waitFor: .main)
-                case 2..<6: try await keeper.put(some, waitFor: .store)
-                case 6..<9: try await keeper.remove(some)
-                default: try await keeper.replaceTask(1000, with: some)
+                case 0..<2: try await recordSource.put(some, waitFor: .main)
+                case 2..<6: try await recordSource.put(some, waitFor: .store)
+                case 6..<9: try await recordSource.remove(some)
+                default: try await recordSource.replaceTask(1000, with: some)
                 }
             }
         }
@@ -127,7 +127,7 @@ struct SharingChild {
         while true {
             do {
                 return try await body()
-            } catch let error as DataSourceError where mayBeTriedAgain(error) && attempts < 200 {
+            } catch let error as DataSourceError where isRetryable(error) && attempts < 200 {
                 if error.code != .storeUnavailable { attempts += 1 }
                 try? await Task.sleep(for: .milliseconds(error.code == .storeBusy ? 0 : 20))
             } catch {
@@ -136,7 +136,7 @@ struct SharingChild {
         }
     }
 
-    private nonisolated static func mayBeTriedAgain(_ error: DataSourceError) -> Bool {
+    private nonisolated static func isRetryable(_ error: DataSourceError) -> Bool {
         // A process is halted for 8 seconds, and a batch waits for 10, of which others take their turns.
         [.storeBusy, .storeUnavailable, .outcomeUnknown, .leaseLost, .saveRolledBack, .leaseUnavailable].contains(
             error.code)
@@ -144,22 +144,22 @@ struct SharingChild {
 
     /// What does not show what the file has, ten seconds after everybody has stopped.
     private func difference(
-        _ keepers: [any RecordKeeper], _ lists: [FollowedList], _ file: any RecordReader
+        _ recordSources: [any RecordSource], _ lists: [FollowedList], _ file: any RecordReader
     ) async throws -> String {
         var different = "nothing"
         for _ in 0..<500 {
-            let all = try keepers.indices.map { Set(try file.records($0)) }
+            let all = try recordSources.indices.map { Set(try file.records($0)) }
             different = ""
             // Lists first: what else is asked looks into the file.
-            for table in keepers.indices where Set(lists[table].shown) != all[table] {
+            for table in recordSources.indices where Set(lists[table].shown) != all[table] {
                 different += "the list of \(RecordFile.tables[table]) "
             }
             if different.isEmpty {
-                for table in keepers.indices {
-                    if Set(try keepers[table].shown()) != all[table] {
+                for table in recordSources.indices {
+                    if Set(try recordSources[table].mainRecords()) != all[table] {
                         different += "main \(RecordFile.tables[table]) "
                     }
-                    if Set(try await keepers[table].kept()) != all[table] {
+                    if Set(try await recordSources[table].contextRecords()) != all[table] {
                         different += "context \(RecordFile.tables[table]) "
                     }
                 }

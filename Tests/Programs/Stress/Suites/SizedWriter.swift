@@ -32,18 +32,18 @@ final class SizedWriter: Sendable {
         return RecordData(key: "\(table)/0", task: Int32(table))
     }
 
-    func save(_ count: Int, _ keeper: any RecordKeeper, _ watchdog: Watchdog, _ findings: Findings) async {
+    func save(_ count: Int, _ recordSource: any RecordSource, _ watchdog: Watchdog, _ findings: Findings) async {
         for number in 0..<count {
             let values = next()
             watchdog.note("writer \(table)", "save \(number) of \(count)")
             do {
-                try await keeper.put(values)
+                try await recordSource.put(values)
                 findings.count(.acknowledged)
                 state.withLock { state in
                     for value in values { state.revisions[value.key] = value.revision }
                 }
             } catch {
-                findings.violation("save \(number) of table \(table) threw \(error)", .refused)
+                findings.recordViolation("save \(number) of table \(table) threw \(error)", .refused)
             }
         }
         watchdog.note("writer \(table)", nil)

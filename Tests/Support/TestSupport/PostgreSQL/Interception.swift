@@ -14,7 +14,7 @@ package final class Interception: Sendable {
     }
 
     private enum Stage: Int {
-        case expected, met, delivered, answered
+        case expected, reached, delivered, answered
     }
 
     private struct State {
@@ -26,8 +26,8 @@ package final class Interception: Sendable {
 
     let action: Action
     private let statement: String
-    private let state = Watched(State())
-    private let cutClientOfIt = Watched<(@Sendable () -> Void)?>(nil)
+    private let state = Monitor(State())
+    private let cutClientAction = Monitor<(@Sendable () -> Void)?>(nil)
 
     init(_ action: Action, _ statement: String) {
         self.action = action
@@ -38,16 +38,16 @@ package final class Interception: Sendable {
 
     /// Waits until the message is held back, or until the connection is cut.
     package func wait() {
-        state.wait { $0.stage.rawValue >= (action.isHolding ? Stage.met : .answered).rawValue }
+        state.wait { $0.stage.rawValue >= (action.isHolding ? Stage.reached : .answered).rawValue }
     }
 
     /// Whether the message has reached the proxy.
-    package var isMet: Bool { state.value.stage != .expected }
+    package var isReached: Bool { state.value.stage != .expected }
 
     /// Ends the connection for the client while the message is held back. The server does not notice.
     package func cutClient() {
         wait()
-        cutClientOfIt.value?()
+        cutClientAction.value?()
     }
 
     /// Forwards a message that is held back to the server.
@@ -56,7 +56,7 @@ package final class Interception: Sendable {
     @discardableResult
     package func deliver() -> String? {
         wait()
-        state.change { if $0.stage == .met { $0.stage = .delivered } }
+        state.change { if $0.stage == .reached { $0.stage = .delivered } }
         state.wait { $0.stage == .answered }
         return answer
     }
@@ -76,19 +76,19 @@ package final class Interception: Sendable {
         state.change { $0.command = command.uppercased() }
     }
 
-    func meet(cutClient: @escaping @Sendable () -> Void) {
-        cutClientOfIt.change { $0 = cutClient }
-        state.change { $0.stage = .met }
+    func markReached(cutClient: @escaping @Sendable () -> Void) {
+        cutClientAction.change { $0 = cutClient }
+        state.change { $0.stage = .reached }
     }
 
     func waitForDelivery() { state.wait { $0.stage.rawValue >= Stage.delivered.rawValue } }
 
     /// The reply to the statement in a message of the server; nil if the message is not the reply.
     func answer(in message: WireMessage) -> String? {
-        if message.isOf("C"), let tag = message.strings(1).first {
+        if message.hasType("C"), let tag = message.strings(1).first {
             return tag.prefix { $0 != " " } == state.value.command || tag == "ROLLBACK" ? tag : nil
         }
-        guard message.isOf("E") else { return nil }
+        guard message.hasType("E") else { return nil }
         let code = message.body.split(separator: 0).first { $0.first == UInt8(ascii: "C") }
         return "ERROR " + String(decoding: code?.dropFirst() ?? [], as: UTF8.self)
     }

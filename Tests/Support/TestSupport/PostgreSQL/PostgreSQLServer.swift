@@ -25,7 +25,7 @@ package final class PostgreSQLServer: Sendable {
     package static var shared: PostgreSQLServer { get throws { try common.get() } }
 
     package let port: Int
-    private let guardian: ServerGuardian
+    private let supervisor: ServerSupervisor
     /// The first process, whose children are the others; nil while the server does not run.
     private let process = Mutex<Int32?>(nil)
     private let databases = Atomic(0)
@@ -54,7 +54,7 @@ package final class PostgreSQLServer: Sendable {
         all.merge(settings) { $1 }
         port = try PostgreSQLServer.freePort()
         let arguments = all.sorted { $0.key < $1.key }.flatMap { ["-c", "\($0.key)=\($0.value)"] }
-        guardian = try ServerGuardian(programs, ["-p", "\(port)"] + arguments, standbyOf: primaryPort)
+        supervisor = try ServerSupervisor(programs, ["-p", "\(port)"] + arguments, standbyOf: primaryPort)
         try start()
     }
 
@@ -68,7 +68,7 @@ package final class PostgreSQLServer: Sendable {
     }
 
     /// The folder of the server's socket: `host` in a connection string.
-    package var socketFolder: String { guardian.folder }
+    package var socketFolder: String { supervisor.folder }
 
     /// The connection string for libpq.
     ///
@@ -103,12 +103,12 @@ package final class PostgreSQLServer: Sendable {
     package func start() throws {
         try process.withLock { process in
             guard process == nil else { return }
-            let length = guardian.log.utf8.count
-            process = guardian.start()
+            let length = supervisor.log.utf8.count
+            process = supervisor.start()
             while (try? session()) == nil {
-                let log = String(decoding: guardian.log.utf8.dropFirst(length), as: UTF8.self)
+                let log = String(decoding: supervisor.log.utf8.dropFirst(length), as: UTF8.self)
                 if process == nil || log.contains("database system is shut down") {
-                    guardian.end("KILL")
+                    supervisor.end("KILL")
                     process = nil
                     throw Failure("The server does not start: \(log)")
                 }
@@ -122,7 +122,7 @@ package final class PostgreSQLServer: Sendable {
         process.withLock { process in
             guard let running = process else { return }
             ServerProcesses(of: running).send(SIGKILL)
-            guardian.end("KILL")
+            supervisor.end("KILL")
             process = nil
         }
     }
@@ -131,7 +131,7 @@ package final class PostgreSQLServer: Sendable {
     package func stop() {
         process.withLock { process in
             guard process != nil else { return }
-            guardian.end("INT")
+            supervisor.end("INT")
             process = nil
         }
     }
@@ -163,7 +163,7 @@ package final class PostgreSQLServer: Sendable {
     package func resume() { process.withLock { if let process = $0 { ServerProcesses(of: process).send(SIGCONT) } } }
 
     /// The log so far.
-    package var log: String { guardian.log }
+    package var log: String { supervisor.log }
 
     package var processID: Int32? { process.withLock { $0 } }
 

@@ -6,12 +6,12 @@ final class ProxiedConnection: Sendable {
     let number: Int
     private let client: Socket
     private let server: Socket
-    private let proxy: Watched<TCPProxy.State>
+    private let proxy: Monitor<TCPProxy.State>
     private let isCut = Atomic(false)
     /// The intercepted message of this connection that is not answered yet.
     private let interception = Mutex<Interception?>(nil)
 
-    init(number: Int, _ client: Socket, _ server: Socket, _ proxy: Watched<TCPProxy.State>) {
+    init(number: Int, _ client: Socket, _ server: Socket, _ proxy: Monitor<TCPProxy.State>) {
         self.number = number
         self.client = client
         self.server = server
@@ -63,13 +63,13 @@ final class ProxiedConnection: Sendable {
             messages.append(bytes)
             var ready: [UInt8] = []
             while let message = messages.next() {
-                guard let met = intercepted(message, &statements) else {
+                guard let match = intercepted(message, &statements) else {
                     ready += message.bytes
                     continue
                 }
                 let bytes = message.bytes
-                let sent = met.action == .holdInside ? bytes.prefix(bytes.count / 2) : []
-                guard waitWhileStalled(), server.send(ready + sent), handle(met) else { return }
+                let sent = match.action == .holdInside ? bytes.prefix(bytes.count / 2) : []
+                guard waitWhileStalled(), server.send(ready + sent), handle(match) else { return }
                 ready = Array(bytes.dropFirst(sent.count))
             }
             guard waitWhileStalled(), server.send(ready) else { return }
@@ -77,27 +77,27 @@ final class ProxiedConnection: Sendable {
     }
 
     /// - Returns: Whether to forward more messages.
-    private func handle(_ met: Interception) -> Bool {
-        if met.action == .cutBefore {
-            met.meet {}
+    private func handle(_ match: Interception) -> Bool {
+        if match.action == .cutBefore {
+            match.markReached {}
             cut()
-            met.finish()
+            match.finish()
             return false
         }
-        interception.withLock { $0 = met }
-        met.meet { [client] in client.cutSending() }
-        if met.action.isHolding { met.waitForDelivery() }
+        interception.withLock { $0 = match }
+        match.markReached { [client] in client.cutSending() }
+        if match.action.isHolding { match.waitForDelivery() }
         return true
     }
 
     private func intercepted(_ message: WireMessage, _ statements: inout [String: String]) -> Interception? {
         var statement: String?
-        if message.isOf("Q") {
+        if message.hasType("Q") {
             statement = message.strings(1)[0]
-        } else if message.isOf("P") {
+        } else if message.hasType("P") {
             let strings = message.strings(2)
             statements[strings[0]] = strings[1]
-        } else if message.isOf("B") {
+        } else if message.hasType("B") {
             statement = statements[message.strings(2)[1]]
         }
         guard let statement, !proxy.value.interceptions.isEmpty else { return nil }
@@ -112,27 +112,27 @@ final class ProxiedConnection: Sendable {
 
     private func forwardReplies() {
         var messages = WireMessages(isFromClient: false)
-        let (version, isForeign) = (proxy.value.version, proxy.value.isForeign)
+        let (version, localizesErrors) = (proxy.value.version, proxy.value.localizesErrors)
         while true {
             let bytes = server.receive()
             guard !bytes.isEmpty else { return }
             messages.append(bytes)
             var ready: [UInt8] = []
             while let message = messages.next() {
-                let met = interception.withLock { $0 }
-                let answer = met?.answer(in: message)
-                if let met, met.action == .cutReply {
+                let pending = interception.withLock { $0 }
+                let answer = pending?.answer(in: message)
+                if let pending, pending.action == .cutReply {
                     guard let answer else { continue }
-                    met.note(answer)
+                    pending.note(answer)
                     cut()
-                    return met.finish()
+                    return pending.finish()
                 }
-                if let met, let answer {
+                if let pending, let answer {
                     interception.withLock { $0 = nil }
-                    met.note(answer)
-                    met.finish()
+                    pending.note(answer)
+                    pending.finish()
                 }
-                ready += changed(message, version, isForeign).bytes
+                ready += changed(message, version, localizesErrors).bytes
             }
             guard waitWhileStalled() else { return }
             // A client that was cut off gets nothing, but the reply to its intercepted statement is still awaited.
@@ -140,9 +140,9 @@ final class ProxiedConnection: Sendable {
         }
     }
 
-    private func changed(_ message: WireMessage, _ version: String?, _ isForeign: Bool) -> WireMessage {
-        if isForeign, message.isOf("E") { return message.translated }
-        guard let version, message.isOf("S"), message.strings(1) == ["server_version"] else { return message }
+    private func changed(_ message: WireMessage, _ version: String?, _ localizesErrors: Bool) -> WireMessage {
+        if localizesErrors, message.hasType("E") { return message.translated }
+        guard let version, message.hasType("S"), message.strings(1) == ["server_version"] else { return message }
         return WireMessage("S", WireMessage.encoded("server_version", version))
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A process with a PostgreSQL server as its child. It reaps the server when the server ends. When this process ends, the
 /// guardian reads the end of its input and ends the server.
-final class ServerGuardian: Sendable {
+final class ServerSupervisor: Sendable {
     private let input: FileHandle
     private let output: FileHandle
 
@@ -30,7 +30,7 @@ final class ServerGuardian: Sendable {
         process.currentDirectoryURL = URL(filePath: "/")
         let postgres = ["\(programs.folder)/postgres", "-D", "\(folder)/data", "-k", folder] + arguments
         process.arguments =
-            owner.prefix + ["/bin/sh", "-c", ServerGuardian.script, "guardian", folder, programs.folder]
+            owner.prefix + ["/bin/sh", "-c", ServerSupervisor.script, "guardian", folder, programs.folder]
             + [primaryPort.map { "\($0)" } ?? ""] + postgres
         process.standardInput = input
         process.standardOutput = output

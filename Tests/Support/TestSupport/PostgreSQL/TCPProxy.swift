@@ -10,21 +10,21 @@ package final class TCPProxy: Sendable {
         var interceptions: [Interception] = []
         var connectionCount = 0
         var isStalled = false
-        var isAway = false
+        var isOffline = false
         var version: String?
-        var isForeign = false
+        var localizesErrors = false
         var serverPort: Int
     }
 
-    let state: Watched<State>
+    let state: Monitor<State>
     private let listener: Socket
 
     /// Accepts connections, and connects to the server for each.
     package init(to serverPort: Int) throws {
-        state = Watched(State(serverPort: serverPort))
+        state = Monitor(State(serverPort: serverPort))
         listener = try Socket(listeningAt: 0)
         Thread { [listener, weak self] in
-            while let client = listener.accept(), let self { self.take(client) }
+            while let client = listener.accept(), let self { self.accept(client) }
         }.start()
     }
 
@@ -39,10 +39,10 @@ package final class TCPProxy: Sendable {
     /// The number of connections so far.
     package var connectionCount: Int { state.value.connectionCount }
 
-    private func take(_ client: Socket) {
+    private func accept(_ client: Socket) {
         guard let server = try? Socket(connectingTo: state.value.serverPort) else { return client.cut() }
         let connection: ProxiedConnection? = state.change { state in
-            if state.isAway { return nil }
+            if state.isOffline { return nil }
             state.connectionCount += 1
             let connection = ProxiedConnection(number: state.connectionCount, client, server, self.state)
             state.connections[connection.number] = connection
@@ -60,19 +60,19 @@ package final class TCPProxy: Sendable {
         state.change { _ in }
     }
 
-    /// Cuts all connections, and accepts no others until ``comeBack()``.
-    package func goAway() {
-        takeNoMore()
+    /// Cuts all connections, and accepts no others until ``goOnline()``.
+    package func goOffline() {
+        refuseNewConnections()
         cutAll()
     }
 
-    /// Accepts no connections until ``comeBack()``. Present connections stay open.
-    package func takeNoMore() { state.change { $0.isAway = true } }
+    /// Accepts no connections until ``goOnline()``. Present connections stay open.
+    package func refuseNewConnections() { state.change { $0.isOffline = true } }
 
-    package func comeBack() { state.change { $0.isAway = false } }
+    package func goOnline() { state.change { $0.isOffline = false } }
 
     /// Leads later connections to another server.
-    package func lead(to serverPort: Int) { state.change { $0.serverPort = serverPort } }
+    package func redirect(to serverPort: Int) { state.change { $0.serverPort = serverPort } }
 
     /// Forwards nothing in either direction until ``resume()``. Connections stay open.
     package func stall() { state.change { $0.isStalled = true } }
@@ -83,7 +83,7 @@ package final class TCPProxy: Sendable {
     package func reportVersion(_ version: String?) { state.change { $0.version = version } }
 
     /// Replaces the language of the server's errors, for later connections. The error codes stay.
-    package func speakAnotherLanguage() { state.change { $0.isForeign = true } }
+    package func localizeErrors() { state.change { $0.localizesErrors = true } }
 
     // MARK: Messages
 

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// A state that threads change and wait for.
-final class Watched<State: Sendable>: Sendable {
+final class Monitor<State: Sendable>: Sendable {
     private let condition = NSCondition()
     private let state: Mutex<State>
 

@@ -16,7 +16,7 @@ struct WireMessage {
         self.body = body
     }
 
-    func isOf(_ type: Character) -> Bool { self.type == type.asciiValue }
+    func hasType(_ type: Character) -> Bool { self.type == type.asciiValue }
 
     var bytes: [UInt8] {
         let length = UInt32(body.count + 4)

@@ -4,7 +4,7 @@ internal import RawSQLite
 internal import SQLiteStore
 
 /// A store of contacts.
-typealias Ours = OpenStore<ContactSource>
+typealias ContactStore = OpenStore<ContactSource>
 
 /// A store of the library's, open.
 struct OpenStore<Source: EntityDataSource>: Sendable {

@@ -36,8 +36,8 @@ extension Report {
         var ours: Double
         var raw: Double
         var ratio: Double
-        var half: Double?
-        var most: Double?
+        var p50: Double?
+        var p99: Double?
         var statements: Int
         var rows: Int
         var log: Int
@@ -50,8 +50,8 @@ extension Report {
             case id, entity, n, statements, ratio
             case ours = "ours_ms"
             case raw = "raw_ms"
-            case half = "p50_us"
-            case most = "p99_us"
+            case p50 = "p50_us"
+            case p99 = "p99_us"
             case rows = "rows_written"
             case log = "wal_bytes"
             case peak = "peak_rss_mb"
@@ -69,8 +69,8 @@ extension Report.Line {
         self.init(
             id: outcome.id, n: outcome.n, ours: Double(outcome.oursNanoseconds) / 1e6,
             raw: Double(outcome.rawNanoseconds) / 1e6, ratio: outcome.ratio,
-            half: latencies.isEmpty ? nil : Double(latencies.median) / 1e3,
-            most: latencies.isEmpty ? nil : Double(latencies.quantile(0.99)) / 1e3,
+            p50: latencies.isEmpty ? nil : Double(latencies.median) / 1e3,
+            p99: latencies.isEmpty ? nil : Double(latencies.quantile(0.99)) / 1e3,
             statements: sample.statements, rows: sample.rowsWritten, log: sample.walBytes,
             peak: Double(sample.peakBytes) / 1_048_576, bytes: outcome.bytes?.ours,
             server: sample.server.map { Double($0.nanoseconds) / 1e6 }, roundTrips: sample.server?.roundTrips)

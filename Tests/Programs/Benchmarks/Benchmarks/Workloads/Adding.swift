@@ -9,7 +9,7 @@ extension Bench {
         let (values, raw, sum) = (list.values, list.raw, list.checksum)
         let results = try await compare {
             let url = newFile()
-            let ours = try await Ours(url, .full)
+            let ours = try await ContactStore(url, .full)
             let sample = try await ours.measure { try await ours.source.add(values) }
             try expect(sample.rowsWritten == values.count, "\(sample.rowsWritten) rows were written")
             try verify(url, count: values.count, checksum: sum)
@@ -66,7 +66,7 @@ extension Bench {
         var samples: (beside: [Sample], alone: [Sample]) = ([], [])
         for round in 0...max(3, options.rounds / 2) {
             let url = newFile()
-            let ours = try await Ours(url, .normal)
+            let ours = try await ContactStore(url, .normal)
             let groups = try await ours.container.dataSource(GroupSource.self)
             let importing = Task { try await ours.source.add(values) }
             let isDone = Latencies()

@@ -30,11 +30,11 @@ extension Bench {
     }
 
     private func aggregating(
-        _ id: String, _ sql: String, _ aggregate: @MainActor (Ours) throws -> Int
+        _ id: String, _ sql: String, _ aggregate: @MainActor (ContactStore) throws -> Int
     ) async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let url = newFile()
-        let ours = try await Ours(url, .normal, registeredObjectByteLimit: 0)
+        let ours = try await ContactStore(url, .normal, registeredObjectByteLimit: 0)
         try await ours.source.add(list.values)
         let reader = raw_open_reader(url.path)
         defer { raw_close(reader) }
@@ -54,7 +54,7 @@ extension Bench {
 
     @MainActor
     private func measure(
-        _ aggregate: @MainActor (Ours) throws -> Int, _ ours: Ours
+        _ aggregate: @MainActor (ContactStore) throws -> Int, _ ours: ContactStore
     ) throws -> (Sample, Int) {
         var result = 0
         let sample = try ours.measureOnMain { result = try aggregate(ours) }

@@ -8,7 +8,7 @@ extension Bench {
     func updatingMany() async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let (url, rawURL) = (newFile(), newFile())
-        let ours = try await Ours(url, .full, registeredObjectByteLimit: 0)
+        let ours = try await ContactStore(url, .full, registeredObjectByteLimit: 0)
         try await ours.source.add(list.values)
         let store = raw_create(rawURL.path, schema, 1)
         raw_insert(store, list.raw, 0, list.values.count)
@@ -47,7 +47,7 @@ extension Bench {
         var score = 1000.0
         let results = try await compare(rounds: min(3, options.rounds)) {
             let url = try copy(million)
-            let ours = try await Ours(url, .normal, registeredObjectByteLimit: 0)
+            let ours = try await ContactStore(url, .normal, registeredObjectByteLimit: 0)
             let next = score + 1
             score = next
             let before = memory()

@@ -8,7 +8,7 @@ extension Bench {
     func fetching(isRead: Bool) async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let (url, rawURL) = (newFile(), newFile())
-        let filled = try await Ours(url, .full)
+        let filled = try await ContactStore(url, .full)
         try await filled.source.add(list.values)
         try await filled.container.close()
         let store = raw_create(rawURL.path, schema, 1)
@@ -16,7 +16,7 @@ extension Bench {
         raw_close(store)
         let expected = list.values.reduce(0) { $0 + 92 + Int64($1.age) + Int64($1.score) }
         let results = try await compare {
-            let ours = try await Ours(url, .full)
+            let ours = try await ContactStore(url, .full)
             let sample = try await fetch(ours, isRead, expected)
             try await ours.container.close()
             return sample
@@ -32,7 +32,7 @@ extension Bench {
 
     /// What was fetched is given back after the clock has stopped, on both sides.
     @MainActor
-    private func fetch(_ ours: Ours, _ isRead: Bool, _ expected: Int64) throws -> Sample {
+    private func fetch(_ ours: ContactStore, _ isRead: Bool, _ expected: Int64) throws -> Sample {
         // Opens the connection that reads.
         _ = try ours.source.main.first(ContactEntity.self, where: \.uid == "nobody")
         var contacts: [ContactEntity] = []

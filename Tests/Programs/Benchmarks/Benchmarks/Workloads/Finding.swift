@@ -7,10 +7,10 @@ extension Bench {
     func findingRegistered() async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let (url, rawURL) = (newFile(), newFile())
-        let ours = try await Ours(url, .full, registeredObjectByteLimit: max(64 << 20, options.n * 1024))
+        let ours = try await ContactStore(url, .full, registeredObjectByteLimit: max(64 << 20, options.n * 1024))
         try await ours.source.add(list.values)
         let reader = fill(rawURL, list)
-        let wanted = Wanted(list.values.shuffledAlike[...])
+        let wanted = Wanted(list.values.shuffledDeterministically[...])
         let results = try await compare {
             var sample = try await find(wanted, ours)
             try expect(sample.statements == 0, "\(sample.statements) statements ran for registered objects")
@@ -31,12 +31,12 @@ extension Bench {
     func findingInStore() async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let (url, rawURL) = (newFile(), newFile())
-        let filled = try await Ours(url, .full)
+        let filled = try await ContactStore(url, .full)
         try await filled.source.add(list.values)
         try await filled.container.close()
         let reader = fill(rawURL, list)
-        let wanted = Wanted(list.values.shuffledAlike.prefix(options.n / 5))
-        let ours = try await Ours(url, .full, registeredObjectByteLimit: 0)
+        let wanted = Wanted(list.values.shuffledDeterministically.prefix(options.n / 5))
+        let ours = try await ContactStore(url, .full, registeredObjectByteLimit: 0)
         let results = try await compare {
             var sample = try await find(wanted, ours)
             try expect(sample.statements >= wanted.uids.count, "only \(sample.statements) statements ran")
@@ -60,7 +60,7 @@ extension Bench {
         return raw_open_reader(url.path)
     }
 
-    private func find(_ wanted: Wanted, _ ours: Ours) async throws -> Sample {
+    private func find(_ wanted: Wanted, _ ours: ContactStore) async throws -> Sample {
         try await ours.measure {
             let sum = try await ours.source.perform { context in
                 var sum: Int64 = 0
@@ -75,7 +75,7 @@ extension Bench {
     }
 
     /// The time of each look-up, in a run of its own: looking at the clock takes a part of it.
-    private func findTimed(_ uids: ArraySlice<String>, _ ours: Ours) async throws -> [UInt64] {
+    private func findTimed(_ uids: ArraySlice<String>, _ ours: ContactStore) async throws -> [UInt64] {
         try await ours.source.perform { context in
             try uids.map { uid in
                 try time { _ = try context.first(ContactEntity.self, where: \.uid, equals: uid) }
@@ -106,7 +106,7 @@ private struct Wanted {
 
 extension [ContactValue] {
     /// In an order that looks random and is the same every time.
-    fileprivate var shuffledAlike: [ContactValue] {
+    fileprivate var shuffledDeterministically: [ContactValue] {
         var state: UInt64 = 0x2545_F491_4F6C_DD1D
         var shuffled = self
         for index in stride(from: count - 1, to: 0, by: -1) {

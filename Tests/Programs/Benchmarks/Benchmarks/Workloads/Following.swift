@@ -71,15 +71,15 @@ extension Bench {
 
     // MARK: Ours
 
-    private func filled(_ rows: Int) async throws -> (ours: Ours, url: URL) {
+    private func filled(_ rows: Int) async throws -> (ours: ContactStore, url: URL) {
         let url = newFile()
-        let ours = try await Ours(url, .normal)
+        let ours = try await ContactStore(url, .normal)
         try await ours.source.add(ContactList(0..<rows).values)
         return (ours, url)
     }
 
     @MainActor
-    private func register(_ ours: Ours, lists: Int) throws -> [CountingDelegate] {
+    private func register(_ ours: ContactStore, lists: Int) throws -> [CountingDelegate] {
         try (0..<lists).map { index in
             let delegate = CountingDelegate()
             try ours.source.register(
@@ -89,7 +89,7 @@ extension Bench {
     }
 
     @MainActor
-    private func mergeTimes(_ ours: Ours, lists: Int, saves: Int) throws -> [UInt64] {
+    private func mergeTimes(_ ours: ContactStore, lists: Int, saves: Int) throws -> [UInt64] {
         let delegates = try register(ours, lists: lists)
         let main = ours.container.mainTier
         var times: [UInt64] = []
@@ -126,14 +126,14 @@ extension Bench {
 
     /// Stops unless the list is what a fetch finds.
     @MainActor
-    private func expectList(_ ours: Ours) throws {
+    private func expectList(_ ours: ContactStore) throws {
         let fetched = try ours.source.fetch(ContactEntity.self, order: [SortDescriptor(\.name)]).map(\.objectID)
         let listed = ours.source.allObjects(dataKey: "list 0").map(\.objectID)
         try expect(fetched == listed, "a list of \(listed.count) rows differs from a fetch of \(fetched.count)")
     }
 
     @MainActor
-    private func reportTimes(_ ours: Ours, _ delegate: CountingDelegate, _ rows: Int) async throws -> [UInt64] {
+    private func reportTimes(_ ours: ContactStore, _ delegate: CountingDelegate, _ rows: Int) async throws -> [UInt64] {
         var times: [UInt64] = []
         for save in 0..<400 {
             var value = ContactValue(save * 17 % rows)
@@ -147,7 +147,7 @@ extension Bench {
 
     @MainActor
     private func reportTime(
-        _ ours: Ours, _ delegate: CountingDelegate, _ value: ContactValue
+        _ ours: ContactStore, _ delegate: CountingDelegate, _ value: ContactValue
     ) async throws -> UInt64 {
         let reported = AsyncStream<UInt64>.makeStream()
         delegate.onReport = {
@@ -165,20 +165,20 @@ extension Bench {
     }
 
     @MainActor
-    private func bulkTime(_ ours: Ours, _ values: [ContactValue]) async throws -> UInt64 {
+    private func bulkTime(_ ours: ContactStore, _ values: [ContactValue]) async throws -> UInt64 {
         try ours.source.performAndWait { context in
             for value in values { _ = try ours.source.onAdd(value, in: context) }
         }
         let start = raw_now()
         ours.container.mainTier.merge()
-        await ours.container.mainTier.listsAreSettled()
+        await ours.container.mainTier.waitForLists()
         return raw_now() - start
     }
 
     // MARK: Raw
 
     private func finish(
-        _ id: String, _ rows: Int, _ aim: String, _ ours: Ours, _ url: URL, _ latencies: [UInt64]
+        _ id: String, _ rows: Int, _ aim: String, _ ours: ContactStore, _ url: URL, _ latencies: [UInt64]
     ) async throws -> Outcome {
         try await ours.container.close()
         let sample = Sample(nanoseconds: latencies.median, latencies: latencies)

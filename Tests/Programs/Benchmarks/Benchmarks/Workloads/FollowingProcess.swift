@@ -8,7 +8,7 @@ extension Bench {
     /// of raw: the save itself. Neither process does anything else.
     func followingProcess() async throws -> Outcome {
         let url = newFile()
-        let ours = try await Ours(url, .normal, sharing: .processes)
+        let ours = try await ContactStore(url, .normal, sharing: .processes)
         try await ours.source.add(ContactList(0..<1000).values)
         let (reports, saves) = (Latencies(), Latencies())
         var sample = try await ours.measure { try await followProcess(ours, reports, saves) }
@@ -21,7 +21,7 @@ extension Bench {
     }
 
     @MainActor
-    private func followProcess(_ ours: Ours, _ reports: Latencies, _ saves: Latencies) async throws {
+    private func followProcess(_ ours: ContactStore, _ reports: Latencies, _ saves: Latencies) async throws {
         let (input, output) = (Pipe(), Pipe())
         let process = Process()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
@@ -32,7 +32,7 @@ extension Bench {
             process, input: input.fileHandleForWriting, output: output.fileHandleForReading, separator: "\n")
         try expect(await followed.next() == "open", "the other process did not open the store")
         try await reportTimes(of: ours.source, reports, saves) { save in
-            try followed.say("\(save)")
+            try followed.send("\(save)")
             return {
                 let times = (await followed.next() ?? "").split(separator: " ").compactMap { UInt64($0) }
                 guard times.count == 2 else { throw WrongResult("the other process has ended") }
@@ -71,7 +71,7 @@ extension Bench {
 enum FollowedProcess {
     @concurrent
     static func run(_ path: String) async throws {
-        let ours = try await Ours(URL(fileURLWithPath: path), .normal, sharing: .processes)
+        let ours = try await ContactStore(URL(fileURLWithPath: path), .normal, sharing: .processes)
         say("open")
         while let number = readLine().flatMap({ Int($0) }) {
             let start = raw_now()

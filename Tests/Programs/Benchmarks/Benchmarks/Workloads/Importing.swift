@@ -25,7 +25,7 @@ extension Bench {
 
     private func stallOfOurs(_ count: Int, _ changeLimit: Int) async throws -> Sample {
         let url = newFile()
-        let ours = try await Ours(url, .normal)
+        let ours = try await ContactStore(url, .normal)
         try await ours.source.add(ContactList(0..<count).values)
         let values = ContactList(count..<2 * count).values
         let sample = try await longestStall(ours, count, changeLimit) {
@@ -52,7 +52,7 @@ extension Bench {
 
     @MainActor
     private func longestStall(
-        _ ours: Ours, _ count: Int, _ changeLimit: Int, _ work: @escaping @Sendable () async throws -> Void
+        _ ours: ContactStore, _ count: Int, _ changeLimit: Int, _ work: @escaping @Sendable () async throws -> Void
     ) async throws -> Sample {
         let delegate = CountingDelegate(changeLimit: changeLimit)
         try ours.source.register(

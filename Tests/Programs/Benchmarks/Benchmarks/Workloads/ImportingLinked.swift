@@ -57,7 +57,7 @@ extension Bench {
             return sample
         }
         let url = newFile()
-        let results = try await byTurns {
+        let results = try await interleaved {
             try await importing(.postgreSQL(Database().connection, name: "mail"))
         } raw: {
             defer { remove(url) }

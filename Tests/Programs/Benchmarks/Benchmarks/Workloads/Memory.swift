@@ -9,7 +9,7 @@ extension Bench {
         let total = options.million
         let results = try await compare(rounds: min(3, options.rounds)) {
             let url = newFile()
-            let ours = try await Ours(url, .normal)
+            let ours = try await ContactStore(url, .normal)
             let making = Latencies()
             var sample = try await ours.measure {
                 for start in stride(from: 0, to: total, by: size) {
@@ -45,10 +45,10 @@ extension Bench {
     func countingBytes() async throws -> [Outcome] {
         let list = ContactList(0..<options.n)
         let url = newFile()
-        let filled = try await Ours(url, .normal)
+        let filled = try await ContactStore(url, .normal)
         try await filled.source.add(list.values)
         try await filled.container.close()
-        let ours = try await Ours(url, .normal)
+        let ours = try await ContactStore(url, .normal)
         let (unread, full) = try await bytesOnMain(ours)
         let edited = try await bytesEdited(ours)
         try await ours.container.close()
@@ -63,7 +63,7 @@ extension Bench {
     }
 
     @MainActor
-    private func bytesOnMain(_ ours: Ours) throws -> (unread: Int, full: Int) {
+    private func bytesOnMain(_ ours: ContactStore) throws -> (unread: Int, full: Int) {
         _ = try ours.source.main.first(ContactEntity.self, where: \.note == "nothing")
         let before = raw_allocated()
         let contacts = try ours.source.fetch(ContactEntity.self)
@@ -74,7 +74,7 @@ extension Bench {
         return (unread / contacts.count, full / contacts.count)
     }
 
-    private func bytesEdited(_ ours: Ours) async throws -> Int {
+    private func bytesEdited(_ ours: ContactStore) async throws -> Int {
         try await ours.source.perform { context in
             _ = try context.first(ContactEntity.self, where: \.note == "nothing")
             let before = raw_allocated()

@@ -6,7 +6,7 @@ extension Bench {
     /// A closed store of ours with a million contacts, to be opened or copied.
     func makeMillion() async throws -> URL {
         let url = newFile()
-        let ours = try await Ours(url, .normal)
+        let ours = try await ContactStore(url, .normal)
         for start in stride(from: 0, to: options.million, by: 10_000) {
             try await ours.source.add((start..<start + 10_000).map { ContactValue($0) })
         }
@@ -116,7 +116,7 @@ enum LogMaker {
     static let count = 100_000
 
     static func run(_ path: String) async throws {
-        let ours = try await Ours(URL(fileURLWithPath: path), .full)
+        let ours = try await ContactStore(URL(fileURLWithPath: path), .full)
         for start in stride(from: 0, to: count, by: 5000) {
             try await ours.source.add((start..<start + 5000).map { ContactValue($0) })
         }

@@ -37,7 +37,7 @@ extension Bench {
     func paging(_ page: Page) async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let url = newFile()
-        let ours = try await Ours(url, .normal, registeredObjectByteLimit: 0)
+        let ours = try await ContactStore(url, .normal, registeredObjectByteLimit: 0)
         try await ours.source.add(list.values)
         let reader = raw_open_reader(url.path)
         defer { raw_close(reader) }
@@ -64,7 +64,7 @@ extension Bench {
 
     @MainActor
     private func request(
-        _ page: Page, _ middle: Int, _ ours: Ours
+        _ page: Page, _ middle: Int, _ ours: ContactStore
     ) throws -> (request: ObjectRequest<ContactEntity>, sql: String) {
         var request = ObjectRequest(
             ContactEntity.self, where: page.predicate, order: [SortDescriptor(\.name)], limit: 50,
@@ -81,7 +81,7 @@ extension Bench {
 
     @MainActor
     private func fetch(
-        _ request: ObjectRequest<ContactEntity>, _ times: Int, _ ours: Ours
+        _ request: ObjectRequest<ContactEntity>, _ times: Int, _ ours: ContactStore
     ) throws -> (Sample, [String]) {
         var page: [ContactEntity] = []
         let sample = try ours.measureOnMain {

@@ -8,7 +8,7 @@ extension Bench {
     func registering() async throws -> Outcome {
         let list = ContactList(0..<3 * options.n)
         let url = newFile()
-        let ours = try await Ours(url, .normal)
+        let ours = try await ContactStore(url, .normal)
         try await ours.source.add(list.values)
         var samples: (ours: [Sample], raw: [Sample]) = ([], [])
         for round in 0...options.rounds {
@@ -26,7 +26,7 @@ extension Bench {
     }
 
     @MainActor
-    private func stallOfRegistering(_ ours: Ours, _ count: Int) async throws -> Sample {
+    private func stallOfRegistering(_ ours: ContactStore, _ count: Int) async throws -> Sample {
         let delegate = CountingDelegate()
         let turns = try await turns {
             try await ours.source.registerOffMain(

@@ -28,7 +28,7 @@ extension Bench {
         let request = ObjectRequest(MailMessage.self, order: [.ascending(\.thread?.title)])
         try ours.source.register(delegate, dataKey: "list", request)
         let main = ours.container.mainTier
-        await main.listsAreSettled()
+        await main.waitForLists()
         var times: [UInt64] = []
         for save in 0..<60 {
             let (thread, start) = (raw_thread(), raw_thread_time())
@@ -41,7 +41,7 @@ extension Bench {
                 }
             }.value
             main.merge()
-            await main.listsAreSettled()
+            await main.waitForLists()
             // Another thread may serve the main queue now, and has a time of its own.
             if raw_thread() == thread { times.append(raw_thread_time() - start) }
         }

@@ -11,7 +11,7 @@ extension Bench {
         let (values, raw, sum) = (list.values, list.raw, list.checksum)
         let results = try await compare {
             let url = newFile()
-            let ours = try await Ours(url, .full)
+            let ours = try await ContactStore(url, .full)
             let latencies = Latencies()
             var sample = try await ours.measure {
                 try await withThrowingTaskGroup(of: Void.self) { group in

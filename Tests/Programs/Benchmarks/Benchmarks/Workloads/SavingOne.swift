@@ -3,7 +3,7 @@ internal import Foundation
 internal import RawSQLite
 
 /// How one object is saved.
-enum SavingForm {
+enum SaveKind {
     /// `performAndWait`, NORMAL.
     case blocking
     /// `await add`, NORMAL.
@@ -14,20 +14,20 @@ enum SavingForm {
 
 extension Bench {
     /// W3: saves of one object each, one after the other; raw: a transaction with one insert each.
-    func savingOne(_ form: SavingForm) async throws -> Outcome {
+    func savingOne(_ kind: SaveKind) async throws -> Outcome {
         let list = ContactList(0..<options.saves)
         let (values, raw, sum) = (list.values, list.raw, list.checksum)
         let results = try await compare {
             let url = newFile()
-            let ours = try await Ours(url, form == .durable ? .full : .normal)
-            let sample = try await form == .blocking ? saveBlocking(values, ours) : saveAwaited(values, ours)
+            let ours = try await ContactStore(url, kind == .durable ? .full : .normal)
+            let sample = try await kind == .blocking ? saveBlocking(values, ours) : saveAwaited(values, ours)
             try verify(url, count: values.count, checksum: sum)
             try await ours.container.close()
             remove(url)
             return sample
         } raw: {
             let url = newFile()
-            let store = raw_create(url.path, schema, form == .durable ? 1 : 0)
+            let store = raw_create(url.path, schema, kind == .durable ? 1 : 0)
             let sample = measureRaw { for index in values.indices { raw_insert(store, raw, index, index + 1) } }
             try verify(url, count: values.count, checksum: sum)
             raw_close(store)
@@ -35,7 +35,7 @@ extension Bench {
             return sample
         }
         let (id, aim) =
-            switch form {
+            switch kind {
             case .blocking: ("W3-sync", "1.1")
             case .awaited: ("W3-async", "1.4")
             case .durable: ("W3-full", "1.0")
@@ -44,7 +44,7 @@ extension Bench {
     }
 
     @concurrent
-    private func saveBlocking(_ values: [ContactValue], _ ours: Ours) async throws -> Sample {
+    private func saveBlocking(_ values: [ContactValue], _ ours: ContactStore) async throws -> Sample {
         let latencies = Latencies()
         var sample = try await ours.measure {
             for value in values {
@@ -59,7 +59,7 @@ extension Bench {
     }
 
     @concurrent
-    private func saveAwaited(_ values: [ContactValue], _ ours: Ours) async throws -> Sample {
+    private func saveAwaited(_ values: [ContactValue], _ ours: ContactStore) async throws -> Sample {
         let latencies = Latencies()
         var sample = try await ours.measure {
             for value in values {

@@ -50,7 +50,7 @@ extension Bench {
             try await ours.container.close()
             return sample
         }
-        let results = try await byTurns {
+        let results = try await interleaved {
             try await saving(isAlone: false)
         } raw: {
             try await saving(isAlone: true)
@@ -62,7 +62,7 @@ extension Bench {
     func addingOnServer() async throws -> Outcome {
         let list = ContactList(0..<options.n)
         let (values, raw) = (list.values, list.raw)
-        let results = try await byTurns {
+        let results = try await interleaved {
             let ours = try await ServerStore(Database().connection, .full)
             let sample = try await ours.measure { try await ours.source.add(values) }
             try expect(sample.rowsWritten == values.count, "\(sample.rowsWritten) rows were written")
@@ -86,7 +86,7 @@ extension Bench {
         let expected = (options.n + 99) / 100
         let (first, second) = (list.values, changed.values)
         let (rawFirst, rawSecond) = (list.raw, changed.raw)
-        let results = try await byTurns {
+        let results = try await interleaved {
             let ours = try await ServerStore(
                 Database().connection, .full, registeredObjectByteLimit: max(64 << 20, options.n * 1024))
             _ = try await ours.source.sync(first, entity: ContactEntity.self)
@@ -114,7 +114,7 @@ extension Bench {
         let each = tasks == 1 ? options.saves / 5 : options.savesPerTask
         let list = ContactList(0..<tasks * each)
         let (values, raw) = (list.values, list.raw)
-        let results = try await byTurns {
+        let results = try await interleaved {
             let ours = try await ServerStore(Database().connection, .full)
             let latencies = Latencies()
             var sample = try await ours.measure {
@@ -150,7 +150,7 @@ extension Bench {
     /// trip for each, SELECT 1.
     func findingOnServer() async throws -> Outcome {
         let values = ContactList(0..<1000).values
-        let results = try await byTurns {
+        let results = try await interleaved {
             let ours = try await ServerStore(Database().connection, .normal)
             try await ours.source.add(values)
             let sample = try await ours.measure {
@@ -220,7 +220,7 @@ extension Bench {
             try await ours.container.close()
             return sample
         }
-        let results = try await byTurns {
+        let results = try await interleaved {
             try await saving(followers: count)
         } raw: {
             try await saving(followers: 0)
@@ -250,7 +250,7 @@ extension Bench {
     }
 
     /// Runs both sides by turns, the raw one with work of its own before.
-    func byTurns(
+    func interleaved(
         ours: () async throws -> Sample, raw: () async throws -> Sample
     ) async throws -> (ours: [Sample], raw: [Sample]) {
         var results: (ours: [Sample], raw: [Sample]) = ([], [])

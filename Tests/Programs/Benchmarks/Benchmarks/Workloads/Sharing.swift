@@ -15,7 +15,7 @@ extension Bench {
         for round in 0...options.rounds {
             for sharing in round % 2 == 0 ? [StoreSharingMode.processes, .exclusive] : [.exclusive, .processes] {
                 let url = newFile()
-                let ours = try await Ours(url, .normal, sharing: sharing)
+                let ours = try await ContactStore(url, .normal, sharing: sharing)
                 let sample = try await ours.measure { for save in saves { try await ours.source.add(save) } }
                 try verify(url, count: values.count, checksum: list.checksum)
                 try await ours.container.close()
@@ -48,8 +48,8 @@ extension Bench {
         for round in 0...max(3, options.rounds / 2) {
             for isAlone in [false, true] {
                 let url = newFile()
-                let ours = try await Ours(url, synchronous, sharing: .processes)
-                let other = try await Ours(url, synchronous, sharing: .processes)
+                let ours = try await ContactStore(url, synchronous, sharing: .processes)
+                let other = try await ContactStore(url, synchronous, sharing: .processes)
                 let sources = isAlone ? [ours.source] : [ours.source, other.source]
                 let latencies = Latencies()
                 var sample = try await ours.measure { try await save(values, sources, latencies) }

@@ -15,7 +15,7 @@ extension Bench {
         let (rawFirst, rawSecond) = (list.raw, changed.raw)
         let results = try await compare {
             let url = newFile()
-            let ours = try await Ours(url, .full, registeredObjectByteLimit: max(64 << 20, options.n * 1024))
+            let ours = try await ContactStore(url, .full, registeredObjectByteLimit: max(64 << 20, options.n * 1024))
             _ = try await ours.source.sync(first, entity: ContactEntity.self)
             let sample = try await ours.measure {
                 let report = try await ours.source.sync(second, entity: ContactEntity.self)

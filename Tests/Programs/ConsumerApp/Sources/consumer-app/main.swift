@@ -2,12 +2,12 @@ import CoreDataSource
 import Foundation
 
 /// What was not as it should be.
-struct Wrong: Error, CustomStringConvertible {
+struct UnexpectedValue: Error, CustomStringConvertible {
     var description: String
 }
 
 func expect<Value: Equatable>(_ what: String, _ value: Value, _ expected: Value) throws {
-    if value != expected { throw Wrong(description: "\(what): \(value), not \(expected)") }
+    if value != expected { throw UnexpectedValue(description: "\(what): \(value), not \(expected)") }
 }
 
 func notes(_ range: Range<Int>, text: String = "note") -> [NoteData] {
