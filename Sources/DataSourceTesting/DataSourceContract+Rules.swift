@@ -109,7 +109,8 @@ extension DataSourceContract {
         for (index, value) in refused.enumerated() {
             problems += try await withSource { container, source in
                 do { try await source.add(values + [value]) } catch {
-                    return try await effectsOfThrownBatch(expected, "a batch with the refused value \(index)", in: container, source)
+                    return try await effectsOfThrownBatch(
+                        expected, "a batch with the refused value \(index)", in: container, source)
                 }
                 return ["Refused value \(index) was added without an error. Let the hook throw its errors."]
             }

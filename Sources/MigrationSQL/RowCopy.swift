@@ -134,7 +134,8 @@ package struct RowCopy {
             let column = old.layout.column(named: oldRelationship.name)
         else { return ("NULL", "NULL", "NULL") }
         let key = old.expressions[column]
-        let position = old.layout.column(named: "\(oldRelationship.name).position").map { old.expressions[$0] } ?? "NULL"
+        let position =
+            old.layout.column(named: "\(oldRelationship.name).position").map { old.expressions[$0] } ?? "NULL"
         let numbers = migration.numbers(under: relationship.destinationName)
         let entity = migration.old.destinationEntity(old, column, oldRelationship)
         guard let number = entity.number(numbers) else { return ("NULL", "NULL", "NULL") }

@@ -70,7 +70,9 @@ struct SourceDeclarations {
         let entity = read(&reader)
         try Self.check(reader, file)
         guard let entity else { return }
-        if let other = entities[declaration.name] { throw duplicateDeclarationError(declaration, file, other.file, other.offset) }
+        if let other = entities[declaration.name] {
+            throw duplicateDeclarationError(declaration, file, other.file, other.offset)
+        }
         entities[declaration.name] = Found(file: file, value: entity, offset: declaration.offset)
     }
 

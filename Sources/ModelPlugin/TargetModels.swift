@@ -112,5 +112,7 @@ func entityCount(in files: [URL]) -> Int {
 func partNames(of name: String, entityCount: Int) -> [String] {
     let (entitiesPerFile, maximumFileCount) = (8, 64)
     guard entityCount > 2 * entitiesPerFile else { return [] }
-    return (1...min(maximumFileCount, (entityCount + entitiesPerFile - 1) / entitiesPerFile)).map { "\(name).model \($0).swift" }
+    return (1...min(maximumFileCount, (entityCount + entitiesPerFile - 1) / entitiesPerFile)).map {
+        "\(name).model \($0).swift"
+    }
 }

@@ -111,7 +111,8 @@ package struct PredicateWriter {
         case .not(let inner): return self.predicate(inner, isNegated: !isNegated, level: level)
         case .and(let parts): return chain(parts, isAnd: !isNegated, isNegated: isNegated, level: level)
         case .or(let parts): return chain(parts, isAnd: isNegated, isNegated: isNegated, level: level)
-        case .compareExpressions, .isMember, .text, .dynamicText: return fallback(predicate, isNegated: isNegated, level: level)
+        case .compareExpressions, .isMember, .text, .dynamicText:
+            return fallback(predicate, isNegated: isNegated, level: level)
         }
     }
 

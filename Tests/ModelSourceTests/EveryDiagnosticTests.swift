@@ -33,7 +33,9 @@ struct EveryDiagnosticTests {
     private func reportedMessages() -> Set<String> {
         var reportedMessages = Set(Self.expansions.map(\.4))
         for syntaxError in LexerTests.faults {
-            if let found = SwiftSource(syntaxError.text.replacing("‸", with: "")).syntaxError { reportedMessages.insert(found.message) }
+            if let found = SwiftSource(syntaxError.text.replacing("‸", with: "")).syntaxError {
+                reportedMessages.insert(found.message)
+            }
         }
         for mistake in DiagnosticTests.mistakes {
             reportedMessages.formUnion(DiagnosticTests.diagnostics(of: mistake.text).map(\.message))

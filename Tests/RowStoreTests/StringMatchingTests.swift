@@ -11,7 +11,7 @@ struct StringMatchingTests {
     ) throws -> Bool {
         var text = text
         let test = try StringMatcher(comparison, pattern, options)
-        return text.withUTF8 { test.answer(UnsafeRawBufferPointer($0), QueryBudget()) == .yes }
+        return text.withUTF8 { test.matchResult(UnsafeRawBufferPointer($0), QueryBudget()) == .yes }
     }
 
     private func order(_ lhs: String, _ rhs: String, _ options: StringSorting) -> Int {
@@ -109,7 +109,7 @@ struct StringMatchingTests {
     ) throws -> StringMatcher.MatchResult {
         var text = text
         let test = try StringMatcher(comparison, pattern, [])
-        return text.withUTF8 { test.answer(UnsafeRawBufferPointer($0), budget) }
+        return text.withUTF8 { test.matchResult(UnsafeRawBufferPointer($0), budget) }
     }
 
     /// It would take longer than the machine will last.

@@ -189,7 +189,8 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
     private let columns: ColumnSet?
 
     fileprivate init(
-        entity: Int, from old: StoredRow?, to new: StoredRow?, columns: ColumnSet? = nil, _ objects: DetachedObjectFactory
+        entity: Int, from old: StoredRow?, to new: StoredRow?, columns: ColumnSet? = nil,
+        _ objects: DetachedObjectFactory
     ) {
         func row(_ stored: StoredRow) -> ListRow<Object> {
             ListRow(row: ListedRow(entity: entity, stored: stored), reader: objects)

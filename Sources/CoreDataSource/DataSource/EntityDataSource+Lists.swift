@@ -117,7 +117,9 @@ extension EntityDataSource {
     /// if let reason = contacts.lastUpdateReason(dataKey: "list") { print(reason) }
     /// ```
     public func lastUpdateReason(dataKey: String) -> ListReason? {
-        boundLists[dataKey].map { mainTier.addingRelationshipReads($0.engine.lastUpdateReason, $0.engine.query, $0.page) }
+        boundLists[dataKey].map {
+            mainTier.addingRelationshipReads($0.engine.lastUpdateReason, $0.engine.query, $0.page)
+        }
     }
 }
 
@@ -222,7 +224,8 @@ extension EntityDataSource {
     ///   If the call throws, the list does not move.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
         guard let list = boundLists[dataKey], let delegate = list.delegate else { return }
-        boundLists.bind(try mainTier.engineForPage(list.engine, after: cursor), page: list.page, dataKey: dataKey, to: delegate)
+        boundLists.bind(
+            try mainTier.engineForPage(list.engine, after: cursor), page: list.page, dataKey: dataKey, to: delegate)
     }
 
     /// Ends a list. The delegate is not called again. Does nothing if the data key is not registered.

@@ -98,14 +98,16 @@ struct AttributeRule {
     }
 
     private func problem(aboutReal value: Double) -> String? {
-        return rangeProblem(minimum.flatMap(\.asDouble).map { value < $0 }, maximum.flatMap(\.asDouble).map { value > $0 })
+        return rangeProblem(
+            minimum.flatMap(\.asDouble).map { value < $0 }, maximum.flatMap(\.asDouble).map { value > $0 })
     }
 
     private func problem(aboutDecimal text: String) -> String? {
         guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN else {
             return "is not a number (NaN), which a store cannot hold. Use nil for no value."
         }
-        return rangeProblem(minimum.flatMap(\.asDecimal).map { value < $0 }, maximum.flatMap(\.asDecimal).map { value > $0 })
+        return rangeProblem(
+            minimum.flatMap(\.asDecimal).map { value < $0 }, maximum.flatMap(\.asDecimal).map { value > $0 })
     }
 
     private func problem(aboutText text: String) -> String? {

@@ -45,7 +45,9 @@ package final class CalendarPeriods: Sendable {
         let days = moment / Self.daySeconds
         guard abs(days) < Self.maxDays else { return Int64(days < 0 ? -Self.maxDays : Self.maxDays) }
         let day = clockDay(of: moment)
-        let hasStableOffset = stableOffsetRange.withLock { $0.map { $0.contains(moment - Self.maxSetBack) && $0.contains(moment) } ?? false }
+        let hasStableOffset = stableOffsetRange.withLock {
+            $0.map { $0.contains(moment - Self.maxSetBack) && $0.contains(moment) } ?? false
+        }
         return hasStableOffset ? day : max(day, lastDay(beforeChangesUntil: moment) ?? day)
     }
 

@@ -35,7 +35,8 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     ///   - options: How strings are compared; byte by byte by default.
     public init(_ attribute: String, isAscending: Bool = true, _ options: StringSorting = []) {
         self.init(
-            .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.stringOrder(options))
+            .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending,
+            FetchOrder.stringOrder(options))
     }
 
     private init(_ path: Result<[String], DataSourceError>, _ isAscending: Bool, _ stringOrder: StringOrder) {
@@ -69,7 +70,8 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         guard case .invalid(let part) = target else { return }
         let message = "The order in \(fileID), line \(line), cannot be used. \(part.error.message)"
         self.init(
-            .failure(DataSourceError(part.error.code, message, entityName: Object.entityName)), isAscending, stringOrder)
+            .failure(DataSourceError(part.error.code, message, entityName: Object.entityName)), isAscending, stringOrder
+        )
     }
 
     /// Sorts from the least value to the greatest.

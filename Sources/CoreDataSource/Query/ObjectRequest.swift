@@ -194,7 +194,8 @@ struct FetchPlan {
     }
 
     init<Object: ManagedObject>(
-        _ request: ObjectRequest<Object>, entity: EntityLayout, in model: ModelLayout, entitiesWithDeletedObjects: Set<Int> = []
+        _ request: ObjectRequest<Object>, entity: EntityLayout, in model: ModelLayout,
+        entitiesWithDeletedObjects: Set<Int> = []
     ) throws(DataSourceError) {
         try request.checkWindow()
         let resolver = PredicateResolver(entity, in: model, entitiesWithDeletedObjects: entitiesWithDeletedObjects)

@@ -318,7 +318,8 @@ extension LeaseState {
     ///
     /// - Parameter isPending: Whether any saves under the leases are still pending. If true, all leases are kept.
     mutating func confirm(_ leaving: [Int], isPending: Bool) -> [Int] {
-        let given = isPending ? [] : leaving.filter { requestedEntities.contains($0) && leases[$0] != nil && !isPromised($0) }
+        let given =
+            isPending ? [] : leaving.filter { requestedEntities.contains($0) && leases[$0] != nil && !isPromised($0) }
         keep(leaving.filter { !given.contains($0) })
         return given
     }

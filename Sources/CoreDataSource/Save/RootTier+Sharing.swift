@@ -188,7 +188,9 @@ extension RootTier.State {
         feed.append(.unknown(nil))
         log.makeMainReload(.outsideWrites)
         outsideWrites.position = feed.position
-        let newestStaleSave = log.pending.last { $0.changes.entities.contains { !$0.updated.isEmpty || !$0.deleted.isEmpty } }
+        let newestStaleSave = log.pending.last {
+            $0.changes.entities.contains { !$0.updated.isEmpty || !$0.deleted.isEmpty }
+        }
         outsideWrites.newestStaleSave = newestStaleSave?.changes.number
     }
 

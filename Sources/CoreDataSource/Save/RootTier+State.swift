@@ -95,7 +95,8 @@ extension RootTier {
                 return []
             }
             postponeCount += 1
-            let expired = log.postpone(outcome.postponed, at: outcome.end, since: outcome.lockLimit).map(\.changes.number)
+            let expired = log.postpone(outcome.postponed, at: outcome.end, since: outcome.lockLimit).map(
+                \.changes.number)
             return expired.isEmpty ? [] : fail(expired, error)
         }
 

@@ -55,7 +55,8 @@ package final class RootTier: Sendable {
         lockPatience = limits.lockPatience
         state = Guarded(
             State(
-                SaveLog(layout, unmergedByteLimit: limits.unmergedBytes), followedPosition: store.sharing?.firstPosition ?? 0))
+                SaveLog(layout, unmergedByteLimit: limits.unmergedBytes),
+                followedPosition: store.sharing?.firstPosition ?? 0))
         queue = scheduling.makeQueue("CoreDataSource.root", false)
         admission = Admission(limits, scheduling)
         failures = FailureReporter(scheduling.makeQueue("CoreDataSource.failures", false))

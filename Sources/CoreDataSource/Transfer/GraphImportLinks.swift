@@ -23,7 +23,8 @@ struct GraphImportLinks {
         switch json {
         case .null: keys = []
         case .array(let elements) where isToMany: keys = elements
-        case .array, .object: throw GraphImportLinks.invalidLinkError(location, "must be the key of one object, or null")
+        case .array, .object:
+            throw GraphImportLinks.invalidLinkError(location, "must be the key of one object, or null")
         default:
             if isToMany { throw GraphImportLinks.invalidLinkError(location, "must be a list of keys") }
             keys = [json]
@@ -84,7 +85,8 @@ struct GraphImportLinks {
             let location = relationship.isToMany ? "\(link.location)[\(index)]" : link.location
             guard let value = value(key, of: relationship, column: column, in: context) else {
                 let attribute = context.bindings[relationship.destination].layout.columns[column].attribute
-                throw GraphImportLinks.invalidLinkError(location, AttributeCoding.problem(key, attribute?.type ?? .string))
+                throw GraphImportLinks.invalidLinkError(
+                    location, AttributeCoding.problem(key, attribute?.type ?? .string))
             }
             for entity in relationship.destinationFamily {
                 guard let other = try context.findObject(for: value, column, in: entity) else { continue }
@@ -158,7 +160,9 @@ struct GraphImportLinks {
         }
     }
 
-    private static func invalidLinkError(_ location: String, _ problem: String, entity: String? = nil) -> DataSourceError {
+    private static func invalidLinkError(_ location: String, _ problem: String, entity: String? = nil)
+        -> DataSourceError
+    {
         DataSourceError(.invalidGraph, "\(location) \(problem).", entityName: entity)
     }
 }

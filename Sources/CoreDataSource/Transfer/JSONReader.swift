@@ -87,7 +87,9 @@ struct JSONReader {
             text.unicodeScalars.append(Unicode.Scalar(byte))
             position += 1
         }
-        guard JSONValue.isNumber(text) else { throw syntaxError(text.isEmpty ? "a value is missing" : "a number is invalid") }
+        guard JSONValue.isNumber(text) else {
+            throw syntaxError(text.isEmpty ? "a value is missing" : "a number is invalid")
+        }
         return JSONValue(number: text)
     }
 

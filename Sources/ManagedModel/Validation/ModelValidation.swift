@@ -36,7 +36,8 @@ extension ManagedObjectModel {
     /// this method, repairs relationships, and then calls ``validate()``.
     package func validateStructure() throws(ModelError) {
         if let classError {
-            throw ModelError(.unknownReference, entity: classError.entityName, property: classError.propertyName, classError.message)
+            throw ModelError(
+                .unknownReference, entity: classError.entityName, property: classError.propertyName, classError.message)
         }
         let validation = ModelValidation(model: self)
         try validation.checkNames()

@@ -26,7 +26,8 @@ extension MigrationPlanner {
             }
             addObstacles(
                 of: matching,
-                newRelationships.map { ("\(entity.name).\($0.name.name)", $0.relationship.renamingIdentifier) }, "relationship")
+                newRelationships.map { ("\(entity.name).\($0.name.name)", $0.relationship.renamingIdentifier) },
+                "relationship")
         }
         return matches
     }
@@ -119,9 +120,11 @@ extension MigrationPlanner {
 
     /// Returns whether at least one destination entity of the old relationship is a destination entity of the new relationship.
     /// Entities whose objects are dropped count, too.
-    private func leads(_ oldRelationship: RelationshipDescription, to newRelationship: RelationshipDescription) -> Bool {
+    private func leads(_ oldRelationship: RelationshipDescription, to newRelationship: RelationshipDescription) -> Bool
+    {
         let family = Set(new.model.family(ofEntityNamed: newRelationship.destinationName).map(\.name))
-        let destinations = old.model.family(ofEntityNamed: oldRelationship.destinationName).filter { !$0.isAbstract }.map(\.name)
+        let destinations = old.model.family(ofEntityNamed: oldRelationship.destinationName).filter { !$0.isAbstract }
+            .map(\.name)
         return destinations.contains { newNames[$0].map(family.contains) ?? false }
     }
 }

@@ -113,7 +113,8 @@ extension MigrationPlanner {
     }
 
     /// Returns the new names of the properties of old entities, by their old names.
-    private func propertyNames(_ oldLineage: [EntityDescription], _ newLineage: [EntityDescription]) -> [String: String] {
+    private func propertyNames(_ oldLineage: [EntityDescription], _ newLineage: [EntityDescription]) -> [String: String]
+    {
         var names: [String: String] = [:]
         func add(_ named: (EntityDescription) -> [Named<String>]) {
             let (old, new) = (oldLineage.flatMap(named), newLineage.flatMap(named))
@@ -146,7 +147,9 @@ private struct PropertyPairs<Shape: PropertyShape> {
 
     /// - Parameter removalDescription: Returns the words for an old property that has no new property.
     func changes(of entityName: String, removalDescription: (Shape) -> String) -> [ModelDifference.Change] {
-        let removed = old.indices.filter { !pairs.values.contains($0) }.map { (old[$0].path, removalDescription(old[$0])) }
+        let removed = old.indices.filter { !pairs.values.contains($0) }.map {
+            (old[$0].path, removalDescription(old[$0]))
+        }
         let others = new.enumerated().flatMap { index, shape in
             guard let oldShape = pairs[index].map({ old[$0] }) else {
                 return [(shape.path, shape.words(afterVerb: "added"))]

@@ -69,7 +69,8 @@ package struct ModelRules: Sendable, Hashable {
         if line == "rules" { return true }
         guard var words = WordParser(line), words.consume("rule") else { return false }
         let key = words.consumeNames()
-        guard key.count > 1, let kind = words.consumeWord().flatMap({ Kind(rawValue: $0) }), let value = words.consumeName(),
+        guard key.count > 1, let kind = words.consumeWord().flatMap({ Kind(rawValue: $0) }),
+            let value = words.consumeName(),
             words.isAtEnd
         else { return false }
         rules[key, default: [:]][kind] = value

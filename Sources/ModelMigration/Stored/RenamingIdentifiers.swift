@@ -167,7 +167,8 @@ package struct TransformableTypes: Sendable, Hashable {
 
     /// Reads one line. Returns false if this type would not write such a line.
     package mutating func append(_ line: String) -> Bool {
-        guard var words = WordParser(line), words.consume("type"), words.consume("of"), words.consume("attribute") else {
+        guard var words = WordParser(line), words.consume("type"), words.consume("of"), words.consume("attribute")
+        else {
             return false
         }
         let key = words.consumeNames()

@@ -157,7 +157,9 @@ extension ModelLinker {
                     "\(entity.name).\(property.name) fetches \(property.fetchRequest.entityName), which does not exist. The property is left out."
                 )
             }
-            unlinkedModel.model.entities[number].fetchedProperties.removeAll { !names.contains($0.fetchRequest.entityName) }
+            unlinkedModel.model.entities[number].fetchedProperties.removeAll {
+                !names.contains($0.fetchRequest.entityName)
+            }
         }
     }
 }

@@ -97,7 +97,8 @@ struct MarkupElement: Sendable {
         self.line = line
         self.attributes = attributes
         guard name != "entry" else { return }
-        for (attribute, value) in attributes where !MarkupElement.authoredAttributes.contains(attribute) && !value.utf8.isASCII {
+        for (attribute, value) in attributes
+        where !MarkupElement.authoredAttributes.contains(attribute) && !value.utf8.isASCII {
             self.attributes[attribute] = value.precomposedStringWithCanonicalMapping
         }
     }

@@ -144,7 +144,9 @@ struct CheckCommand: Command {
         }
         let names = Set(candidates.map(\.name))
         return found
-            + lock.models.filter { !names.contains($0.path) && !lockFile.modelExists($0.path) }.map { Finding(gone: $0) }
+            + lock.models.filter { !names.contains($0.path) && !lockFile.modelExists($0.path) }.map {
+                Finding(gone: $0)
+            }
     }
 
     /// Reads what the models are compared with. With `--update`, an unreadable lock file is not an error, because the

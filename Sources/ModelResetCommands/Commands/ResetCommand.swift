@@ -70,7 +70,8 @@ struct ResetCommand: Command {
         guard isReset else { return "nothing to reset: \(startup.reason.sentence)" }
         if isDryRun {
             let location = backupFolder.map { "moved to \($0.path)" } ?? (becomesBackup ? "set aside as a backup" : nil)
-            return "would reset: \(startup.reason.sentence); \(startup.resetConsequence("would be ", keeping: location))"
+            return
+                "would reset: \(startup.reason.sentence); \(startup.resetConsequence("would be ", keeping: location))"
         }
         let schema = becomesBackup && !store.target.isFile ? "set aside in another schema" : nil
         let resetConsequence = startup.resetConsequence(keeping: startup.backup.map { "moved to \($0.path)" } ?? schema)

@@ -55,13 +55,16 @@ struct Layering {
         }
         while !rest.isEmpty {
             let sorted = rest.sorted()
-            if let sink = sorted.first(where: { outgoingCounts[$0, default: 0] == 0 && incomingCounts[$0, default: 0] > 0 }) {
+            if let sink = sorted.first(where: {
+                outgoingCounts[$0, default: 0] == 0 && incomingCounts[$0, default: 0] > 0
+            }) {
                 end.append(sink)
                 remove(sink)
                 continue
             }
             let source = sorted.max {
-                outgoingCounts[$0, default: 0] - incomingCounts[$0, default: 0] < outgoingCounts[$1, default: 0] - incomingCounts[$1, default: 0]
+                outgoingCounts[$0, default: 0] - incomingCounts[$0, default: 0] < outgoingCounts[$1, default: 0]
+                    - incomingCounts[$1, default: 0]
             }
             guard let source else { break }
             start.append(source)
@@ -149,7 +152,8 @@ struct LayerGrid {
         for (leftNode, rightNode) in zip(route.nodes, route.nodes.dropFirst()) {
             segments.append(
                 Segment(
-                    left: leftNode, right: rightNode, leftOffset: leftNode == left ? leftOffset : Self.dummyNodeHeight / 2,
+                    left: leftNode, right: rightNode,
+                    leftOffset: leftNode == left ? leftOffset : Self.dummyNodeHeight / 2,
                     rightOffset: rightNode == right ? rightOffset : Self.dummyNodeHeight / 2))
         }
         routes.append(route)
@@ -265,7 +269,10 @@ struct LayerPlacement {
             (leftSegments[node] ?? []).map { tops[$0.left] + $0.leftOffset - $0.rightOffset }
             + (rightSegments[node] ?? []).map { tops[$0.right] + $0.rightOffset - $0.leftOffset }
         guard !preferences.isEmpty else { return (tops[node], 0.1) }
-        return (preferences.reduce(0, +) / Double(preferences.count), grid.nodes[node].box == nil ? 4 : Double(preferences.count))
+        return (
+            preferences.reduce(0, +) / Double(preferences.count),
+            grid.nodes[node].box == nil ? 4 : Double(preferences.count)
+        )
     }
 
     /// Places the nodes of a layer as near to their preferred tops as their order and heights allow. Nodes that would overlap

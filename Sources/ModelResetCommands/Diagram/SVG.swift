@@ -202,7 +202,8 @@ struct PathMarkup {
             } else if index.isMultiple(of: 2) {
                 let before = path.points[index - 1]
                 let middle = ((before.x + point.x) / 2).formatted
-                pathData += "C\(middle) \(before.y.formatted) \(middle) \(point.y.formatted) \(point.x.formatted) \(point.y.formatted)"
+                pathData +=
+                    "C\(middle) \(before.y.formatted) \(middle) \(point.y.formatted) \(point.x.formatted) \(point.y.formatted)"
             } else {
                 pathData += "H\(point.x.formatted)"
             }

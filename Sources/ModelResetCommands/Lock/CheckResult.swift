@@ -54,7 +54,8 @@ struct CheckResult {
         ]
         let json = JSON.object(members + failure)
         let isFine = (isUpdated || !differs) && !isRefused
-        var report = Report(lines + last, json, status: errors.isEmpty ? isFine ? .success : .differs : .unreadableModel)
+        var report = Report(
+            lines + last, json, status: errors.isEmpty ? isFine ? .success : .differs : .unreadableModel)
         report.errors = errors
         return report
     }

@@ -95,7 +95,9 @@ struct LockConflict {
 
     /// Nil if the file has no merge conflict, or if a side is not a lock file.
     init?(_ text: String, _ error: LockFileError) {
-        guard error.code == LockFileError.mergeConflict, let texts = ModelLock.conflictSides(of: text) else { return nil }
+        guard error.code == LockFileError.mergeConflict, let texts = ModelLock.conflictSides(of: text) else {
+            return nil
+        }
         self.error = error
         do {
             sides = try texts.map { (name: $0.name, lock: try ModelLock(text: $0.text, file: error.file)) }

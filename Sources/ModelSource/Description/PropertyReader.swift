@@ -78,7 +78,8 @@ package struct PropertyReader {
             return reportError("Declare one property at a time, each with a var and a type of its own.")
         }
         if declaration.kind == .constant, !isOfComposite || declaration.initialValue != nil {
-            return reportError("\(name) is a let, but stored values change. Use var, or mark the property with @Unstored.")
+            return reportError(
+                "\(name) is a let, but stored values change. Use var, or mark the property with @Unstored.")
         }
         if declaration.isConditional {
             return reportError(
@@ -216,7 +217,8 @@ package struct PropertyReader {
         }
         let (lower, upper) = (count(range.lower), count(range.upper))
         if range.lower != nil && lower == nil || range.upper != nil && upper == nil {
-            return arguments.reportError("count", "A count is a range of whole numbers from 0 on, such as 1...5 or 1....")
+            return arguments.reportError(
+                "count", "A count is a range of whole numbers from 0 on, such as 1...5 or 1....")
         }
         found.minimumCount = lower ?? 0
         found.maximumCount = upper
@@ -259,7 +261,8 @@ package struct PropertyReader {
                 return nil
             }
             if form != nil {
-                arguments.reportError("raw", "\(name) is stored in two ways at once. Remove raw:, or the first argument.")
+                arguments.reportError(
+                    "raw", "\(name) is stored in two ways at once. Remove raw:, or the first argument.")
             }
             return (storage, .raw)
         }

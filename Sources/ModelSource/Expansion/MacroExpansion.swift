@@ -56,7 +56,8 @@ package struct MacroExpansion: Sendable, Equatable {
     /// With `@Stored`, the compiler reports no further error about the property.
     private mutating func memberAttribute(of text: String) {
         let source = SwiftSource(text)
-        guard source.syntaxError == nil, let property = Self.first(source), property.kind == .variable, !property.isPattern,
+        guard source.syntaxError == nil, let property = Self.first(source), property.kind == .variable,
+            !property.isPattern,
             property.accessors == nil, property.type != nil,
             property.attributes.allSatisfy({ PropertyReader.plainAttributes.contains($0.name) }),
             property.modifiers.isDisjoint(with: ["static", "class", "lazy", "weak", "unowned"])

@@ -56,7 +56,8 @@ package struct PostgreSQLOptions: Sendable {
 
     var target: ConnectionTarget {
         ConnectionTarget(
-            connection: connection, isReadOnly: isReadOnly, server: server, responseTimeout: responseTimeout, silence: silence)
+            connection: connection, isReadOnly: isReadOnly, server: server, responseTimeout: responseTimeout,
+            silence: silence)
     }
 }
 

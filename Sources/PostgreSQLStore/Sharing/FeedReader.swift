@@ -37,7 +37,8 @@ final class FeedReader {
     /// Runs the work with the connection. If the connection was lost, runs the work once more, with a new connection.
     private func reading<R>(_ work: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         func body(_ connection: Connection) throws(DataSourceError) -> R {
-            try connection.checkingGeneration(schema, options.name) { () throws(DataSourceError) in try work(connection) }
+            try connection.checkingGeneration(schema, options.name) { () throws(DataSourceError) in try work(connection)
+            }
         }
         if let connection {
             do throws(DataSourceError) { return try body(connection) } catch {
@@ -121,7 +122,9 @@ final class FeedReader {
 
     func leases() throws(DataSourceError) -> LeaseSnapshot {
         try reading { (connection) throws(DataSourceError) in
-            try connection.withSnapshot { () throws(DataSourceError) in try LeaseSnapshot(connection, schema, heartbeats) }
+            try connection.withSnapshot { () throws(DataSourceError) in
+                try LeaseSnapshot(connection, schema, heartbeats)
+            }
         }
     }
 }

@@ -148,7 +148,9 @@ final class Listener: Sendable {
     private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
         let connection = try Connection(options.target)
         // After this time without a beat, other members treat this member as ended.
-        (connection.responseTimeout, connection.silence) = (min(options.responseTimeout, .milliseconds(Members.silence)), nil)
+        (connection.responseTimeout, connection.silence) = (
+            min(options.responseTimeout, .milliseconds(Members.silence)), nil
+        )
         // Beats and notifications need not survive a crash, and must not wait for a disk or a standby.
         try connection.run("SET synchronous_commit = off")
         // A standby sends no notifications.

@@ -28,7 +28,8 @@ extension Writer {
                     }
                     // A save that is already committed needs no lease.
                     try write(
-                        group.indices.filter { !alreadyCommitted.contains(group[$0].number) }[...], of: &selection, connection)
+                        group.indices.filter { !alreadyCommitted.contains(group[$0].number) }[...], of: &selection,
+                        connection)
                     outcome = CommitOutcome(refused: selection.refusals.errors, postponed: selection.postponed)
                     let saves = selection.written.map { group[$0] }.filter { !$0.isEmpty }
                     let first = firstEntry
@@ -194,7 +195,9 @@ extension Writer {
     /// - Returns: Whether all rows must be reloaded.
     func resolveOutcomeIfReachable() -> Bool {
         guard inDoubtTransaction != nil || mustReload else { return false }
-        do throws(DataSourceError) { try resolveOutcome(timeout: .zero) } catch { if inDoubtTransaction != nil { return false } }
+        do throws(DataSourceError) { try resolveOutcome(timeout: .zero) } catch {
+            if inDoubtTransaction != nil { return false }
+        }
         defer { mustReload = false }
         return mustReload
     }

@@ -53,12 +53,14 @@ extension Writer {
         var saves: [ChangeSet] = []
         var isCommitting = false
         do throws(DataSourceError) {
-            let written = try connection.checkingGeneration(schema, opening.options.name) { () throws(DataSourceError) in
+            let written = try connection.checkingGeneration(schema, opening.options.name) {
+                () throws(DataSourceError) in
                 try body(connection)
             }
             saves = written.saves
             for set in saves { try checkKeys(set) }
-            let requests = positionRequests(written, number) + (try feedTrimRequests(saves, connection)) + [Request("COMMIT")]
+            let requests =
+                positionRequests(written, number) + (try feedTrimRequests(saves, connection)) + [Request("COMMIT")]
             isCommitting = true
             hasEventsForOthers = true
             do throws(DataSourceError) { _ = try connection.pipeline(requests) } catch {

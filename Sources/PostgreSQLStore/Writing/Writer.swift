@@ -297,7 +297,11 @@ extension Writer {
 
     private func begin(_ earlyWrite: EarlyWrite) throws(DataSourceError) -> EarlyTransaction {
         let connection: Connection
-        if let spareConnection, spareConnection.isUsable { connection = spareConnection } else { connection = try connect() }
+        if let spareConnection, spareConnection.isUsable {
+            connection = spareConnection
+        } else {
+            connection = try connect()
+        }
         spareConnection = nil
         connection.responseTimeout = Writer.earlyWriteTimeout
         _ = try connection.pipeline([

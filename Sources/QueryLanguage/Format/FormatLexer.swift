@@ -46,7 +46,9 @@ struct FormatLexer {
     /// Reads the name at this position; nil if there is none.
     private mutating func word() -> String? {
         let start = position
-        while let (scalar, count) = source.scalar(at: position), Self.isNameCharacter(scalar, isFirst: position == start) {
+        while let (scalar, count) = source.scalar(at: position),
+            Self.isNameCharacter(scalar, isFirst: position == start)
+        {
             position += count
         }
         return start == position ? nil : source.text(start..<position)
@@ -136,7 +138,9 @@ struct FormatLexer {
         default: return nil
         }
         // `a %day` is a remainder, not a number followed by `ay`.
-        if argument != .value, let (scalar, _) = source.scalar(at: end + 1), Self.isNameCharacter(scalar, isFirst: false) {
+        if argument != .value, let (scalar, _) = source.scalar(at: end + 1),
+            Self.isNameCharacter(scalar, isFirst: false)
+        {
             return nil
         }
         position = end + 1

@@ -93,7 +93,9 @@ private final class ElementCount {
 
     func count() throws {
         seen += 1
-        if seen > Self.maxElements { throw UnsafeValue(description: "a closure over more than \(Self.maxElements) elements") }
+        if seen > Self.maxElements {
+            throw UnsafeValue(description: "a closure over more than \(Self.maxElements) elements")
+        }
     }
 }
 

@@ -138,7 +138,8 @@ extension PredicateResolver {
             case (.column, .compare(_, .equal, let value), .constant): plain.append(value)
             case (.key, .compareKey(.equal, let key), .constant): plain.append(.integer(key))
             // Only values of the same kind are looked up, because equal values of one kind have equal stored values.
-            case (_, .compareExpressions(_, .equal, _, let order), .constant(let constant)) where value.kind == item.kind:
+            case (_, .compareExpressions(_, .equal, _, let order), .constant(let constant))
+            where value.kind == item.kind:
                 if order == .natural { plain.append(constant) } else { ordered[order, default: []].append(constant) }
             default: tests.append(test)
             }

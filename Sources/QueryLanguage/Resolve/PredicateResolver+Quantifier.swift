@@ -122,7 +122,8 @@ extension PredicateResolver {
     }
 
     /// The error for a quantifier, depending on its operand.
-    private func quantifierError(_ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node) -> DataSourceError {
+    private func quantifierError(_ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node) -> DataSourceError
+    {
         let (word, use) = quantifier.wording
         switch node.quantified {
         case .list(let items):

@@ -17,7 +17,8 @@ package struct PredicateResolver {
 
     /// - Parameter joined: The existing joined columns of the rows.
     package init(
-        _ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [], entitiesWithDeletedObjects: Set<Int> = [],
+        _ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [],
+        entitiesWithDeletedObjects: Set<Int> = [],
         now: Date = Date()
     ) {
         self.layout = layout
@@ -33,7 +34,9 @@ package struct PredicateResolver {
         self.layout = layout
         self.scope = scope
         joins = JoinCollector()
-        (model, now, entitiesWithDeletedObjects) = (scope.outer.model, scope.outer.now, scope.outer.entitiesWithDeletedObjects)
+        (model, now, entitiesWithDeletedObjects) = (
+            scope.outer.model, scope.outer.now, scope.outer.entitiesWithDeletedObjects
+        )
     }
 
     func resolve(_ node: PredicateTree.Node) throws(DataSourceError) -> RowPredicate {

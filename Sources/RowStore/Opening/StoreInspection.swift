@@ -156,7 +156,8 @@ extension StoreInspector {
                 let leases = try state.leases()
                 return StoreInspection.Feed(
                     position: newest, lowest: lowest, members: leases.members.map { ($0, leases.isAlive($0.number)) },
-                    arbiter: leases.arbiter, now: leases.now, saves: try state.saves(after: newest - Int64(tail), limit: tail)
+                    arbiter: leases.arbiter, now: leases.now,
+                    saves: try state.saves(after: newest - Int64(tail), limit: tail)
                 )
             }
             return StoreInspection(metadata: metadata, counts: counts, feed: feed)

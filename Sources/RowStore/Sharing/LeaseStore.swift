@@ -3,7 +3,7 @@ package struct LeaseSnapshot: Sendable {
     package let arbiter: LeaseArbiter
     /// The number of lease changes so far.
     package let version: Int64
-    /// The current time of the desk's clock, in milliseconds.
+    /// The current time of the arbiter's clock, in milliseconds.
     package let now: Int64
     package let members: [StoreMember]
     /// Returns whether the member with the given number is alive.
@@ -21,7 +21,7 @@ package struct LeaseSnapshot: Sendable {
     }
 
     /// - Parameters:
-    ///   - changed: The desk after a change; nil for the current desk.
+    ///   - changed: The arbiter after a change; nil for the current arbiter.
     ///   - own: The number of the member that reads the table.
     package func table(
         of changed: LeaseArbiter? = nil, _ layout: ModelLayout, asSeenBy own: Int64
@@ -31,7 +31,7 @@ package struct LeaseSnapshot: Sendable {
     }
 }
 
-/// A function that returns the desk after a change.
+/// A function that returns the arbiter after a change.
 package typealias LeaseChange = @Sendable (LeaseSnapshot) -> LeaseArbiter
 
 /// A store that keeps a ``LeaseArbiter`` in tables beside its rows.
@@ -40,7 +40,7 @@ package protocol LeaseStore: StoreSharing {
 
     func leaseSnapshot() throws(DataSourceError) -> LeaseSnapshot
 
-    /// Changes the leases in one transaction. If the desk has changed, counts the change and notifies the other members.
+    /// Changes the leases in one transaction. If the arbiter has changed, counts the change and notifies the other members.
     func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable
 }
 
@@ -77,7 +77,9 @@ extension LeaseStore {
         }
         // Usually nothing changes, and nothing is written.
         let snapshot = try leaseSnapshot()
-        guard updated(snapshot, after: confirm) != snapshot.arbiter else { return snapshot.table(layout, asSeenBy: own) }
+        guard updated(snapshot, after: confirm) != snapshot.arbiter else {
+            return snapshot.table(layout, asSeenBy: own)
+        }
         return try change(confirm)
     }
 
@@ -87,7 +89,9 @@ extension LeaseStore {
         try changeLeases { updated($0, after: change) }
     }
 
-    private func updated(_ snapshot: LeaseSnapshot, after change: (inout LeaseArbiter, LeaseSnapshot) -> Void) -> LeaseArbiter {
+    private func updated(_ snapshot: LeaseSnapshot, after change: (inout LeaseArbiter, LeaseSnapshot) -> Void)
+        -> LeaseArbiter
+    {
         var arbiter = snapshot.arbiter
         change(&arbiter, snapshot)
         let own = member.number

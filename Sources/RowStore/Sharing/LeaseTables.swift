@@ -7,7 +7,7 @@ package struct LeaseTables: Sendable {
     /// - Parameters:
     ///   - leases: The name of the table with the leases, as SQL.
     ///   - tickets: The name of the table with the tickets, as SQL.
-    ///   - time: The SQL for the time of a new row; nil to use the time of the desk's clock.
+    ///   - time: The SQL for the time of a new row; nil to use the time of the arbiter's clock.
     package init(leases: String, tickets: String, time: String? = nil) {
         self.leases = leases
         self.tickets = tickets
@@ -22,7 +22,7 @@ package struct LeaseTables: Sendable {
         ]
     }
 
-    /// Returns the statements that write the differences between two states of the desk.
+    /// Returns the statements that write the differences between two states of the arbiter.
     package func changes(from before: LeaseArbiter, to after: LeaseArbiter) -> [SQLStatement] {
         let given = after.leases.filter { $0.value != before.leases[$0.key] }.map { entity, lease in
             insert(
@@ -61,7 +61,7 @@ package struct LeaseTables: Sendable {
 }
 
 extension LeaseArbiter {
-    /// Makes the desk from the rows of the tables.
+    /// Makes the arbiter from the rows of the tables.
     ///
     /// - Parameters:
     ///   - rows: The results of ``LeaseTables/selects``.

@@ -24,7 +24,8 @@ struct ReadOnlyOpening {
         }
         let watch = try ReadOnlyWatch(files)
         let connection = try Connection(
-            path: files.main, isReader: true, files: watch.isUnchanging ? .ignored : .createdIfNeeded, vfs: files.calls.sqliteVFS)
+            path: files.main, isReader: true, files: watch.isUnchanging ? .ignored : .createdIfNeeded,
+            vfs: files.calls.sqliteVFS)
         defer { connection.close() }
         try connection.configure()
         let probe = try StoreProbe(connection)

@@ -161,7 +161,8 @@ final class ReadAhead: Sendable {
 
     private func wait(_ connection: Connection) {
         // The other thread does not belong to the task, so the caller checks for cancellation.
-        while batchesReady.wait(timeout: connection.isCancellable ? .now() + .milliseconds(10) : .distantFuture) == .timedOut
+        while batchesReady.wait(timeout: connection.isCancellable ? .now() + .milliseconds(10) : .distantFuture)
+            == .timedOut
         {
             endIfCancelled(connection)
         }

@@ -30,7 +30,8 @@ final class Reader: @unchecked Sendable {
     ) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         connection = try Connection(
-            path: files.main, isReader: true, files: isUnchanging ? .ignored : .createdIfNeeded, vfs: files.calls.sqliteVFS)
+            path: files.main, isReader: true, files: isUnchanging ? .ignored : .createdIfNeeded,
+            vfs: files.calls.sqliteVFS)
         try connection.configure()
         try connection.configureReader()
         connection.setChecksCancellation(true)

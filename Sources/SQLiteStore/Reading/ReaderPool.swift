@@ -96,7 +96,8 @@ final class ReaderPool: Sendable {
         let name = permitKind == .other ? ReaderName.current : "the main actor"
         let (idle, isClosed, number, writes) = state.withLock { state in
             (
-                permitKind == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name), state.writes
+                permitKind == .main ? state.takeMain() : state.idle.popLast(), state.isClosed, state.begin(name),
+                state.writes
             )
         }
         do throws(DataSourceError) {
@@ -140,7 +141,9 @@ final class ReaderPool: Sendable {
     /// Keeps the transaction of a returned reader open. Ends the transaction if the store was written, or if the gate or the
     /// pool is closed.
     private func keep(_ reader: Reader, _ state: inout State) {
-        if reader.keptTransaction?.writes != state.writes || state.gate != nil || state.isClosed { return reader.endKeptTransaction() }
+        if reader.keptTransaction?.writes != state.writes || state.gate != nil || state.isClosed {
+            return reader.endKeptTransaction()
+        }
         if state.isExpiryDue { return }
         state.isExpiryDue = true
         let wait = KeptTransaction.maxAge / .milliseconds(1)

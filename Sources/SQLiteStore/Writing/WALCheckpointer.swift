@@ -58,7 +58,8 @@ final class WALCheckpointer {
             connection.handle,
             { checkpointer, _, _, frames in
                 if let checkpointer {
-                    Unmanaged<WALCheckpointer>.fromOpaque(checkpointer).takeUnretainedValue().logDidChange(to: Int(frames))
+                    Unmanaged<WALCheckpointer>.fromOpaque(checkpointer).takeUnretainedValue().logDidChange(
+                        to: Int(frames))
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(self).toOpaque())

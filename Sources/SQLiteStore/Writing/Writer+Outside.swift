@@ -104,7 +104,8 @@ extension Writer {
     func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable {
         guard let sharing else { throw DataSourceError.storeClosed }
         return try transaction { () throws(DataSourceError) in
-            let snapshot = try LeaseSnapshot(connection, version: sharing.leaseVersion, isAlive: sharing.notifier.isAlive)
+            let snapshot = try LeaseSnapshot(
+                connection, version: sharing.leaseVersion, isAlive: sharing.notifier.isAlive)
             let arbiter = change(snapshot)
             if arbiter != snapshot.arbiter {
                 try snapshot.write(arbiter, connection)

@@ -28,7 +28,8 @@ import Testing
         InvalidGraph("{\"Topic\": [1]}", .invalidGraph, "Topic[0]"),
         InvalidGraph("{\"Topic\": [], \"Topic\": []}", .invalidGraph, "Topic"),
         InvalidGraph("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"2\", \"name\": 1}]}", .unknownAttribute, "Topic[1]"),
-        InvalidGraph("{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"2\", \"title\": 1}]}", .invalidGraph, "Topic[1].title"),
+        InvalidGraph(
+            "{\"Topic\": [{\"key\": \"1\"}, {\"key\": \"2\", \"title\": 1}]}", .invalidGraph, "Topic[1].title"),
         InvalidGraph("{\"Topic\": [{\"title\": \"1\"}]}", .invalidGraph, "Topic[0]"),
         InvalidGraph("{\"Topic\": [{\"key\": null}]}", .invalidGraph, "Topic[0]"),
         InvalidGraph("{\"Topic\": [{\"key\": 1}]}", .invalidGraph, "Topic[0].key"),

@@ -138,7 +138,8 @@ struct PredicateSQLTests {
                 .arithmetic(.column(Self.integer), .bitwiseAnd, .constant(.integer(4)), .integer), .notEqual,
                 .constant(.integer(0)), .natural),
             #"(t0."integer" & $1::bigint) IS DISTINCT FROM $2::bigint"#, .value(.integer(4)), .value(.integer(0)))
-        try expect(.compareExpressions(.column(Self.integer), .less, .column(Self.real), .natural), "", filtersHere: true)
+        try expect(
+            .compareExpressions(.column(Self.integer), .less, .column(Self.real), .natural), "", filtersHere: true)
         try expect(.compareExpressions(one, .equal, other, .folded(.caseInsensitive)), "", filtersHere: true)
         let sum = RowExpression.arithmetic(.column(Self.integer), .add, .constant(.integer(1)), .integer)
         try expect(.compareExpressions(sum, .less, .constant(.integer(0)), .natural), "", filtersHere: true)

@@ -205,7 +205,8 @@ struct StatementTests {
             #expect(try store.keys(RowQuery(entity: TestModel.item, predicate: long)) == [3])
             let many = RowPredicate.or(
                 (0..<1100).map {
-                    .compareExpressions(.column(TestModel.integer), .equal, .constant(.real(Double($0) + 0.5)), .natural)
+                    .compareExpressions(
+                        .column(TestModel.integer), .equal, .constant(.real(Double($0) + 0.5)), .natural)
                 } + [.compare(column: TestModel.integer, .equal, .integer(1))])
             #expect(try store.keys(RowQuery(entity: TestModel.item, predicate: many)) == [1])
         }

@@ -69,5 +69,6 @@ private func required<Failure: Error>(
     _ error: (any Error)?, _ type: Failure.Type, _ comment: Comment?, _ sourceLocation: SourceLocation
 ) throws -> Failure {
     let found = error as? Failure
-    return try #require(found, failureComment("an error of type \(type)", error, comment), sourceLocation: sourceLocation)
+    return try #require(
+        found, failureComment("an error of type \(type)", error, comment), sourceLocation: sourceLocation)
 }

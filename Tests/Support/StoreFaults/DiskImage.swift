@@ -37,7 +37,9 @@ package struct DiskImage {
             files[file, default: File()].pending.append(.write(bytes, offset: offset))
         case .truncate(let file, let size): files[file, default: File()].pending.append(.truncate(size))
         case .sync(let file):
-            for change in files[file]?.pending ?? [] { DiskImage.apply(change, to: &files[file, default: File()].syncedData) }
+            for change in files[file]?.pending ?? [] {
+                DiskImage.apply(change, to: &files[file, default: File()].syncedData)
+            }
             files[file]?.pending = []
         case .failedSync(let file): files[file]?.pending = []
         case .delete(let file): files[file] = nil

@@ -74,7 +74,8 @@ public struct RelatedObjects<Object: ManagedObject> {
         let objects: [Object] = owner.relatedList(at: index)
         guard let context = owner.context, !objects.isEmpty else { return objects }
         let layout = context.stack.layout.entities[owner.layout.relationships[index].destination]
-        let resolver = PredicateResolver(layout, in: context.stack.layout, entitiesWithDeletedObjects: context.entitiesWithDeletedObjects)
+        let resolver = PredicateResolver(
+            layout, in: context.stack.layout, entitiesWithDeletedObjects: context.entitiesWithDeletedObjects)
         let sort = try order.map { try $0.resolved(resolver) }
         let columns = sort.map(\.column)
         let stored = objects.map { StoredRow(key: $0.key, row: $0.row(with: columns)) }

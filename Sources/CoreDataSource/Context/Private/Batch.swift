@@ -124,7 +124,8 @@ struct Batch {
         if !hasFollowed { stack.root.noticeOutsideWrites() }
         let all = [context] + others
         for one in all {
-            one.beginBatch(with: all.filter { $0 !== one }, workContexts: ([context] + workContexts).filter { $0 !== one })
+            one.beginBatch(
+                with: all.filter { $0 !== one }, workContexts: ([context] + workContexts).filter { $0 !== one })
         }
     }
 
@@ -325,8 +326,8 @@ extension PrivateContext {
         else { return }
         var rows: [StoredRow] = []
         rows.reserveCapacity(binding.inserted.count - binding.earlyWriteCount)
-        for object in binding.inserted[binding.earlyWriteCount..<binding.inserted.count - 1] where object.state == .inserted
-        {
+        for object in binding.inserted[binding.earlyWriteCount..<binding.inserted.count - 1]
+        where object.state == .inserted {
             object.row.compact(object.layout)
             rows.append(StoredRow(key: object.key, row: object.row))
         }

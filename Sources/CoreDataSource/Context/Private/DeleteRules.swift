@@ -153,7 +153,8 @@ struct DeleteRules {
             for object in objects {
                 guard let end = object.end(column, relationship) else { continue }
                 try context.reading { () throws(DataSourceError) in try context.readObjects([end]) }
-                if let partner = context.cachedObject(end) ?? nil, partner.end(column, relationship)?.key == object.key {
+                if let partner = context.cachedObject(end) ?? nil, partner.end(column, relationship)?.key == object.key
+                {
                     try unlink(partner, column, for: relationship.path.entity)
                 }
             }

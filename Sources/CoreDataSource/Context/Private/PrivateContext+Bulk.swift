@@ -116,7 +116,8 @@ extension PrivateContext {
         let probe: Object = try typed(bindings[entity].detachedObject(stored))
         assign(probe)
         let expected = stored.row.setting(values.map { (column: $0, value: $1) })
-        return !probe.hasUsedRelationshipWithoutContext && probe.row.columnsChanged(since: expected, bindings[entity].layout).isEmpty
+        return !probe.hasUsedRelationshipWithoutContext
+            && probe.row.columnsChanged(since: expected, bindings[entity].layout).isEmpty
     }
 
     private func canUpdateRows(ofEntity entity: Int, _ values: [Int: RowValue]) -> Bool {

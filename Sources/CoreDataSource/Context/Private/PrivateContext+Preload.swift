@@ -38,7 +38,9 @@ extension PrivateContext {
             let column = try column(keyPath, of: type, bindings[entity].layout)
             let family = bindings[entity].layout.concreteFamily
             guard bindings[entity].layout.columns[column].isStored else { return }
-            if isOwnedElsewhere(family) { return try preloadFromOtherDataSources(entity, column, values.lazy.map(\.storedValue.value)) }
+            if isOwnedElsewhere(family) {
+                return try preloadFromOtherDataSources(entity, column, values.lazy.map(\.storedValue.value))
+            }
             for concrete in family where bindings[concrete].isOwned && !bindings[concrete].hasAllRows {
                 try preload(bindings[concrete], column, values.lazy.map(\.storedValue.value))
             }
@@ -87,7 +89,8 @@ extension PrivateContext {
         if wanted.count > 1 { try readFromOtherDataSources(wanted, entity, column) }
     }
 
-    private func readFromOtherDataSources(_ values: Set<RowValue>, _ entity: Int, _ column: Int) throws(DataSourceError) {
+    private func readFromOtherDataSources(_ values: Set<RowValue>, _ entity: Int, _ column: Int) throws(DataSourceError)
+    {
         let layout = bindings[entity].layout
         let isUnique = layout.concreteFamily.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
         // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is

@@ -88,7 +88,9 @@ public final class PrivateContext: EditingContext {
     ///
     /// - Complexity: O(n) in the number of objects that the cascades delete. Each object is visited once.
     override func completeEdits() throws {
-        if deletions.isEmpty, otherBatchContexts.isEmpty || otherBatchContexts.allSatisfy(\.deletions.isEmpty) { return }
+        if deletions.isEmpty, otherBatchContexts.isEmpty || otherBatchContexts.allSatisfy(\.deletions.isEmpty) {
+            return
+        }
         if isApplyingRules || !isInBatch { return }
         try applyingRules(onlyCascades: true) {}
     }

@@ -166,7 +166,9 @@ extension PrivateTier {
         call.blocked[0].executor.enqueue {
             self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
             let saved = Swift.Result {
-                try call.withBlockedQueues(call.blocked.dropFirst()) { try call.save(isAwaited: true) { try work($0[0]) } }
+                try call.withBlockedQueues(call.blocked.dropFirst()) {
+                    try call.save(isAwaited: true) { try work($0[0]) }
+                }
             }
             admission.endBatch()
             guard case .success(let work) = saved, let number = work.uncommitted else { return finish(saved) }

@@ -126,7 +126,8 @@ extension PrivateContext {
             }
         }
         if let call, call.deletion.refuses(report.deleted.count, of: report.stored) {
-            throw call.deletion.tooManyDeletionsError(report.deleted.count, of: report.stored, "the swept relationships")
+            throw call.deletion.tooManyDeletionsError(
+                report.deleted.count, of: report.stored, "the swept relationships")
         }
         return report
     }
@@ -247,7 +248,9 @@ struct ChildSweep {
                 entityName: parent.layout.name)
         }
         if hasIgnored, !options.contains(.allowsIgnoredValues) { return false }
-        if rules.deletion.refuses(lacking, of: stored) { throw rules.deletion.tooManyDeletionsError(lacking, of: stored, name) }
+        if rules.deletion.refuses(lacking, of: stored) {
+            throw rules.deletion.tooManyDeletionsError(lacking, of: stored, name)
+        }
         return true
     }
 }
@@ -382,7 +385,8 @@ public struct SyncDeletion: Sendable, Hashable {
     /// Returns the error for too many deletions.
     ///
     /// - Parameter scope: The scope or the relationship of the list, for the message.
-    func tooManyDeletionsError(_ missing: Int, of count: Int, _ scope: String, entity: String? = nil) -> DataSourceError {
+    func tooManyDeletionsError(_ missing: Int, of count: Int, _ scope: String, entity: String? = nil) -> DataSourceError
+    {
         let advice =
             switch limit {
             case .share(let share):

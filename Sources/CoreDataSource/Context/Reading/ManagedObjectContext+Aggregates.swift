@@ -309,7 +309,8 @@ extension ManagedObjectContext {
     /// Returns a resolver that can add more joined columns to a query.
     func resolver(for query: RowQuery) -> PredicateResolver {
         PredicateResolver(
-            bindings[query.entity].layout, in: stack.layout, joined: query.joined, entitiesWithDeletedObjects: entitiesWithDeletedObjects)
+            bindings[query.entity].layout, in: stack.layout, joined: query.joined,
+            entitiesWithDeletedObjects: entitiesWithDeletedObjects)
     }
 
     /// Returns the column or joined column that a key path leads to.

@@ -45,7 +45,9 @@ extension ManagedObjectContext {
         let binding = bindings[query.entity]
         if !binding.hasEdits { return 0 }
         if query.predicate == .constant(true) { return binding.insertedCount - binding.deletedCount }
-        if let repeated = try repeated(query, coversRegisteredObjects: false) { return repeated.count - repeated.savedCount }
+        if let repeated = try repeated(query, coversRegisteredObjects: false) {
+            return repeated.count - repeated.savedCount
+        }
         return try editedObjects(query).count - countOfTouched(query)
     }
 
@@ -57,7 +59,9 @@ extension ManagedObjectContext {
         }
         for entity in plan.family where bindings[entity].hasEdits {
             let query = plan.query.of(entity: entity)
-            if let known = try repeated(query, coversRegisteredObjects: isRegistered(query)), known.count > 0 { return true }
+            if let known = try repeated(query, coversRegisteredObjects: isRegistered(query)), known.count > 0 {
+                return true
+            }
         }
         return false
     }
@@ -112,7 +116,9 @@ extension ManagedObjectContext {
         let binding = bindings[query.entity]
         let count = coversRegisteredObjects ? binding.objects.count : binding.inserted.count + binding.touched.count
         guard binding.rights == .own, count > 64, query.predicate != .constant(true) else { return nil }
-        guard let known = binding.repeated(query.predicate, coversRegisteredObjects: coversRegisteredObjects) else { return nil }
+        guard let known = binding.repeated(query.predicate, coversRegisteredObjects: coversRegisteredObjects) else {
+            return nil
+        }
         hasValueIndexes = true
         rowsTested += try known.update(binding, query.budget)
         return known

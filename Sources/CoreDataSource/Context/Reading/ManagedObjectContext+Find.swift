@@ -28,7 +28,8 @@ extension ManagedObjectContext {
     final func isOwnedElsewhere(_ family: [Int]) -> Bool { !family.contains { bindings[$0].isOwned } }
 
     /// Like ``find(entity:column:value:)``, but for objects of other data sources in a batch.
-    private func findInOtherDataSources(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject?
+    private func findInOtherDataSources(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError)
+        -> ManagedObject?
     {
         if let kept = lookupCache?.result(entity, column, value) { return kept }
         let found = try find(entity, bindings[entity].layout.concreteFamily, column, value)
@@ -142,7 +143,9 @@ extension ManagedObjectContext {
     /// Records a diagnostic for a look-up that makes the store read every row.
     private func recordLookup(_ entity: Int, _ column: Int) {
         let layout = bindings[entity].layout
-        guard !layout.indexedColumns.contains(column), !bindings[entity].diagnosedColumns.contains(column) else { return }
+        guard !layout.indexedColumns.contains(column), !bindings[entity].diagnosedColumns.contains(column) else {
+            return
+        }
         bindings[entity].diagnosedColumns.insert(column)
         record(DataSourceDiagnostic(unindexed: column, layout), entity)
     }

@@ -357,7 +357,8 @@ extension ManagedObjectContext {
 
     /// Adds the values of joined columns to rows, including edits.
     func filled(_ rows: [StoredRow], _ columns: [JoinedColumn]) throws(DataSourceError) -> [StoredRow] {
-        try Join(ContextView(context: self), QueryBudget(isCancellable: isCancellable)).addingJoinedColumns(rows, columns)
+        try Join(ContextView(context: self), QueryBudget(isCancellable: isCancellable)).addingJoinedColumns(
+            rows, columns)
     }
 }
 

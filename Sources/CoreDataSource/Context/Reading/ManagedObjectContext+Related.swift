@@ -39,7 +39,8 @@ extension ManagedObjectContext {
         var tries = 0
         while tries < ManagedObjectContext.tries, ends.contains(where: { cachedObject($0) == nil }) {
             tries += 1
-            try followingRelationship { () throws(DataSourceError) in try readObjects(ends, andThoseNear: object, index) }
+            try followingRelationship { () throws(DataSourceError) in try readObjects(ends, andThoseNear: object, index)
+            }
             ends = try self.ends(of: object, at: index)
         }
         return ends.compactMap { cachedObject($0) ?? nil }

@@ -152,7 +152,8 @@ final class MatchingObjects {
         while let object = untested.last {
             tested += 1
             if tested & 0x3F == 0 { try budget.checkCancellation() }
-            let isCandidate = coversRegisteredObjects ? !object.isDeleted : object.state == .inserted || object.state == .edited
+            let isCandidate =
+                coversRegisteredObjects ? !object.isDeleted : object.state == .inserted || object.state == .edited
             var isMatching = false
             if isCandidate { isMatching = try predicate.evaluate(object.row, key: object.key, binding.layout, budget) }
             matching[object.key] = isMatching ? object : nil
@@ -187,7 +188,9 @@ struct RepeatedPredicates {
     mutating func answer(
         to predicate: RowPredicate, _ binding: EntityBinding, coversRegisteredObjects: Bool
     ) -> MatchingObjects? {
-        if let index = known.firstIndex(where: { $0.predicate == predicate && $0.coversRegisteredObjects == coversRegisteredObjects }) {
+        if let index = known.firstIndex(where: {
+            $0.predicate == predicate && $0.coversRegisteredObjects == coversRegisteredObjects
+        }) {
             return known[index]
         }
         guard usedPredicates.contains(predicate) else {

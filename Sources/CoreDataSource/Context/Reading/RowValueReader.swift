@@ -134,7 +134,8 @@ extension ManagedObject {
     public final func calculatedAttribute<Value: AttributeStorable>(at column: Int) -> Value {
         guard let path = layout.calculatedPaths[column] else { refuseColumn(column, Value.self) }
         if context == nil { home.uncalculatedColumn = column }
-        return readingFromContext { context in try context.calculated(path, column, of: self) } ?? home.nullValue(column)
+        return readingFromContext { context in try context.calculated(path, column, of: self) }
+            ?? home.nullValue(column)
     }
 }
 
@@ -169,7 +170,8 @@ extension ManagedObjectContext {
     private func aggregate<Value: AttributeStorable>(
         _ path: [String], of object: ManagedObject
     ) throws(DataSourceError) -> Value? {
-        let resolver = PredicateResolver(object.layout, in: stack.layout, entitiesWithDeletedObjects: entitiesWithDeletedObjects)
+        let resolver = PredicateResolver(
+            object.layout, in: stack.layout, entitiesWithDeletedObjects: entitiesWithDeletedObjects)
         guard case .column(let column) = try resolver.ownPath(path).expression else { return nil }
         let joined = resolver.joins.columns
         let reader = RowValueReader(self, object.layout, joined, hasAggregateResults: true)

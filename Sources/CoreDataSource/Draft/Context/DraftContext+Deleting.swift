@@ -84,7 +84,9 @@ extension DraftContext {
     private func unlink(_ object: ManagedObject) {
         let denying = Set(
             object.layout.relationships.filter { $0.description.deleteRule == .deny }.map(\.name))
-        if !denying.isEmpty, !objectsWithDenyRule.contains(where: { $0 === object }) { objectsWithDenyRule.append(object) }
+        if !denying.isEmpty, !objectsWithDenyRule.contains(where: { $0 === object }) {
+            objectsWithDenyRule.append(object)
+        }
         for other in changed where other !== object && !other.isDeleted {
             if other.layout.links == nil {
                 unlink(other, from: object, denying)

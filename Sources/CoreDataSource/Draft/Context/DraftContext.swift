@@ -241,7 +241,8 @@ extension DraftContext: MainFollower {
 
     /// Gives an object the newest saved values if the object is no longer edited.
     func applyNewestRow(_ object: ManagedObject) {
-        guard object.state == .saved, saving[object.key] == nil, let row = newestSavedRows.removeValue(forKey: object.key)
+        guard object.state == .saved, saving[object.key] == nil,
+            let row = newestSavedRows.removeValue(forKey: object.key)
         else { return }
         if let row { object.row = row } else { object.markGone() }
     }

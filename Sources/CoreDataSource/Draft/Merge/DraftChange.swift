@@ -88,7 +88,8 @@ extension DraftChange {
     var failure: DataSourceError {
         let message =
             switch kind {
-            case .relationship where leadsToDeletedObject: "leads, in the draft, to an object that another save has deleted."
+            case .relationship where leadsToDeletedObject:
+                "leads, in the draft, to an object that another save has deleted."
             case .attribute, .relationship: "was changed both in the draft and by another save."
             case .order: "was reordered both in the draft and by another save."
             case .deletedByOthers: "was edited in the draft and deleted by another save."

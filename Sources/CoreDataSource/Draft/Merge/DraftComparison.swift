@@ -211,7 +211,9 @@ struct DraftComparison {
             }
             if mine == now { continue }
             var conflict = now == base ? nil : change
-            if let mine, !exists(mine) { conflict = (conflict ?? change).leadingToDeletedObject(canRevive: isRevived(mine)) }
+            if let mine, !exists(mine) {
+                conflict = (conflict ?? change).leadingToDeletedObject(canRevive: isRevived(mine))
+            }
             if conflict == nil, let mine {
                 conflict = try competingSource(of: row.end, for: mine, column: column, relationship: relationship)
             }

@@ -231,7 +231,8 @@ extension ListState {
             let (section, position) = findSection(of: row)
             if let section {
                 counts[section] += 1
-            } else if let last = added.last, last.position == position, query.order.compareSections(last.row, row) == 0 {
+            } else if let last = added.last, last.position == position, query.order.compareSections(last.row, row) == 0
+            {
                 added[added.count - 1].count += 1
             } else {
                 added.append((position, row, 1))

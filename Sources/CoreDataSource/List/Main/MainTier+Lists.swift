@@ -147,7 +147,9 @@ struct DetachedObjectFactory: Sendable {
     ) throws(DataSourceError) -> R {
         let object = object(row)
         let result = Result { () throws(DataSourceError) in try body(object) }
-        if object.hasUsedRelationshipWithoutContext { throw DetachedObjectFactory.cannotFollow(use, reason, layout.entities[row.entity]) }
+        if object.hasUsedRelationshipWithoutContext {
+            throw DetachedObjectFactory.cannotFollow(use, reason, layout.entities[row.entity])
+        }
         return try result.get()
     }
 

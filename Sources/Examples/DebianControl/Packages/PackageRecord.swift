@@ -55,7 +55,9 @@ public struct PackageRecord: Sendable, Hashable {
         sha256 = try record.folded("SHA256")
         depends = try record.folded("Depends")
         preDepends = try record.folded("Pre-Depends")
-        let preDependencies = try record.references("Pre-Depends").map { Requirement(field: "Pre-Depends", alternatives: $0) }
+        let preDependencies = try record.references("Pre-Depends").map {
+            Requirement(field: "Pre-Depends", alternatives: $0)
+        }
         requirements =
             preDependencies + (try record.references("Depends").map { Requirement(field: "Depends", alternatives: $0) })
         provides = Array(try record.references("Provides").joined())

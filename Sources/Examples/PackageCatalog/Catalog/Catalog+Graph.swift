@@ -79,7 +79,9 @@ struct DependencySearch {
                 let dependents = package.dependents.filter { $0.package.map { $0 !== package } ?? false }
                 if dependents.isEmpty, reached[package.objectID] != nil { ends.append(package) }
                 for dependency in dependents.sorted(by: { $0.key < $1.key }) {
-                    guard let dependent = dependency.package, visited.insert(dependent.objectID).inserted else { continue }
+                    guard let dependent = dependency.package, visited.insert(dependent.objectID).inserted else {
+                        continue
+                    }
                     reached[dependent.objectID] = (dependency, package)
                     next.append(dependent)
                 }

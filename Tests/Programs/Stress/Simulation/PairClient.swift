@@ -84,7 +84,8 @@ struct PairClient: Sendable {
         if revisions[0] != revisions[1] {
             world.recordViolation("a read sees revisions \(revisions) of \(name)", .half)
         } else if !possible.union(undecided).contains(revisions[0]) {
-            world.recordViolation("a read sees revision \(revisions[0]) of \(name), which can be \(possible.sorted())", .lost)
+            world.recordViolation(
+                "a read sees revision \(revisions[0]) of \(name), which can be \(possible.sorted())", .lost)
         }
         possible = [revisions[0]]
         last = before

@@ -167,7 +167,9 @@ struct Schedule {
             let contextRecords = Set(try await recordSource.contextRecords())
             if !(await world.isListed(contextRecords, number)) { world.recordViolation("a list is stale", .stale) }
             let mainRecords = try await recordSource.mainRecords()
-            if contextRecords != Set(mainRecords) { world.recordViolation("the context has other records than main", .stale) }
+            if contextRecords != Set(mainRecords) {
+                world.recordViolation("the context has other records than main", .stale)
+            }
             for client in clients where client.number % opened.recordSources.count == number {
                 guard var possible = states[client.number] else { continue }
                 client.expect(mainRecords, since: moment, "main, at the end,", &possible)

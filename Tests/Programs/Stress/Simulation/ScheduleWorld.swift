@@ -72,7 +72,9 @@ final class ScheduleWorld: Sendable {
             await simulation.pause()
             store = disk.open()
         }
-        guard let store else { return recordViolation("the store was not closed with the last reference to it", .hangs) }
+        guard let store else {
+            return recordViolation("the store was not closed with the last reference to it", .hangs)
+        }
         // So small that callers are held, and main falls behind.
         let configuration = PersistentContainer.Configuration(
             registeredObjectByteLimit: 4_000, pendingByteLimit: 3_000, queuedValueLimit: 12, mainBacklogByteLimit: 6_000

@@ -169,7 +169,8 @@ struct KillSuite {
                 count >= minimums[task],
                 "task \(task) has \(count) operations of \(minimums[task]) acknowledged ones, \(moment)", .lost)
             findings.expect(
-                count <= maximums[task], "task \(task) has \(count) operations of \(maximums[task]) begun ones, \(moment)")
+                count <= maximums[task],
+                "task \(task) has \(count) operations of \(maximums[task]) begun ones, \(moment)")
             findings.expect(
                 Set(found) == ledger.values(ledger.cells(after: count)) && found.count == Set(found).count,
                 "task \(task) does not have the records after \(count) operations, \(moment)", .half)

@@ -112,7 +112,9 @@ struct MemorySuite {
                 let stack = container.stack
                 while isRunning.isSet {
                     watchdog.note("reader \(number)", "a snapshot")
-                    do { try overlap(stack) } catch { findings.recordViolation("a reader threw \(error), seed \(seed)") }
+                    do { try overlap(stack) } catch {
+                        findings.recordViolation("a reader threw \(error), seed \(seed)")
+                    }
                     await Task.yield()
                 }
                 watchdog.note("reader \(number)", nil)

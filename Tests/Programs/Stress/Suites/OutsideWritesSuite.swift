@@ -40,7 +40,9 @@ final class OutsideWritesSuite {
             if line == nil { isDone.continuation.finish() }
         }
         var random = SeededRandom(seed: seed)
-        var apps = recordSources.indices.map { OutsideApp(table: $0, recordSource: recordSources[$0], random: random.branch(UInt64($0))) }
+        var apps = recordSources.indices.map {
+            OutsideApp(table: $0, recordSource: recordSources[$0], random: random.branch(UInt64($0)))
+        }
         var done = isDone.stream.makeAsyncIterator()
         for round in 1...rounds where findings.violations.count < 20 {
             let moment = "round \(round), seed \(seed)"
@@ -74,7 +76,9 @@ final class OutsideWritesSuite {
             try await expectNothingStale(store, recordSources, lists, [], "after the last saves, \(moment)")
             try expectHistory(store, history, moment)
             history.withLock { $0.forget() }
-            apps = apps.map { OutsideApp(table: $0.table, recordSource: $0.recordSource, random: random.branch(random.next())) }
+            apps = apps.map {
+                OutsideApp(table: $0.table, recordSource: $0.recordSource, random: random.branch(random.next()))
+            }
         }
         child.send(signal: SIGKILL)
         _ = await child.end()
@@ -156,7 +160,9 @@ final class OutsideWritesSuite {
         guard stale.isEmpty else { return stale }
         for (table, name) in RecordFile.tables.enumerated() {
             if Set(try recordSources[table].mainRecords()) != all[table] { stale.append("fetches of \(name)") }
-            if Set(try await recordSources[table].contextRecords()) != all[table] { stale.append("the context of \(name)") }
+            if Set(try await recordSources[table].contextRecords()) != all[table] {
+                stale.append("the context of \(name)")
+            }
         }
         return stale
     }

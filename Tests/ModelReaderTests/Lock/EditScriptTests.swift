@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@Suite struct LineScriptTests {
+@Suite struct EditScriptTests {
     private static let seed = testSeed()
 
     /// Blocks in the order of their heads, each with lines in order.
@@ -15,9 +15,9 @@ import Testing
     }
 
     @Test func aScriptMakesTheOtherTextAgain() throws {
-        var random = SeededRandom(seed: LineScriptTests.seed)
+        var random = SeededRandom(seed: EditScriptTests.seed)
         for round in 0..<2_000 {
-            let (old, new) = (LineScriptTests.text(&random), LineScriptTests.text(&random))
+            let (old, new) = (EditScriptTests.text(&random), EditScriptTests.text(&random))
             var read = EditScript()
             for line in EditScript(from: old, to: new).lines {
                 let isRead = read.append(line)
@@ -26,7 +26,7 @@ import Testing
             let made = try #require(read.applied(to: old))
             #expect(
                 made.map { Array($0.utf8) } == new.map { Array($0.utf8) },
-                "seed \(LineScriptTests.seed), round \(round)")
+                "seed \(EditScriptTests.seed), round \(round)")
         }
     }
 

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 /// Who gets which lease.
-struct LeaseDeskTests {
-    /// A desk, and the clock and the members around it.
+struct LeaseArbiterTests {
+    /// An arbiter, and the clock and the members around it.
     private struct DeskFixture {
         private(set) var arbiter = LeaseArbiter(nextTicket: 1)
         private var nextTicket: Int64 = 1

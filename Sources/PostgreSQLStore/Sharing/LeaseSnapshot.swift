@@ -27,7 +27,10 @@ extension LeaseSnapshot {
         }
         let seen = heartbeats.record(known.reduce(into: [:]) { $0[$1.member.number] = $1.report }, arbiter.names)
         let alive = Set(seen.silence.filter { $0.value < .milliseconds(Members.silence) }.keys)
-        self.init(arbiter: arbiter.withStartTimes(at: seen.firstSeen, version), version: version, now: seen.now, members: members) {
+        self.init(
+            arbiter: arbiter.withStartTimes(at: seen.firstSeen, version), version: version, now: seen.now,
+            members: members
+        ) {
             alive.contains($0)
         }
     }
@@ -43,7 +46,7 @@ extension LeaseSnapshot {
         return lost
     }
 
-    /// Writes the differences, in the transaction in which these facts were read.
+    /// Writes the differences, in the transaction in which this snapshot was read.
     func write(_ changed: LeaseArbiter, _ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
         let requests = schema.leaseTables.changes(from: arbiter, to: changed).map { Request($0) }
         let count = Request(

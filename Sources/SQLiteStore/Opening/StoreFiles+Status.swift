@@ -38,7 +38,8 @@ extension StoreFiles {
 
     private func state() throws(DataSourceError) -> StateOfFiles? {
         guard try mainExists(), let main = try state(main) else { return nil }
-        return StateOfFiles(main: FileState(main), hasLog: try hasLog(), hasSharedMemory: try state(sharedMemory) != nil)
+        return StateOfFiles(
+            main: FileState(main), hasLog: try hasLog(), hasSharedMemory: try state(sharedMemory) != nil)
     }
 
     private func read<R>(

@@ -58,10 +58,11 @@ package struct LeaseArbiter: Sendable, Equatable {
 
     // MARK: Asking
 
-    /// Draws a ticket, which is served after all other tickets. Draw at most one ticket for each stored state of the desk.
+    /// Adds a ticket, which is served after all other tickets. Add at most one ticket for each stored state of the arbiter.
     ///
     /// - Returns: The number of the ticket.
-    package mutating func addTicket(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64 {
+    package mutating func addTicket(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64
+    {
         tickets.append(
             Ticket(number: nextTicket, member: member, entities: entities, source: source, since: now, answered: []))
         return nextTicket
