@@ -47,7 +47,7 @@ private final class PreparedContacts: KeyedDataSource<Contact, ContactEntity> {
         try context.preload(ContactEntity.self, where: \.uid, in: contacts.map(\.uid))
     }
 
-    nonisolated override func update(_ entity: ContactEntity, from contact: Contact) {
+    nonisolated override func update(_ entity: ContactEntity, from contact: Contact, in context: PrivateContext) {
         entity.name = contact.name
         entity.phone = contact.phone
     }

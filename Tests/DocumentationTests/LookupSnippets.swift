@@ -18,10 +18,10 @@ final class MemberDataSource: KeyedDataSource<Member, ContactEntity> {
         try context.preload(GroupEntity.self, where: \.gid, in: members.compactMap(\.gid))
     }
 
-    nonisolated override func update(_ contact: ContactEntity, from member: Member) throws {
+    nonisolated override func update(_ contact: ContactEntity, from member: Member, in context: PrivateContext) throws {
         contact.name = member.name
         contact.group = try member.gid.flatMap {
-            try contact.context?.first(GroupEntity.self, where: \.gid, equals: $0)
+            try context.first(GroupEntity.self, where: \.gid, equals: $0)
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreDataSource
 import Foundation
+import Observation
 import FrameworkNames
 import Testing
 
@@ -218,7 +219,14 @@ struct MailSnippets {
             let unread = try mail.liveAggregate(
                 ObjectRequest(MessageEntity.self, where: \.isRead == false), .count())
             print(unread.value)  // 2
-            #expect(try unread.value == Int64(mail.count(MessageEntity.self, where: \.isRead == false)))
+            #expect(try unread.value == mail.count(MessageEntity.self, where: \.isRead == false))
+            let loop = Task {
+                for await count in Observations({ unread.value }) {
+                    print("\(count) unread")
+                }
+            }
+            loop.cancel()
+            await loop.value
         }
         try await withMail { _, mail in
             let unread = try mail.liveAggregate(
@@ -226,6 +234,19 @@ struct MailSnippets {
                 groupBy: \.priority, .count())
             print(unread.value[1] ?? 0)
             #expect(unread.value.values.reduce(0, +) > 0)
+        }
+    }
+
+    @Test func aSearchMakesNewLists() async throws {
+        try await withMail { _, mail in
+            @MainActor func search(_ text: String) throws -> LiveList<MessageEntity> {
+                let found: FetchPredicate<MessageEntity> = .contains(
+                    \.subject, text, [.caseInsensitive, .diacriticInsensitive])
+                return try mail.list(
+                    ObjectRequest(where: found, order: [.descending(\.date)], limit: 50))
+            }
+            let (found, none) = (try search("OATH"), try search("nothing of that"))
+            #expect(found.count == 1 && none.count == 0)
         }
     }
 

@@ -4,6 +4,12 @@ import Foundation
 import FrameworkNames
 import Testing
 
+final class AddressBookDataSource: DataSource<Never> {
+    nonisolated override class var entities: [ManagedObject.Type] {
+        [ContactEntity.self, GroupEntity.self]
+    }
+}
+
 /// The examples of following a call, and of a contract that needs objects of other data sources.
 @MainActor
 struct ProgressSnippets {
@@ -26,6 +32,18 @@ struct ProgressSnippets {
             try await contacts.sync(serverList, progress: BatchProgress(progress))
             #expect(progress.isFinished)
         }
+    }
+
+    @Test func anAppWithoutValuesHasADataSource() async throws {
+        let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+        let book = try container.dataSource(AddressBookDataSource.self)
+        try await book.perform { context in
+            let contact = try context.insert(ContactEntity.self)
+            contact.uid = "1"
+            contact.name = "Guan Yu"
+        }
+        #expect(try container.main.count(ContactEntity.self) == 1)
+        try await container.close()
     }
 
     @Test func aContractHasObjectsOfOthers() async throws {

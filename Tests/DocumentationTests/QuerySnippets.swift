@@ -17,6 +17,18 @@ struct QuerySnippets {
         }
     }
 
+    @Test func predicatesAreMadeFromParts() async throws {
+        try await withContacts { _, contacts in
+            let words = ["Guan", "Yu"]
+            let all = words.map { FetchPredicate<ContactEntity>.contains(\.name, $0) }
+                .reduce(.all) { $0 && $1 }
+            let any = words.map { FetchPredicate<ContactEntity>.contains(\.name, $0) }
+                .reduce(!.all) { $0 || $1 }
+            #expect(try contacts.count(ContactEntity.self, where: all) == 1)
+            #expect(try contacts.count(ContactEntity.self, where: any) == 2)
+        }
+    }
+
     @Test func aRequestHasAnOrderALimitAndACursor() async throws {
         try await withContacts { _, contacts in
             var request = ObjectRequest(ContactEntity.self, where: \.age >= 18)

@@ -15,7 +15,7 @@ struct Contact: Sendable, Equatable {
 final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
     nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    nonisolated override func update(_ entity: ContactEntity, from contact: Contact) {
+    nonisolated override func update(_ entity: ContactEntity, from contact: Contact, in context: PrivateContext) {
         entity.name = contact.name
         entity.age = contact.age
         entity.phone = contact.phone

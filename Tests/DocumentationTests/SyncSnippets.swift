@@ -32,11 +32,11 @@ struct Recruit: Sendable {
 final class RecruitDataSource: KeyedDataSource<Recruit, ContactEntity> {
     nonisolated override class var key: ObjectKey<Recruit, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    nonisolated override func update(_ contact: ContactEntity, from recruit: Recruit) {}
+    nonisolated override func update(_ contact: ContactEntity, from recruit: Recruit, in context: PrivateContext) {}
 
-    nonisolated override func link(_ contact: ContactEntity, from recruit: Recruit) throws {
+    nonisolated override func link(_ contact: ContactEntity, from recruit: Recruit, in context: PrivateContext) throws {
         contact.group = try recruit.gid.flatMap {
-            try contact.context?.first(GroupEntity.self, where: \.gid, equals: $0)
+            try context.first(GroupEntity.self, where: \.gid, equals: $0)
         }
     }
 }

@@ -87,7 +87,7 @@ struct MessageListTests {
         let badges = UnreadBadges(world.store.messages)
         for mailbox in try world.main.fetch(MailboxEntity.self) {
             let unread = world.server.listing(mailbox.path).count { !$0.isRead }
-            #expect(try badges.count(mailbox.objectID) == Int64(unread))
+            #expect(try badges.count(mailbox.objectID) == unread)
         }
         let inbox = try world.mailbox()
         let unread = try world.main.ids(
@@ -95,7 +95,7 @@ struct MessageListTests {
         try #require(unread.count > 3)
         for (index, id) in unread.enumerated() {
             try await world.store.messages.markRead([id])
-            #expect(try badges.count(inbox.objectID) == Int64(unread.count - index - 1))
+            #expect(try badges.count(inbox.objectID) == unread.count - index - 1)
         }
         var message = try #require(world.server.listing(MailWorld.inbox).last)
         message.uid = "new"

@@ -77,7 +77,7 @@ struct RefreshTests {
         try await store.accounts.delete(account)
         let left = world.server.messages.filter { !$0.mailbox.hasPrefix("\(account.address)/") }
         #expect(left.count < 300)
-        #expect(totals.value.0 == Int64(left.count) && totals.value.1 == left.reduce(0) { $0 + $1.size })
+        #expect(totals.value.0 == left.count && totals.value.1 == left.reduce(0) { $0 + $1.size })
         #expect(Set(try world.main.fetch(MessageEntity.self).map(\.uid)) == Set(left.map(\.uid)))
         #expect(Set(try world.main.fetch(ThreadEntity.self).map(\.uid)) == Set(left.map(\.thread)))
         #expect(sidebar.count == 6 && sidebar.sections.map(\.name) == ["Work", "Rowing club"])

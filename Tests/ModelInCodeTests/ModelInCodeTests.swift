@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import RowStore
@@ -35,6 +36,19 @@ import Testing
             bob.friend = ann
             bob.owner = ann
         }
+    }
+
+    @Test func theNamesInAFormatAreCheckedAgainstTheClasses() throws {
+        let names: Set = [
+            "createdAt", "origin", "uid", "owner", "name", "kind", "address", "number", "tags", "noteCount", "class",
+            "notes",
+            "groups", "age", "friend",
+        ]
+        #expect(try #require(PersonEntity.propertyNames).filter { !$0.contains(".") } == names)
+        _ = try FetchPredicate<PersonEntity>(
+            format: "origin.city == 'x' AND ANY groups.title == 'g' AND friend.age > 1 AND noteCount > 0")
+        expectError(.unknownAttribute) { try FetchPredicate<PersonEntity>(format: "friend.agee > 1") }
+        expectError(.unknownAttribute) { try FetchPredicate<ContactEntity>(format: "age > 1") }
     }
 
     @Test func valuesOfEveryClassOfALineageComeBackFromTheDisk() async throws {

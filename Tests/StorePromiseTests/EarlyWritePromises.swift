@@ -17,7 +17,7 @@ struct EarlyWritePromises {
             try store.write([.of(insert: all, number: 1, earlyWrite)])
             #expect(try store.keys() == Array(1...1_600))
             #expect(store.earlyRows == 0)
-            #expect(!earlyWrite.wasInVain)
+            #expect(!earlyWrite.wasWasteful)
         }
     }
 
@@ -31,7 +31,7 @@ struct EarlyWritePromises {
             #expect(earlyWrite.isOpen)
             try store.write([.of(insert: all, number: 1, earlyWrite)])
             #expect(!earlyWrite.isOpen)
-            #expect(!earlyWrite.wasInVain)
+            #expect(!earlyWrite.wasWasteful)
             #expect(!store.write(items(401...500), for: earlyWrite))
             let late = EarlyWrite()
             late.end()
@@ -55,7 +55,7 @@ struct EarlyWritePromises {
             #expect(try store.keys() == Array(1...20))
             #expect(try store.row(5)?.text(TestModel.text) == "edited")
             #expect(try store.row(9)?.text(TestModel.code) == "code 8")
-            #expect(earlyWrite.wasInVain)
+            #expect(earlyWrite.wasWasteful)
         }
     }
 

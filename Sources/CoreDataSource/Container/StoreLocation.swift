@@ -168,8 +168,9 @@ extension StoreLocation {
     ///
     /// Each process reads and writes, and its lists show the saves of the other processes; see <doc:SharingAStore>. The first
     /// process to open the store creates the tables of the store in a separate schema. By default the store is never reset:
-    /// opening it with a different model or database key throws `modelChanged`. Only ``ResetPolicy/discard`` and
-    /// ``ResetPolicy/backup(keep:)`` reset the store, once no other process has it open.
+    /// opening it with a different model or database key throws `modelChanged`. The policies ``ResetPolicy/migrate(otherwise:)``,
+    /// ``ResetPolicy/changedEntities``, ``ResetPolicy/discard`` and ``ResetPolicy/backup(keep:)`` change the store if no other
+    /// process has it open.
     ///
     /// - Parameters:
     ///   - connection: A URI (`postgresql://app@db.example.com:5432/app`) or keywords (`host=... dbname=...`), as libpq reads

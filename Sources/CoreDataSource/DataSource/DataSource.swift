@@ -174,7 +174,7 @@ extension EntityDataSource: DataSourceProtocol {}
 ///     }
 ///
 ///     nonisolated override func update(
-///         _ entity: ContactEntity, from contact: Contact
+///         _ entity: ContactEntity, from contact: Contact, in context: PrivateContext
 ///     ) {
 ///         entity.name = contact.name
 ///     }
@@ -202,21 +202,22 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///
     /// ```swift
     /// nonisolated override func update(
-    ///     _ entity: ContactEntity, from contact: Contact
+    ///     _ entity: ContactEntity, from contact: Contact, in context: PrivateContext
     /// ) {
     ///     entity.name = contact.name
     ///     entity.phone = contact.phone
     /// }
     /// ```
     ///
-    /// **Isolation**: the queue of the private context, which is the object's ``ManagedObject/context``.
+    /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
     ///   - object: The stored object with the value's key, or a new object.
     ///   - value: The value that was added or synced.
+    ///   - context: The private context, in which the hook can look up, insert and delete other objects.
     /// - Throws: Any error. After an error, the whole batch is rolled back. The default throws `hookNotOverridden`.
-    open nonisolated func update(_ object: Object, from value: Value) throws {
-        throw DataSourceError(hook: "update(_:from:)", of: self, for: "add")
+    open nonisolated func update(_ object: Object, from value: Value, in context: PrivateContext) throws {
+        throw DataSourceError(hook: "update(_:from:in:)", of: self, for: "add")
     }
 
     /// Links an object to objects whose values may come later in the list.
@@ -226,34 +227,35 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///
     /// ```swift
     /// nonisolated override func link(
-    ///     _ contact: ContactEntity, from recruit: Recruit
+    ///     _ contact: ContactEntity, from recruit: Recruit, in context: PrivateContext
     /// ) throws {
     ///     contact.group = try recruit.gid.flatMap {
-    ///         try contact.context?.first(GroupEntity.self, where: \.gid, equals: $0)
+    ///         try context.first(GroupEntity.self, where: \.gid, equals: $0)
     ///     }
     /// }
     /// ```
     ///
-    /// **Isolation**: the queue of the private context, which is the object's ``ManagedObject/context``.
+    /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
     ///   - object: The object of the value.
     ///   - value: The value that was added or synced.
+    ///   - context: The private context of the batch.
     /// - Throws: Any error. After an error, the whole batch is rolled back.
-    open nonisolated func link(_ object: Object, from value: Value) throws {}
+    open nonisolated func link(_ object: Object, from value: Value, in context: PrivateContext) throws {}
 
     nonisolated open override class var entities: [ManagedObject.Type] { [Object.self] }
 
     open nonisolated override func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
         let object = try Self.key.findOrInsert(value, context)
-        try update(object, from: value)
+        try update(object, from: value, in: context)
         return object
     }
 
     open nonisolated override func onLink(
         _ object: ManagedObject, for value: Value, in context: PrivateContext
     ) throws {
-        if let object = object as? Object { try link(object, from: value) }
+        if let object = object as? Object { try link(object, from: value, in: context) }
     }
 
     open nonisolated override func onDelete(_ value: Value, in context: PrivateContext) throws {

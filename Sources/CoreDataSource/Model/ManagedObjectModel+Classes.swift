@@ -136,9 +136,9 @@ extension ManagedObjectModel {
     func checkClasses() throws(DataSourceError) {
         for name in classes.keys.sorted() {
             guard let object = classes[name] as? ManagedObject.Type,
-                let fault = DeclaredEntity.fault(of: object, in: self)
+                let problem = DeclaredEntity.classProblem(of: object, in: self)
             else { continue }
-            throw DataSourceError(.unreadableModel, fault, entityName: name)
+            throw DataSourceError(.unreadableModel, problem, entityName: name)
         }
     }
 }

@@ -115,6 +115,16 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// to this class, for example in `\.thread?.title`. Inherited properties are included.
     open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
 
+    /// The names of all attributes and relationships of the entity, including inherited ones; nil if the class does not know them.
+    ///
+    /// ``FetchPredicate/init(format:_:)`` checks the names in a format against them. Classes with `@StoredEntity` and classes
+    /// that the plugin generates know the names. If you write a class by hand, you need not override this property: the fetch
+    /// then checks the names.
+    open class var propertyNames: Set<String>? {
+        guard DeclaredEntity.own(of: self) != nil else { return nil }
+        return Set(attributeKeyPaths.values).union(relationshipKeyPaths.values)
+    }
+
     /// The class's description of its entity; nil for a class that is not declared with `@StoredEntity`.
     open class var declaredEntity: DeclaredEntity? { nil }
 

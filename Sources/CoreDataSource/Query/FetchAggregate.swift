@@ -67,7 +67,7 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     /// let count = try context.aggregate(ObjectRequest<ContactEntity>(), .count())
     /// // 3
     /// ```
-    public static func count() -> FetchAggregate where Result == Int64 { FetchAggregate(.count, nil) }
+    public static func count() -> FetchAggregate where Result == Int { FetchAggregate(.count, nil) }
 
     /// The number of objects whose attribute is not nil.
     ///
@@ -77,7 +77,7 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     /// ```
     public static func count<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
-    ) -> FetchAggregate where Result == Int64 { FetchAggregate(.count, keyPath) }
+    ) -> FetchAggregate where Result == Int { FetchAggregate(.count, keyPath) }
 
     /// The sum of an attribute; zero if no object has a value.
     ///

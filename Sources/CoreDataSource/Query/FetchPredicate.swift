@@ -104,9 +104,11 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   - format: The predicate as a string, with the syntax above.
     ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
     ///     values; nil. An argument is always a value, never a piece of the format.
-    /// - Throws: `unreadablePredicate`, with the line and the column in the format.
+    /// - Throws: `unreadablePredicate`, with the line and the column in the format. `unknownAttribute` if the entity has no such
+    ///   attribute or relationship, with the names that it has. For a class that does not know these names, the fetch throws
+    ///   this error instead; see ``ManagedObject/propertyNames``.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
-        tree = try PredicateTree(format: format, arguments: arguments)
+        try self.init(format: format, arguments: arguments)
     }
 
     /// Makes a predicate from a format string and an array of arguments; see ``init(format:_:)``.
@@ -116,9 +118,10 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///     format: "age >= %@ AND name == %@", arguments: [18, "Guan Yu"])
     /// ```
     ///
-    /// - Throws: `unreadablePredicate`, with the line and the column in the format.
+    /// - Throws: The errors of ``init(format:_:)``.
     public init(format: String, arguments: [(any Sendable)?]) throws {
         tree = try PredicateTree(format: format, arguments: arguments)
+        try tree.checkNames(of: Object.self)
     }
 
     /// The predicate as a format string. An equal predicate can be made from the string.

@@ -63,16 +63,19 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///     `invalidRequest`.
     ///   - offset: The number of objects to skip; 0 by default.
     ///   - cursor: The end of the previous page; nil, the default, to begin with the first object.
+    ///   - prefetch: The relationships to read together with the objects; none by default. See ``prefetch``.
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [],
-        limit: Int? = nil, offset: Int = 0, after cursor: FetchCursor? = nil
+        limit: Int? = nil, offset: Int = 0, after cursor: FetchCursor? = nil,
+        prefetch: [any PartialKeyPath<Object> & Sendable] = []
     ) {
         self.predicate = predicate
         self.order = order
         self.limit = limit
         self.offset = offset
         after = cursor
+        self.prefetch = prefetch
         includesSubentities = true
         isDistinct = false
     }
@@ -91,13 +94,16 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///   - limit: The largest number of objects; nil, the default, for all.
     ///   - offset: The number of objects to skip; 0 by default.
     ///   - cursor: The end of the previous page; nil, the default, to begin with the first object.
+    ///   - prefetch: The relationships to read together with the objects; none by default. See ``prefetch``.
     @_disfavoredOverload
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
-        order: [SortDescriptor<Object>], limit: Int? = nil, offset: Int = 0, after cursor: FetchCursor? = nil
+        order: [SortDescriptor<Object>], limit: Int? = nil, offset: Int = 0, after cursor: FetchCursor? = nil,
+        prefetch: [any PartialKeyPath<Object> & Sendable] = []
     ) {
         self.init(
-            type, where: predicate, order: order.map { FetchOrder($0) }, limit: limit, offset: offset, after: cursor)
+            type, where: predicate, order: order.map { FetchOrder($0) }, limit: limit, offset: offset, after: cursor,
+            prefetch: prefetch)
     }
 
     /// Checks the limit and the offset.

@@ -32,5 +32,7 @@ struct Group: Sendable {
 final class GroupDataSource: KeyedDataSource<Group, GroupEntity> {
     nonisolated override class var key: ObjectKey<Group, GroupEntity> { ObjectKey(\.gid, \.gid) }
 
-    nonisolated override func update(_ entity: GroupEntity, from group: Group) { entity.name = group.name }
+    nonisolated override func update(_ entity: GroupEntity, from group: Group, in context: PrivateContext) {
+        entity.name = group.name
+    }
 }

@@ -14,6 +14,8 @@ struct EntityPlan {
     var inheritedRelationships: [RelationshipPlan] = []
     /// The ancestors whose properties the author writes. The generator does not know the key paths of these properties.
     var manualAncestors: [String]
+    /// The names of all attributes and relationships of the entity, including inherited ones and those without a property.
+    var propertyNames: [String] = []
     /// Whether the entity is the destination of a to-one relationship.
     var isDestination = false
     /// The reason why no code is generated, although the model requests code.
@@ -47,6 +49,9 @@ extension ModelPlan {
         }
         if entity.codeGeneration != .manual {
             (plan.list, plan.relationships) = properties(of: ancestorsWithoutClass + [entity], after: plan)
+        }
+        plan.propertyNames = model.lineage(of: entity).reversed().flatMap { entity in
+            entity.attributes.map(\.name) + entity.relationships.map(\.name)
         }
         plan.isDestination = model.entities.contains { source in
             source.relationships.contains { !$0.isToMany && $0.destinationName == entity.name }

@@ -56,7 +56,8 @@ enum ReservedNames {
     /// Names that a property must not have: words with a meaning after a dot, and the members of `ManagedObject`.
     static let members: Set<String> = [
         "self", "Self", "init", "Type", "Protocol", "Generated", "objectID", "isInserted", "isUpdated",
-        "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "calculatedAttribute",
+        "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "propertyNames", "attribute",
+        "calculatedAttribute",
         "setAttribute", "isNil", "setNil",
         "transformable", "setTransformable", "changedAttributes", "description", "context",
         "relatedObject", "setRelatedObject", "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths",

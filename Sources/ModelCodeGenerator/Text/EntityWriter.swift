@@ -36,6 +36,12 @@ struct EntityWriter {
                     writeOptionalKeyPaths(of: name, to: &$0)
                 }
             }
+            text.line()
+            text.block("\(access.prefix)override class var propertyNames: Set<String>? {") { text in
+                // A subclass that is written by hand has other properties.
+                text.line("guard entityName == \(entityName) else { return nil }")
+                writePropertyNames(to: &text)
+            }
             writeProperties(modifiers: "\(access.prefix)final ", to: &text)
         }
     }
@@ -126,6 +132,13 @@ struct EntityWriter {
         text.block("[", closing: "]") { text in
             text.wrappedList(
                 properties.map { "\\\(name)?.?.\(Identifier.escaped($0.property)): \(StringLiteral.of($0.name))," })
+        }
+    }
+
+    private func writePropertyNames(to text: inout SourceWriter) {
+        if plan.propertyNames.isEmpty { return text.line("return []") }
+        text.block("return [", closing: "]") { text in
+            text.wrappedList(plan.propertyNames.map { "\(StringLiteral.of($0))," })
         }
     }
 

@@ -4,7 +4,8 @@ package enum ReservedMembers {
     package static let names: Set<String> = [
         "self", "Self", "init", "Type", "Protocol", "objectID", "isInserted", "isUpdated", "isDeleted", "hasChanges",
         "entityName",
-        "attributeKeyPaths", "attribute", "calculatedAttribute", "derivedAttribute", "setAttribute", "isNil", "setNil",
+        "attributeKeyPaths", "propertyNames", "attribute", "calculatedAttribute", "derivedAttribute", "setAttribute",
+        "isNil", "setNil",
         "transformable", "setTransformable", "changedAttributes", "description", "context", "relatedObject",
         "setRelatedObject",
         "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths", "optionalKeyPaths", "hash",

@@ -108,6 +108,8 @@ package protocol QueriedObject: AnyObject, SendableMetatype {
     static var attributeKeyPaths: [AnyKeyPath: String] { get }
     /// The relationship that each key path of the class leads to.
     static var relationshipKeyPaths: [AnyKeyPath: String] { get }
+    /// The names of all properties of the entity in the model; nil if the class does not know them.
+    static var propertyNames: Set<String>? { get }
     /// The attribute or relationship that each key path of an optional object of the class leads to.
     static var optionalKeyPaths: [AnyKeyPath: String] { get }
     /// The key path of the object's id. Objects are compared by their ids.

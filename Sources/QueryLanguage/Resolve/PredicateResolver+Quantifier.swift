@@ -61,8 +61,8 @@ extension PredicateResolver {
 
     // MARK: Collections
 
-    /// A variable for the elements of a collection. No variable of a format can have this name.
-    private var elementName: String { "_\(scope?.depth ?? 0)" }
+    /// A variable for the elements of a collection. No variable of a format has this name, because the name has a space.
+    private var elementName: String { "element \(scope?.depth ?? 0)" }
 
     /// Splits a key path after its first to-many relationship; nil if there is none.
     private func splitAtCollection(

@@ -161,7 +161,9 @@ private class PersonDataSource: DataSource<PersonValue> {
 private final class KeyedPersonDataSource: KeyedDataSource<PersonValue, ContactEntity> {
     override class var key: ObjectKey<PersonValue, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    override func update(_ contact: ContactEntity, from person: PersonValue) { contact.name = person.name }
+    override func update(_ contact: ContactEntity, from person: PersonValue, in context: PrivateContext) {
+        contact.name = person.name
+    }
 }
 
 private final class CountingDataSource: PersonDataSource {
@@ -265,9 +267,9 @@ private final class StampDataSource: DataSource<String> {
 private final class LinkingDataSource: KeyedDataSource<PersonValue, ContactEntity> {
     override class var key: ObjectKey<PersonValue, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    override func update(_ contact: ContactEntity, from person: PersonValue) throws {
+    override func update(_ contact: ContactEntity, from person: PersonValue, in context: PrivateContext) throws {
         contact.name = person.name
-        let group = try contact.context?.first(GroupEntity.self, where: \.gid, equals: person.group ?? "")
+        let group = try context.first(GroupEntity.self, where: \.gid, equals: person.group ?? "")
         guard let group else { throw Poison() }
         contact.group = group
     }

@@ -12,12 +12,12 @@ struct FolderValue: Sendable {
 private final class FolderDataSource: KeyedDataSource<FolderValue, Folder> {
     override class var key: ObjectKey<FolderValue, Folder> { ObjectKey(\.key, \.key) }
 
-    override func update(_ folder: Folder, from value: FolderValue) {}
+    override func update(_ folder: Folder, from value: FolderValue, in context: PrivateContext) {}
 
-    override func link(_ folder: Folder, from value: FolderValue) throws {
+    override func link(_ folder: Folder, from value: FolderValue, in context: PrivateContext) throws {
         if value.key == "poison" { throw Poison() }
         folder.parent = try value.parent.flatMap {
-            try folder.context?.first(Folder.self, where: \.key, equals: $0)
+            try context.first(Folder.self, where: \.key, equals: $0)
         }
     }
 }

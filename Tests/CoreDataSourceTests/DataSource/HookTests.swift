@@ -26,7 +26,7 @@ struct HookTests {
     @Test func aKeyedSourceMustSayWhatAValueMeans() async throws {
         try await withContainer { container, _ in
             let silent = try container.dataSource(SilentKeyedDataSource.self)
-            await expectMissing("update(_:from:)") { try await silent.add(ContactData(uid: "a", name: "b")) }
+            await expectMissing("update(_:from:in:)") { try await silent.add(ContactData(uid: "a", name: "b")) }
             #expect(try silent.count(ContactEntity.self) == 0)
         }
     }

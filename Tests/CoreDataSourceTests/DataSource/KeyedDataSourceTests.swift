@@ -6,7 +6,7 @@ import Testing
 private final class KeyedContacts: KeyedDataSource<ContactData, ContactEntity> {
     override class var key: ObjectKey<ContactData, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    override func update(_ contact: ContactEntity, from data: ContactData) throws {
+    override func update(_ contact: ContactEntity, from data: ContactData, in context: PrivateContext) throws {
         if data.name == "poison" { throw Poison() }
         contact.name = data.name
         contact.phone = data.phone
@@ -17,7 +17,9 @@ private final class KeyedContacts: KeyedDataSource<ContactData, ContactEntity> {
 private final class NamedContacts: KeyedDataSource<ContactData, ContactEntity> {
     override class var key: ObjectKey<ContactData, ContactEntity> { ObjectKey(\.name, \.phone) }
 
-    override func update(_ contact: ContactEntity, from data: ContactData) { contact.uid = data.uid }
+    override func update(_ contact: ContactEntity, from data: ContactData, in context: PrivateContext) {
+        contact.uid = data.uid
+    }
 }
 
 /// What follows from a key on each side.

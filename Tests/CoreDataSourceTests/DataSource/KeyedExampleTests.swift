@@ -11,7 +11,9 @@ import Testing
     final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
         nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-        nonisolated override func update(_ entity: ContactEntity, from contact: Contact) { entity.name = contact.name }
+        nonisolated override func update(_ entity: ContactEntity, from contact: Contact, in context: PrivateContext) {
+            entity.name = contact.name
+        }
     }
 
     @Test func valuesAreAddedByTheirKey() async throws {

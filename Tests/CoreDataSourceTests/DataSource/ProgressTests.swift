@@ -93,5 +93,7 @@ struct ProgressTests {
 private final class KeyedContacts: KeyedDataSource<ContactData, ContactEntity> {
     override class var key: ObjectKey<ContactData, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    override func update(_ contact: ContactEntity, from data: ContactData) { contact.name = data.name }
+    override func update(_ contact: ContactEntity, from data: ContactData, in context: PrivateContext) {
+        contact.name = data.name
+    }
 }

@@ -34,12 +34,12 @@ struct LiveAggregateTests {
 
     /// The aggregates of a request, and the groups.
     private struct Followed {
-        typealias Totals = (Int64, Int64, Int64, Double?, Decimal, Int64?, Int64?, Decimal?, Date?, String?)
+        typealias Totals = (Int, Int, Int64, Double?, Decimal, Int64?, Int64?, Decimal?, Date?, String?)
         let request: ObjectRequest<MailMessage>
         let totals: LiveAggregate<Totals>
-        let unread: LiveAggregate<Int64>
-        let threads: LiveAggregate<[String?: (Int64, Int64)]>
-        let sizes: LiveAggregate<[Int64: (Int64, Date?)]>
+        let unread: LiveAggregate<Int>
+        let threads: LiveAggregate<[String?: (Int, Int64)]>
+        let sizes: LiveAggregate<[Int64: (Int, Date?)]>
 
         @MainActor init(_ mail: MailDataSource, _ request: ObjectRequest<MailMessage>) throws {
             self.request = request
@@ -58,20 +58,20 @@ struct LiveAggregateTests {
             let prices = all.compactMap(\.price)
             let least = { (one: String, other: String) in one.utf8.lexicographicallyPrecedes(other.utf8) }
             let plain: Totals = (
-                Int64(all.count), Int64(all.count { $0.subject != nil }), sum,
+                all.count, all.count { $0.subject != nil }, sum,
                 all.isEmpty ? nil : Double(sum) / Double(all.count), prices.reduce(0, +), sizes.min(), sizes.max(),
                 prices.max(), all.compactMap(\.sent).min(), all.compactMap(\.subject).max(by: least)
             )
             var found: [String] = []
             if "\(totals.value)" != "\(plain)" { found.append("\(totals.value) instead of \(plain)") }
-            if unread.value != Int64(all.count) { found.append("\(unread.value) instead of \(all.count)") }
+            if unread.value != all.count { found.append("\(unread.value) instead of \(all.count)") }
             let byThread = Dictionary(grouping: all) { $0.thread?.title }.mapValues {
-                "\((Int64($0.count), $0.map(\.size).reduce(0, +)))"
+                "\(($0.count, $0.map(\.size).reduce(0, +)))"
             }
             let threads = threads.value.mapValues { "\($0)" }
             if threads != byThread { found.append("\(threads) instead of \(byThread)") }
             let bySize = Dictionary(grouping: all, by: \.size).mapValues {
-                "\((Int64($0.count), $0.compactMap(\.sent).max()))"
+                "\(($0.count, $0.compactMap(\.sent).max()))"
             }
             let shown = self.sizes.value.mapValues { "\($0)" }
             if shown != bySize { found.append("\(shown) instead of \(bySize)") }
@@ -152,11 +152,11 @@ struct LiveAggregateTests {
             for sender in try context.fetch(Sender.self) { sender.number += 10 }
             try context.insert(Sender.self).key = "lost"
         }
-        #expect("\(totals.value)" == "\((Int64(4), Int64(33), Int64?(12)))")
+        #expect("\(totals.value)" == "\((4, Int64(33), Int64?(12)))")
         await container.discardPending()
         store.fail(with: nil)
         await container.mainTier.waitForLists()
-        #expect("\(totals.value)" == "\((Int64(3), Int64(3), Int64?(2)))")
+        #expect("\(totals.value)" == "\((3, Int64(3), Int64?(2)))")
         #expect(totals.lastUpdateReason.kind == .rolledBack)
         try await container.close()
     }
@@ -167,7 +167,7 @@ struct LiveAggregateTests {
         let contacts = try one.dataSource(ContactDataSource.self)
         let followed = try other.dataSource(ContactDataSource.self)
         let totals = try followed.liveAggregate(ObjectRequest(ContactEntity.self), .count(), .max(\.name))
-        func wait(until count: Int64, _ name: String?) async throws {
+        func wait(until count: Int, _ name: String?) async throws {
             while totals.value.0 != count || totals.value.1 != name {
                 await withCheckedContinuation { continuation in
                     let isResumed = Shared(false)

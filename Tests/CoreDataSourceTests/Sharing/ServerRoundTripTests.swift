@@ -7,7 +7,7 @@ import Testing
 private final class KeyedContacts: KeyedDataSource<ContactData, ContactEntity> {
     override class var key: ObjectKey<ContactData, ContactEntity> { ObjectKey(\.uid, \.uid) }
 
-    override func update(_ contact: ContactEntity, from data: ContactData) {
+    override func update(_ contact: ContactEntity, from data: ContactData, in context: PrivateContext) {
         contact.name = data.name
         contact.phone = data.phone
     }

@@ -30,6 +30,7 @@ open class ManagedObject {
     open class var attributeKeyPaths: [AnyKeyPath: String] { [:] }
     open class var relationshipKeyPaths: [AnyKeyPath: String] { [:] }
     open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
+    open class var propertyNames: Set<String>? { nil }
 
     public final func editTogether(_ body: () -> Void) { body() }
 

@@ -46,7 +46,7 @@ import Testing
     private func update() throws {
         var lock = FileManager.default.fileExists(atPath: lockFile.path) ? try lock() : ModelLock()
         var locked = LockedModel(try ModelReader.read(bundle, followsVersions: false).model, path: path)
-        locked.keep([lock.model(at: path)].compactMap(\.self))
+        locked.keepEarlierModels([lock.model(at: path)].compactMap(\.self))
         lock.put(locked)
         try FileManager.default.createDirectory(
             at: lockFile.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -161,7 +161,7 @@ import Testing
         let theirs = try lock()
         try write("a b c")
         var merged = LockedModel(try ModelReader.read(bundle).model, path: path)
-        merged.keep([ours, theirs].compactMap { $0.model(at: path) })
+        merged.keepEarlierModels([ours, theirs].compactMap { $0.model(at: path) })
         #expect(merged.earlier.map(\.canonicalForm) == base.models.map(\.canonicalForm))
     }
 
@@ -237,7 +237,7 @@ extension LockedVersionsTests {
             for words in ["name=\"name\"", "name=\"title\" elementID=\"name\""] {
                 try write(attribute(words), to: path)
                 var locked = LockedModel(try ModelReader.read(bundle, followsVersions: false).model, path: path)
-                locked.keep([lock.model(at: path)].compactMap(\.self))
+                locked.keepEarlierModels([lock.model(at: path)].compactMap(\.self))
                 lock.put(locked)
             }
             try deep.write(Data(lock.text.utf8), to: "model.lock")

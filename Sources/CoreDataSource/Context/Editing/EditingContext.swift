@@ -223,7 +223,7 @@ extension EditingContext {
     ) throws(DataSourceError) {
         let link = try linkContext(pairs).insert(entity: pairs.layout, key: key)
         link.setLink(pairs.own, first.object, position: first.position)
-        link.setLink(pairs.second, second.object, position: second.position)
+        link.setLink(pairs.other, second.object, position: second.position)
         link.checkedConstraint = 0
     }
 

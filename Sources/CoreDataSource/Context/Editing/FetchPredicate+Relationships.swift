@@ -122,10 +122,27 @@ extension FetchPredicate {
 
     private static func some(_ keyPath: AnyKeyPath, _ predicate: PredicateTree) -> Self {
         named(keyPath) { objects in
-            let variable = "_any\(predicate.subqueryDepth)"
+            let variable = predicate.unusedVariable
             return .anyMatches(objects, variable, predicate.node.qualified(variable))
         }
     }
+}
+
+/// Matches the object with the given id.
+///
+/// ```swift
+/// let others = try mail.fetch(
+///     MessageEntity.self,
+///     where: \.thread == thread && !(\.objectID == message.objectID))
+/// ```
+///
+/// - Parameters:
+///   - keyPath: `\.objectID`. With another property, the fetch throws `unknownAttribute`.
+///   - id: The id. The id of a deleted object, or of another entity, matches nothing.
+public func == <Object: ManagedObject>(
+    keyPath: KeyPath<Object, ManagedObjectID>, id: ManagedObjectID
+) -> FetchPredicate<Object> {
+    .isIn(keyPath, [id])
 }
 
 /// Matches if the relationship leads to the object with the given id. Nil matches a relationship without an object.
@@ -206,16 +223,20 @@ extension FetchValue {
 }
 
 extension PredicateTree {
-    /// The depth of nested subqueries. The depth makes the name of each subquery's variable unique.
-    fileprivate var subqueryDepth: Int {
-        var deepest = 0
-        var rest: [(part: Node.Part, depth: Int)] = [(.node(node), 0)]
-        while let (part, depth) = rest.popLast() {
-            deepest = max(deepest, depth)
-            let isSubquery = if case .expression(.subquery) = part { true } else { false }
-            for inner in part.parts { rest.append((inner, isSubquery ? depth + 1 : depth)) }
+    /// The name of a variable that the predicate does not use.
+    fileprivate var unusedVariable: String {
+        var names: Set<String> = []
+        var rest: [Node.Part] = [.node(node)]
+        while let part = rest.popLast() {
+            switch part {
+            case .expression(.subquery(_, let name, _)), .expression(.variable(let name)): names.insert(name)
+            default: break
+            }
+            rest += part.parts
         }
-        return deepest
+        var number = 0
+        while names.contains("_any\(number)") { number += 1 }
+        return "_any\(number)"
     }
 }
 

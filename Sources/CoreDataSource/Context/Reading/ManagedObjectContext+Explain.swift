@@ -133,8 +133,13 @@ extension ManagedObjectContext {
             )
         }
         if !plan.query.sort.isEmpty && steps.contains(where: { $0.contains("TEMP B-TREE") }) {
+            // Related and calculated values are not stored in the rows that are sorted.
+            let isIndexable = !plan.query.sort.contains { JoinedColumn.isJoined($0.column) }
             warnings.append(
-                "All matching rows of \(entity) are sorted before the first row is returned. Add a fetch index on the attributes of the sort order."
+                "All matching rows of \(entity) are sorted before the first row is returned. "
+                    + (isIndexable
+                        ? "Add a fetch index on the attributes of the sort order."
+                        : "No index can prevent this, because the order has values of related objects. Order by a stored attribute, or narrow the predicate.")
             )
         }
         return warnings

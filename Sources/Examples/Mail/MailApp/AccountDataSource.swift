@@ -17,7 +17,8 @@ package struct Account: Sendable, Hashable {
 package final class AccountDataSource: KeyedDataSource<Account, AccountEntity> {
     package nonisolated override class var key: ObjectKey<Account, AccountEntity> { ObjectKey(\.address, \.address) }
 
-    package nonisolated override func update(_ entity: AccountEntity, from account: Account) {
+    package nonisolated override func update(_ entity: AccountEntity, from account: Account, in context: PrivateContext)
+    {
         entity.name = account.name
     }
 
@@ -81,7 +82,7 @@ package final class MailboxDataSource: DataSource<Mailbox> {
 @MainActor
 package final class UnreadBadges {
     private let messages: MessageDataSource
-    private var counts: [ManagedObjectID: LiveAggregate<Int64>] = [:]
+    private var counts: [ManagedObjectID: LiveAggregate<Int>] = [:]
 
     package init(_ messages: MessageDataSource) {
         self.messages = messages
@@ -89,7 +90,7 @@ package final class UnreadBadges {
 
     /// Returns the number of unread messages of a mailbox. The first call for a mailbox counts the messages. Afterwards, every
     /// save updates the number.
-    package func count(_ mailbox: ManagedObjectID) throws -> Int64 {
+    package func count(_ mailbox: ManagedObjectID) throws -> Int {
         if let count = counts[mailbox] { return count.value }
         let count = try messages.liveAggregate(
             ObjectRequest(MessageEntity.self, where: \.mailbox == mailbox && \.isRead == false), .count())

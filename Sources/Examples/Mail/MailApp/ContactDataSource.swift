@@ -14,7 +14,8 @@ package struct Contact: Sendable, Hashable {
 package final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
     package nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.address, \.address) }
 
-    package nonisolated override func update(_ entity: ContactEntity, from contact: Contact) {
+    package nonisolated override func update(_ entity: ContactEntity, from contact: Contact, in context: PrivateContext)
+    {
         entity.name = contact.name
         entity.phone = contact.phone
     }

@@ -13,7 +13,7 @@ package struct Label: Sendable, Hashable {
 package final class LabelDataSource: KeyedDataSource<Label, LabelEntity> {
     package nonisolated override class var key: ObjectKey<Label, LabelEntity> { ObjectKey(\.name, \.name) }
 
-    package nonisolated override func update(_ entity: LabelEntity, from label: Label) {
+    package nonisolated override func update(_ entity: LabelEntity, from label: Label, in context: PrivateContext) {
         entity.word = label.word
     }
 

@@ -42,7 +42,7 @@ package struct MailStore {
     }
 
     /// The number and the total size of all messages, for the last line of a window.
-    package func totals() throws -> LiveAggregate<(Int64, Int64)> {
+    package func totals() throws -> LiveAggregate<(Int, Int64)> {
         try messages.liveAggregate(ObjectRequest(MessageEntity.self), .count(), .sum(\.size))
     }
 

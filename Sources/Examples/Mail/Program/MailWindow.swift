@@ -23,7 +23,7 @@ final class MailWindow {
     let sidebar: LiveList<MailboxEntity>
     let labels: LiveList<LabelEntity>
     private let badges: UnreadBadges
-    private let totals: LiveAggregate<(Int64, Int64)>
+    private let totals: LiveAggregate<(Int, Int64)>
     private let now: Date
     var content: Content?
     var title = ""
@@ -79,12 +79,12 @@ final class MailWindow {
         rows.append(Line("Labels", .strong))
         for (index, label) in labels.snapshot.enumerated() {
             let count = labels.object(index)?.messages.count ?? 0
-            rows.append(sidebarRow(label.name, label.id, count: Int64(count), .accent))
+            rows.append(sidebarRow(label.name, label.id, count: count, .accent))
         }
         return rows
     }
 
-    private func sidebarRow(_ name: String, _ id: ManagedObjectID, count: Int64, _ style: Style) -> Line {
+    private func sidebarRow(_ name: String, _ id: ManagedObjectID, count: Int, _ style: Style) -> Line {
         var isSelected = false
         if case .messages(_, let mailbox) = content { isSelected = mailbox.objectID == id }
         var line = Line(isSelected ? "▸ " : "  ", .accent)
@@ -108,7 +108,7 @@ final class MailWindow {
             var calendar = Calendar(identifier: .gregorian)
             calendar.timeZone = .gmt
             let rows = messageRows(list, calendar)
-            return Pane(title: "Search: \(word) (\(Int64(list.count).grouped) found)", footer: footer, rows: rows)
+            return Pane(title: "Search: \(word) (\(list.count.grouped) found)", footer: footer, rows: rows)
         case .form(let lines): return Pane(title: "Contact", footer: footer, rows: lines)
         case nil: return Pane(title: "No mailbox", footer: footer, rows: [])
         }

@@ -103,7 +103,7 @@ final class Scenes {
         let report = try await store.messages.refresh(home, from: server.listing(home))
         window.sentence += " A sync made the mailbox equal to the server's listing: "
         window.sentence += "\(report.inserted) new, \(report.updated) changed, \(report.deleted) gone, "
-        window.sentence += "\(Int64(report.unchanged).grouped) not written."
+        window.sentence += "\(report.unchanged.grouped) not written."
         try await show(seconds: 1.8)
     }
 
@@ -169,7 +169,7 @@ final class Scenes {
         guard let account = server.accounts.last else { return }
         try open(home)
         let report = try await store.accounts.delete(account)
-        window.sentence += " \(Int64(report.deleted).grouped) objects are gone."
+        window.sentence += " \(report.deleted.grouped) objects are gone."
         try await show(seconds: 2.5)
     }
 

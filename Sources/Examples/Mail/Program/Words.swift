@@ -49,7 +49,7 @@ extension Calendar {
     }
 }
 
-extension Int64 {
+extension BinaryInteger {
     /// The number with separators, such as `12,345`.
     var grouped: String {
         let digits = String(self)
@@ -57,7 +57,9 @@ extension Int64 {
             index > 0 && (digits.count - index).isMultiple(of: 3) ? ",\(digit)" : "\(digit)"
         }.joined()
     }
+}
 
+extension Int64 {
     /// A number of bytes, such as `310 kB` or `1.3 MB`.
     var byteCount: String {
         if self < 1_000_000 { return "\((self + 500) / 1000) kB" }

@@ -5,7 +5,9 @@ internal import DebianControl
 final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> {
     nonisolated override class var key: ObjectKey<MaintainerRecord, Maintainer> { ObjectKey(\.key, \.key) }
 
-    nonisolated override func update(_ maintainer: Maintainer, from record: MaintainerRecord) {
+    nonisolated override func update(
+        _ maintainer: Maintainer, from record: MaintainerRecord, in context: PrivateContext
+    ) {
         maintainer.name = record.name
         maintainer.email = record.email
         maintainer.packageCount = Int32(clamping: record.packageCount)

@@ -4,10 +4,10 @@ import CoreDataSource
 @MainActor
 struct ReplayTotals {
     private let request = ObjectRequest(Letter.self, where: \.subject < "5")
-    private let extremes: LiveAggregate<(Int64, String?, String?)>
-    private let subjects: LiveAggregate<[String: Int64]>
-    private let topics: LiveAggregate<[String?: Int64]>
-    private let topicCount: LiveAggregate<Int64>
+    private let extremes: LiveAggregate<(Int, String?, String?)>
+    private let subjects: LiveAggregate<[String: Int]>
+    private let topics: LiveAggregate<[String?: Int]>
+    private let topicCount: LiveAggregate<Int>
 
     init(_ letters: LetterDataSource) throws {
         extremes = try letters.liveAggregate(request, .count(), .min(\.subject), .max(\.subject))
@@ -20,13 +20,13 @@ struct ReplayTotals {
         let all = try letters.main.fetch(Letter.self)
         let some = all.filter { $0.subject < "5" }
         var found: [String] = []
-        let plain = (Int64(some.count), some.map(\.subject).min(), some.map(\.subject).max())
+        let plain = (some.count, some.map(\.subject).min(), some.map(\.subject).max())
         if extremes.value != plain { found.append("totals: \(extremes.value) instead of \(plain)") }
-        let bySubject = Dictionary(grouping: all, by: \.subject).mapValues { Int64($0.count) }
+        let bySubject = Dictionary(grouping: all, by: \.subject).mapValues(\.count)
         if subjects.value != bySubject { found.append("totals: \(subjects.value) instead of \(bySubject)") }
-        let byTopic = Dictionary(grouping: some) { $0.topic?.title }.mapValues { Int64($0.count) }
+        let byTopic = Dictionary(grouping: some) { $0.topic?.title }.mapValues(\.count)
         if topics.value != byTopic { found.append("totals: \(topics.value) instead of \(byTopic)") }
-        let count = Int64(try letters.main.fetch(Topic.self).count { $0.title != "3" })
+        let count = try letters.main.fetch(Topic.self).count { $0.title != "3" }
         if topicCount.value != count { found.append("totals: \(topicCount.value) instead of \(count) topics") }
         return found
     }

@@ -26,8 +26,8 @@ struct TierAnswers: Equatable, Sendable {
     }
 
     struct Totals: Equatable, Sendable {
-        var count: Int64
-        var names: Int64
+        var count: Int
+        var names: Int
         var sum: Int64
         var average: Double?
         var price: Decimal?
@@ -37,7 +37,7 @@ struct TierAnswers: Equatable, Sendable {
 
     struct Group: Equatable, Sendable {
         var name: Text
-        var count: Int64
+        var count: Int
         var greatest: Int64?
     }
 
@@ -150,7 +150,7 @@ extension ObjectRequest {
 extension TierAnswers.Totals {
     fileprivate init(
         _ all: (
-            count: Int64, names: Int64, sum: Int64, average: Double?, price: Decimal?, least: String?, greatest: Int64?
+            count: Int, names: Int, sum: Int64, average: Double?, price: Decimal?, least: String?, greatest: Int64?
         )
     ) {
         self.init(
@@ -168,7 +168,7 @@ extension TierAnswers.Totals {
             if case .text(let text) = question.value("price", row) { Decimal(string: text) } else { nil }
         }
         self.init(
-            count: Int64(rows.count), names: Int64(names.count), sum: sum,
+            count: rows.count, names: names.count, sum: sum,
             average: shorts.isEmpty ? nil : Double(shorts.reduce(0, +)) / Double(shorts.count), price: prices.max(),
             least: TierAnswers.Text(names.min { $0.utf8.lexicographicallyPrecedes($1.utf8) }),
             greatest: rows.compactMap { question.long($0) }.max())

@@ -12,7 +12,7 @@ struct NoteData: Equatable, Sendable {
 final class NoteDataSource: KeyedDataSource<NoteData, Note> {
     nonisolated override class var key: ObjectKey<NoteData, Note> { ObjectKey(\.id, \.id) }
 
-    nonisolated override func update(_ note: Note, from data: NoteData) {
+    nonisolated override func update(_ note: Note, from data: NoteData, in context: PrivateContext) {
         note.text = data.text
         note.createdAt = data.createdAt
         note.tagName = data.tagName

@@ -30,13 +30,13 @@ struct NoteText: ManagedObjectConvertible {
 final class NoteDataSource: KeyedDataSource<NoteData, Note> {
     nonisolated override class var key: ObjectKey<NoteData, Note> { ObjectKey(\.id, \.id) }
 
-    nonisolated override func update(_ note: Note, from data: NoteData) {
+    nonisolated override func update(_ note: Note, from data: NoteData, in context: PrivateContext) {
         note.text = data.text
         if note.isInserted { note.createdAt = Date(timeIntervalSinceReferenceDate: 0) }
     }
 
-    nonisolated override func link(_ note: Note, from data: NoteData) throws {
-        note.tagName = try note.context?.first(Tag.self, where: \.name, equals: data.text)?.name
+    nonisolated override func link(_ note: Note, from data: NoteData, in context: PrivateContext) throws {
+        note.tagName = try context.first(Tag.self, where: \.name, equals: data.text)?.name
     }
 
     // The data source's own state is main's.
