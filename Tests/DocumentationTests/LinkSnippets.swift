@@ -104,7 +104,9 @@ struct LinkSnippets {
             }
         }
         #expect(lines == ["a: [\"sql\", \"swift\"]"])
-        for await update in posts.updates(ObjectRequest(PostEntity.self, order: [.ascending(\.slug)])) {
+        for await update in posts.updates(
+            ObjectRequest(PostEntity.self, where: \.tags.count > 1, order: [.ascending(\.slug)]))
+        {
             for change in update.difference.changes { print(change.type, change.newIndex ?? 0) }
             print(update.snapshot.map(\.slug))
             if update.snapshot.count > 0 { break }

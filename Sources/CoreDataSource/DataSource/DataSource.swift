@@ -152,8 +152,8 @@ extension DataSourceError {
 /// Any data source, as a constraint for functions that take several data sources.
 ///
 /// ``PersistentContainer/perform(in:waitFor:_:)`` takes a parameter pack of data sources and passes a context for each data
-/// source. The type of the context is an associated type, because in Swift a type that does not depend on the pack cannot be
-/// repeated.
+/// source. The context is an associated type, because Swift expands a parameter pack only in a type that depends on the
+/// pack.
 ///
 /// Subclass ``DataSource`` instead of conforming to this protocol. A function that gets another conforming type traps.
 public nonisolated protocol DataSourceProtocol: AnyObject, Sendable {

@@ -17,8 +17,9 @@ struct TypeSpelling {
         needsFoundation = !parser.names.isDisjoint(with: Self.foundationTypes)
     }
 
-    /// Whether a name means any type, or is an Objective-C name. An Objective-C name is the prefix of a framework and a
-    /// capitalized word, such as `NSArray` and `UIColor`, but not `UID`.
+    /// Whether the name is refused: a name that stands for no specific type, such as `Any` or `Self`, or an Objective-C
+    /// name. An Objective-C name is the prefix of a framework and a capitalized word, such as `NSArray` and `UIColor`, but
+    /// not `UID`.
     private static func isObjectiveC(_ name: String) -> Bool {
         if ["Any", "AnyObject", "AnyHashable", "Self", "Type", "id"].contains(name) { return true }
         guard objectiveCPrefixes.contains(String(name.prefix(2))) else { return false }

@@ -29,12 +29,14 @@ package struct EntityNames: Sendable, Hashable {
 }
 
 extension [EarlierVersion] {
-    /// Returns the version with the hash. Returns nil if there is no such version; names and identifiers then decide.
+    /// Returns the version with the hash. Returns nil if there is no such version; entities are then matched by their names
+    /// and renaming identifiers.
     func version(withHash hash: String) -> EarlierVersion? { first { $0.hashes.contains(hash) } }
 }
 
 extension EarlierVersion {
-    /// Returns the old paths of an entity's leaves, by their new paths. Returns nil if names and identifiers decide.
+    /// Returns the old paths of an entity's leaves, by their new paths. Returns nil if the version does not list the
+    /// entity; leaves are then matched by their names and renaming identifiers.
     func leafNames(in entityName: String) -> [[String]: [String]]? {
         propertyNames[entityName].map { names in
             names.reduce(into: [:]) { $0[$1.key.parts(separatedBy: ".")] = $1.value.parts(separatedBy: ".") }
@@ -67,9 +69,9 @@ extension ManagedObjectModel {
 /// Properties that are matched with the properties of an old model. Misleading identifiers of inherited properties are left
 /// out.
 ///
-/// An inherited property can keep the identifier of a renaming that is older than the old model. An entity that joins
-/// the hierarchy can bring an unrelated property whose name is that identifier. Leaving the identifier out keeps these
-/// two properties from being matched.
+/// For example, the inherited property `b` was called `a` in a version before the old model, and still has the identifier
+/// `a`. In the old model, an entity outside of the hierarchy has another property `a`. If this entity becomes a
+/// sub-entity, its `a` must not be matched with `b`, so the identifier of `b` is left out.
 extension MigrationSide {
     /// Returns the leaves of an entity, for matching with its leaves in an old model.
     ///

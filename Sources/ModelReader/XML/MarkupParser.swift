@@ -37,7 +37,7 @@ enum MarkupParser {
         case 42: "an attribute that occurs twice in one element"
         case 65: "a space is missing between attributes"
         case 68: "a name that XML does not allow"
-        case 76: "a tag is closed by one of another name"
+        case 76: "an element is closed by a tag with a different name"
         default: "error \(code)"
         }
     }

@@ -269,7 +269,7 @@ final class Connection: SQLConnection {
         let cause = cause ?? handle.map(Connection.message) ?? "The connection is closed."
         close()
         return DataSourceError(
-            .storeUnavailable, "The server does not answer. \(DataSourceError.afterLossMessage)",
+            .storeUnavailable, "The connection to the server is lost. \(DataSourceError.afterLossMessage)",
             cause: cause)
     }
 

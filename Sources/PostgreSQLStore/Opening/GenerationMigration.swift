@@ -178,7 +178,7 @@ struct GenerationMigration {
 }
 
 struct PostgreSQLDialect: SQLDialect {
-    // The server has other rules for the case of letters.
+    // PostgreSQL changes the case of letters by other rules than this library, so the client derives the strings.
     let derivesStrings = false
 
     func type(_ storage: ColumnStorage) -> String { storage.typeName }

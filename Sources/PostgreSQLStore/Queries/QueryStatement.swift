@@ -110,7 +110,8 @@ extension PredicateWriter {
             guard let name else { continue }
             columns.append(name + (key.isAscending ? " ASC NULLS FIRST" : " DESC NULLS LAST"))
         }
-        // Keys are never null; their index has the default order.
+        // The key needs no NULLS FIRST, because it is never null. PostgreSQL can use the index of the key only without
+        // NULLS FIRST.
         return (columns + [key]).joined(separator: ", ")
     }
 }

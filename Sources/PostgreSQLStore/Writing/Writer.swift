@@ -216,7 +216,7 @@ final class Writer {
         abandonEarlyWrite()
         try resolveOutcome(timeout: .zero)
         let connection = try connected()
-        // Set no limit, because counting and dropping large tables can take long.
+        // Set no limit, because counting and dropping large tables can take a long time.
         connection.responseTimeout = nil
         defer { connection.responseTimeout = opening.options.responseTimeout }
         let registry = try Registry(connection)
@@ -243,7 +243,7 @@ final class Writer {
         return try registry.withLock(opening.options.name) { () throws(DataSourceError) in
             guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
             let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)
-            // Another process might have reset the store instead, or opened the store since.
+            // The new generation may come from a reset by another process. Then it does not contain this member.
             guard try Members(connection, schema).contains(membership) else { return nil }
             return try opening.rejoined(connection, found, membership)
         }

@@ -64,7 +64,8 @@ extension PredicateResolver {
     /// A variable for the elements of a collection. No variable of a format has this name, because the name has a space.
     private var elementName: String { "element \(scope?.depth ?? 0)" }
 
-    /// Splits a key path after its first to-many relationship; nil if there is none.
+    /// Splits a key path after its first to-many relationship. Returns nil if there is none, or if a function such as
+    /// `@count` follows the relationship.
     private func splitAtCollection(
         _ expression: FetchExpression
     ) throws(DataSourceError) -> (objects: FetchExpression, rest: [String])? {
@@ -81,7 +82,8 @@ extension PredicateResolver {
         }
     }
 
-    /// Splits keys of the object of this scope after the first to-many relationship; nil if there is none.
+    /// Splits a path of keys, which starts at the object of this scope, after its first to-many relationship. Returns nil
+    /// if there is none, or if a function such as `@count` follows the relationship.
     private func split(_ path: [String]) -> (objects: [String], rest: [String])? {
         var layout = layout
         for (position, key) in path.enumerated() {

@@ -11,7 +11,7 @@ struct StoreProbe {
 
     init(_ connection: Connection) throws(DataSourceError) {
         self.connection = connection
-        // Strings are read and compared as UTF-8. In another encoding, all strings would differ.
+        // This library compares strings by their bytes in UTF-8. A database in UTF-16 would compare strings by other bytes.
         guard try connection.values("PRAGMA encoding") == [[.text("UTF-8")]] else {
             throw DataSourceError(
                 .foreignDatabase,

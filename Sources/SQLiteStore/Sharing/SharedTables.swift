@@ -70,7 +70,7 @@ enum SharedTables {
     /// Reads the row of `_feed`.
     ///
     /// - Parameter statement: The prepared statement for ``selectFeedSQL``.
-    /// - Throws: `storeCorrupt` if the row is missing, or if a number is out of range, so that no member can have written the
+    /// - Throws: `storeCorrupt` if the row is missing, or if a number in it is out of range: no member has written such a
     ///   row.
     static func feed(_ statement: Statement, _ connection: Connection) throws(DataSourceError) -> Feed {
         let code = statement.step()
@@ -102,8 +102,8 @@ enum SharedTables {
         }
     }
 
-    /// Removes the row of `_feed` if a number is out of range, so that no member can have written the row. No member uses these
-    /// numbers at that time.
+    /// Removes the row of `_feed` if a number in it is out of range: no member has written such a row. When this function
+    /// runs, no member uses the numbers of the feed.
     private static func repairFeed(_ connection: Connection) throws(DataSourceError) {
         do throws(DataSourceError) { _ = try feed(connection) } catch  where error.code == .storeCorrupt {
             try connection.run("DELETE FROM \"_feed\"")

@@ -44,8 +44,8 @@ struct DeleteRules {
 
     mutating func apply() throws {
         guard let graph = contexts.first(where: { !$0.deletions.isEmpty })?.stack.graph else { return }
-        // Rows are deleted without objects only if the batch has made no other change, because only the store is searched for
-        // these rows.
+        // Delete rows without making objects only if the batch has no changes except deletions: the search for these rows
+        // reads the store, and does not see changes of the batch.
         if !onlyCascades, contexts.allSatisfy({ $0.bulkChanges.isEmpty && $0.changed.allSatisfy(\.isDeleted) }) {
             let deleted = Set(contexts.lazy.flatMap(\.changed).map(\.layout.index))
             entitiesDeletedAsRows = graph.entitiesDeletedAsRows(byDeleting: deleted)

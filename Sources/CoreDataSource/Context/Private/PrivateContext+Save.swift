@@ -138,7 +138,7 @@ public struct SaveReport: Sendable, Hashable {
     public var updated: Int
     /// The number of deleted objects.
     public var deleted: Int
-    /// The number of values for which the hook returned nil.
+    /// The number of values for which ``DataSource/onAdd(_:in:)`` returned nil.
     public var ignored: Int
 
     /// Creates a report, for example for a comparison in a test.

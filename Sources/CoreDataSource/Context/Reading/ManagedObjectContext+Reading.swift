@@ -328,12 +328,12 @@ extension ManagedObjectContext {
         return plan.objectPredicate == nil ? found : plan.query.window(found)
     }
 
-    /// Returns the matching rows of several entities, including edits, and the number of the newest save that the rows include.
+    /// Returns the matching rows of several entities, including edits, and the number of a save. The rows include this save
+    /// and all earlier saves, and can include later saves.
     private func joinedRows(
         _ query: RowQuery, _ family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
         guard hasEdits(query, family) else { return try source.joinedRows(query, family, stack.layout) }
-        // The rows include this save, and maybe newer saves.
         let asOf = source.newestSave
         return (try Join(ContextView(context: self), query.budget).rows(query, family), asOf)
     }

@@ -116,7 +116,8 @@ package struct RelatedKeys: Sendable, Equatable {
         if let range = other.saves { record(range) }
     }
 
-    /// Whether the saves may have changed rows that a read finds unchanged.
+    /// Whether a comparison of two reads can miss a change of these saves: a later save may have changed the value back,
+    /// or the previous read already included the change.
     ///
     /// - Parameters:
     ///   - start: The number of the newest save that the previous read included.
@@ -126,10 +127,11 @@ package struct RelatedKeys: Sendable, Equatable {
         return saves.count > 1 || saves.lowerBound <= start || saves.upperBound < end
     }
 
-    /// Returns the keys of the list's rows whose relationships lead to a changed row, or led to a row through a changed row.
+    /// Returns the keys of the list's rows that are related to a changed row, or that had a link which was stored in a
+    /// changed row.
     ///
-    /// The search follows the relationships backward. If a row's relationship no longer leads to a changed row, then the row
-    /// itself or the row with the link has also changed.
+    /// The search follows the present links backward. If a link was removed, the row that stored the link has changed, too:
+    /// the list's own row, the related row, or a row of the join table. For the last two, ``ends`` has the removed link.
     ///
     /// - Parameter rows: All rows of the list, to search only these rows; nil to search the store. Searching only the list can
     ///   be much faster: a related row can have a hundred thousand owners, while a list with a limit shows ten rows.

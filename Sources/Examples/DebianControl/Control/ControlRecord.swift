@@ -14,7 +14,7 @@ public struct ControlRecord: Sendable {
 
     struct Field: Sendable {
         var name: Range<Int>
-        /// From the colon to the end of the last continuation line.
+        /// The bytes after the colon, to the end of the last continuation line.
         var value: Range<Int>
         var line: Int
     }

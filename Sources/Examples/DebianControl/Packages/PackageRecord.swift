@@ -30,10 +30,10 @@ public struct PackageRecord: Sendable, Hashable {
         public let alternatives: [PackageReference]
     }
 
-    /// Identifies a package in the spelling of apt: `name:architecture=version`.
+    /// Identifies a package in the notation of apt: `name:architecture=version`.
     public var key: String { "\(name):\(architecture)=\(version)" }
 
-    /// - Parameter record: A record of a parser whose leading field is `Package`.
+    /// - Parameter record: A record from a ``ControlParser`` with the leading field `Package`.
     /// - Throws: A fault for a missing, malformed or duplicate field.
     public init(_ record: ControlRecord) throws(ControlFault) {
         if let fault = record.fault { throw fault }
@@ -69,7 +69,7 @@ extension UInt8 {
 }
 
 extension ControlRecord {
-    /// The value of a field in a package's key. The value must be one word.
+    /// The value of a field in a package's key. The value must be one word, without the separators of a key.
     fileprivate func word(_ name: String, orEmpty: Bool) throws(ControlFault) -> String {
         guard let text = try folded(name) else {
             if orEmpty { return "" }
@@ -77,7 +77,7 @@ extension ControlRecord {
         }
         // Only a version can contain the characters that separate the parts of a key.
         if text.utf8.contains(where: { $0.isBlank || name != "Version" && $0.isKeySeparator }) {
-            throw ControlFault(line: line(of: name), message: "\(name) is not one word")
+            throw ControlFault(line: line(of: name), message: "\(name) contains a space, a colon or an equals sign")
         }
         return text
     }
