@@ -88,7 +88,7 @@ package struct StoredJoin: Sendable {
     package init?(_ table: StoredTable) {
         guard let relationship = table.layout.links else { return nil }
         let columns = table.layout.pairColumns(isReversed: false)
-        func end(_ column: LinkColumn) -> End {
+        func end(_ column: LinkColumns) -> End {
             End(
                 key: table.expressions[column.key], entity: column.entity.map { table.expressions[$0] },
                 position: column.position.map { table.expressions[$0] })

@@ -18,7 +18,7 @@ final class MailWorld {
         directory = try TemporaryDirectory()
         store = try await MailStore(.sqlite(directory.url.appending(component: "mail.sqlite")), user: "lin")
         server = SampleServer(messageCount: messageCount, now: Self.now)
-        try await store.addFolders(of: server)
+        try await store.addAllButMessages(of: server)
         if imports { try await store.messages.importAll(server.messages) }
     }
 

@@ -236,7 +236,7 @@ extension ManagedObject {
     ///
     /// The deferred values are still valid in this case: a save that changes them provides a whole row, and any other change
     /// makes all objects read their rows again.
-    final func hasDeferredValues(of newer: RowSnapshot) -> Bool {
+    final func holdsDeferredValues(missingIn newer: RowSnapshot) -> Bool {
         guard layout.hasDeferredValues(newer) else { return false }
         return layout.columns.indices.allSatisfy { column in
             if layout.deferredColumns.contains(column) {
@@ -372,7 +372,7 @@ extension ManagedObject {
     /// the new row only lacks deferred values that this row has.
     final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
         guard number > asOf || number == asOf && hasDeferredValues && !layout.hasDeferredValues(newer) else { return }
-        if hasDeferredValues(of: newer) { return }
+        if holdsDeferredValues(missingIn: newer) { return }
         row = newer
         asOf = number
     }

@@ -213,7 +213,7 @@ package final class LeaseKeeper: Sendable {
         let pending = state.withLock { $0.requestedHeldEntities }.filter { root?.hasPendingSaves(of: [$0]) ?? false }
         let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes, pending: pending) }
         answer(step)
-        guard !step.leaving.isEmpty, let root else { return stop(step.delay) }
+        guard !step.leaving.isEmpty, let root else { return endHandOver(nextAfter: step.delay) }
         root.flush { _ in self.queue.async { self.release(step.leaving, root) } }
         answerWhileFlushing()
     }
@@ -228,7 +228,7 @@ package final class LeaseKeeper: Sendable {
     }
 
     private func answerAgain() {
-        guard state.withLock({ $0.isLeaving }) else { return }
+        guard state.withLock({ $0.isHandingOverAnyLease }) else { return }
         answer(state.withLock { $0.nextAnswers(at: .now, sharing.leaseTimes) })
         answerWhileFlushing()
     }
@@ -249,10 +249,10 @@ package final class LeaseKeeper: Sendable {
             } catch {
                 state.withLock { $0.keep(released) }
                 delay = LeaseKeeper.retryDelay
-                if error.code == .storeClosed { return stop(nil) }
+                if error.code == .storeClosed { return endHandOver(nextAfter: nil) }
             }
         }
-        stop(delay)
+        endHandOver(nextAfter: delay)
     }
 
     /// The delay before the next try after the store could not be written.
@@ -264,7 +264,7 @@ package final class LeaseKeeper: Sendable {
         }
     }
 
-    private func stop(_ delay: Duration?) {
+    private func endHandOver(nextAfter delay: Duration?) {
         let (isHandOverRequested, isTimed) = state.withLock { state in
             (state.endHandOver(), delay.map { $0 > .zero && state.setTimer(.now + $0) } ?? false)
         }

@@ -285,7 +285,7 @@ extension LeaseState {
     }
 
     /// Whether any lease is being handed over. Saves under such a lease are committed first.
-    var isLeaving: Bool { leases.values.contains { $0.isLeaving } }
+    var isHandingOverAnyLease: Bool { leases.values.contains { $0.isLeaving } }
 
     /// Returns the answers that are due, and the long batches to report.
     mutating func nextAnswers(at now: ContinuousClock.Instant, _ times: LeaseTimes) -> Step {

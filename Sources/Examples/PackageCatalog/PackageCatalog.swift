@@ -23,12 +23,12 @@ struct PackageCatalog {
         switch arguments.command {
         case .help: print(Arguments.help, terminator: "")
         case .update: try await using(update(arguments)) { _ in }
-        case .list(let filter): try await using(stored(arguments)) { try $0.list(filter) }
-        case .delete(let names): try await using(stored(arguments)) { try await $0.delete(names) }
-        case .deleteMaintainers(let keys): try await using(stored(arguments)) { try await $0.deleteMaintainers(keys) }
-        case .depends(let name): try await using(stored(arguments)) { try $0.printDependencies(of: name) }
-        case .rdepends(let name): try await using(stored(arguments)) { try $0.printDependents(of: name) }
-        case .why(let name): try await using(stored(arguments)) { try $0.printReason(for: name) }
+        case .list(let filter): try await using(openCatalog(arguments)) { try $0.list(filter) }
+        case .delete(let names): try await using(openCatalog(arguments)) { try await $0.delete(names) }
+        case .deleteMaintainers(let keys): try await using(openCatalog(arguments)) { try await $0.deleteMaintainers(keys) }
+        case .depends(let name): try await using(openCatalog(arguments)) { try $0.printDependencies(of: name) }
+        case .rdepends(let name): try await using(openCatalog(arguments)) { try $0.printDependents(of: name) }
+        case .why(let name): try await using(openCatalog(arguments)) { try $0.printReason(for: name) }
         case .watch(let subject): try await watch(arguments, subject)
         }
     }
@@ -64,7 +64,7 @@ struct PackageCatalog {
 
     /// Opens an existing store. If the store was made for another model or database key, it is not reset, because a reset store
     /// would be empty.
-    private static func stored(_ arguments: Arguments) async throws -> Catalog {
+    private static func openCatalog(_ arguments: Arguments) async throws -> Catalog {
         if arguments.catalogLocation == .memory { return try await update(arguments) }
         if case .file(let file, _) = arguments.catalogLocation, !FileManager.default.fileExists(atPath: file.path) {
             throw CatalogError("There is no store \(file.path) yet. Run package-catalog to make the store.")

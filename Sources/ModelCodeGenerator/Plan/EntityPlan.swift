@@ -118,7 +118,7 @@ struct PropertyList {
     var omissions: [Omission] = []
 
     struct Omission {
-        var attributeName: String
+        var propertyName: String
         var reason: String
         /// Whether the author chose the type of the attribute.
         var isOfChosenType = false
@@ -168,22 +168,22 @@ extension ModelPlan {
         var list = RelationshipList()
         for entity in entities {
             let inherited = model.lineage(of: entity).dropFirst().reduce(0) { $0 + $1.relationships.count }
-            var typed: [(index: Int, relationship: RelationshipDescription)] = []
+            var stored: [(index: Int, relationship: RelationshipDescription)] = []
             for (index, relationship) in entity.relationships.enumerated() {
                 if model.linkStorage(of: RelationshipName(entity: entity.name, name: relationship.name)) == .none {
                     list.omissions.append(
                         .init(
-                            attributeName: relationship.name,
+                            propertyName: relationship.name,
                             reason: "a transient to-many relationship is not stored"))
                 } else {
-                    typed.append((inherited + index, relationship))
+                    stored.append((inherited + index, relationship))
                 }
             }
-            let claims = typed.map { entry in
+            let claims = stored.map { entry in
                 let name = ReservedNames.member(Identifier.sanitized(entry.relationship.name))
                 return (name, name == entry.relationship.name)
             }
-            for (entry, name) in zip(typed, scope.claim(each: claims)) {
+            for (entry, name) in zip(stored, scope.claim(each: claims)) {
                 let relationship = entry.relationship
                 list.relationships.append(
                     RelationshipPlan(

@@ -27,7 +27,7 @@ struct ModelPlan {
     private var refusedTypes: [String] {
         let lists = entities.map { ($0.entity.name, $0.list) } + composites.map { ($0.composite.name, $0.list) }
         return lists.flatMap { name, list in
-            list.omissions.filter(\.isOfChosenType).map { "\(name).\($0.attributeName) has no property: \($0.reason)." }
+            list.omissions.filter(\.isOfChosenType).map { "\(name).\($0.propertyName) has no property: \($0.reason)." }
         }
     }
 
@@ -43,7 +43,7 @@ struct ModelPlan {
             case .none(let reason):
                 list.omissions.append(
                     .init(
-                        attributeName: attribute.name, reason: reason,
+                        propertyName: attribute.name, reason: reason,
                         isOfChosenType: attribute.userInfo[PropertyTypes.key] != nil))
             }
         }

@@ -192,7 +192,7 @@ extension SourceWriter {
     mutating func omissions(_ omissions: [PropertyList.Omission]) {
         if !omissions.isEmpty { line() }
         for omissionReason in omissions {
-            let name = Self.comment(omissionReason.attributeName)
+            let name = Self.comment(omissionReason.propertyName)
             line("// `\(name)` has no property: \(Self.comment(omissionReason.reason)).")
         }
     }

@@ -42,7 +42,7 @@ package struct ModelSourceWriter {
     package var losses: [String] {
         let omitted = composites.flatMap { composite in
             composite.list.omissions.map {
-                "\(composite.composite.name).\($0.attributeName) is left out: \($0.reason)."
+                "\(composite.composite.name).\($0.propertyName) is left out: \($0.reason)."
             }
         }
         let earlier =
@@ -93,7 +93,7 @@ package struct ModelSourceWriter {
     // MARK: Classes
 
     private func write(_ entity: EntityPlan, named name: String, to text: inout SourceWriter) {
-        let omitted = Set(entity.list.omissions.map(\.attributeName))
+        let omitted = Set(entity.list.omissions.map(\.propertyName))
         let properties = relationshipProperties(of: entity)
         let own = entity.entity.relationships
         let others = own.filter { relationship in !properties.contains { $0.relationship.name == relationship.name } }

@@ -12,7 +12,7 @@ struct TypeSpelling {
         var parser = TypeParser(text)
         guard var name = parser.type(), parser.isAtEnd else { return nil }
         while name.hasSuffix("?") { name.removeLast() }
-        guard !parser.names.contains(where: Self.isObjectiveC) else { return nil }
+        guard !parser.names.contains(where: Self.isRefused) else { return nil }
         self.name = name
         needsFoundation = !parser.names.isDisjoint(with: Self.foundationTypes)
     }
@@ -20,7 +20,7 @@ struct TypeSpelling {
     /// Whether the name is refused: a name that stands for no specific type, such as `Any` or `Self`, or an Objective-C
     /// name. An Objective-C name is the prefix of a framework and a capitalized word, such as `NSArray` and `UIColor`, but
     /// not `UID`.
-    private static func isObjectiveC(_ name: String) -> Bool {
+    private static func isRefused(_ name: String) -> Bool {
         if ["Any", "AnyObject", "AnyHashable", "Self", "Type", "id"].contains(name) { return true }
         guard objectiveCPrefixes.contains(String(name.prefix(2))) else { return false }
         let rest = name.dropFirst(2)

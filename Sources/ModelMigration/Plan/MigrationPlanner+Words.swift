@@ -28,7 +28,7 @@ extension MigrationPlanner {
         var words = entity.name == oldEntity.name ? [] : ["renamed from \(oldEntity.name)"]
         let oldShape = withNewNames(oldEntity, entity)
         let shape = EntityShape(of: entity, in: new.lookup)
-        words += oldShape.words(to: shape)
+        words += oldShape.changeDescriptions(to: shape)
         let known = earlier?.leafNames(in: entity.name)
         let attributes = PropertyPairs(
             oldNames: oldShape.attributes.map { old.named($0, in: oldEntity) },

@@ -65,7 +65,7 @@ public struct ModelDifference: Sendable, Hashable {
     private static func changes(from old: EntityShape?, to new: EntityShape?, name: String) -> [Change] {
         guard let old else { return [Change(entityName: name, words: "added")] }
         guard let new else { return [Change(entityName: name, words: "removed")] }
-        let words = old.words(to: new).map { Change(entityName: name, words: $0) }
+        let words = old.changeDescriptions(to: new).map { Change(entityName: name, words: $0) }
         return words + new.propertyChanges(since: old)
     }
 }
@@ -79,7 +79,7 @@ extension ModelDifference: CustomStringConvertible {
 
 extension EntityShape {
     /// Returns the changes of the entity itself, without the changes of its properties.
-    func words(to new: EntityShape) -> [String] {
+    func changeDescriptions(to new: EntityShape) -> [String] {
         let removed = uniquenessConstraints.filter { !new.uniquenessConstraints.contains($0) }
         let added = new.uniquenessConstraints.filter { !uniquenessConstraints.contains($0) }
         return [

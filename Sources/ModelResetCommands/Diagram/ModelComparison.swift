@@ -23,8 +23,8 @@ struct ModelComparison {
             lines += plan.losses.map { indented($0.description) }
         }
         if !conditions.isEmpty { lines += ["but a store in this state is reset:"] + conditions.map(indented) }
-        if !requirements.isEmpty {
-            lines += ["objects that break these new rules are kept unchanged:"] + requirements.map(indented)
+        if !toleratedProblems.isEmpty {
+            lines += ["objects that break these new rules are kept unchanged:"] + toleratedProblems.map(indented)
         }
         return lines
     }
@@ -34,7 +34,7 @@ struct ModelComparison {
     /// The problems in rows that prevent a migration.
     private var conditions: [String] { problems(areBinding: true) }
     /// The problems in rows that do not prevent a migration.
-    private var requirements: [String] { problems(areBinding: false) }
+    private var toleratedProblems: [String] { problems(areBinding: false) }
 
     private func problems(areBinding: Bool) -> [String] {
         var seen: Set<String> = []
@@ -57,7 +57,7 @@ struct ModelComparison {
             ("possible", .flag(plan.isPossible)), ("verdict", .string(plan.isPossible ? "migrated" : "reset")),
             ("losses", .strings(plan.isPossible ? plan.losses.map(\.description) : [])),
             ("obstacles", .strings(plan.obstacles)), ("conditions", .strings(conditions)),
-            ("requirements", .strings(requirements)),
+            ("requirements", .strings(toleratedProblems)),
         ])
     }
 }

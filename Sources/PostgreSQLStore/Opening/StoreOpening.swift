@@ -60,7 +60,7 @@ struct StoreOpening {
                 pendingIndexes = indexes
                 return nil
             }
-            try write(.text(options.layout.model.storedText), as: StoreMetadata.modelName, on: connection, in: schema)
+            try write(.text(options.layout.model.storedText), as: StoreMetadata.modelRowName, on: connection, in: schema)
         }
         try configureWriter(connection)
         connection.tracing = options.tracing

@@ -118,7 +118,7 @@ extension PredicateWriter {
 
 extension QueryStatement {
     /// Describes the client's work on the rows that the server returns.
-    package var stepsHere: [String] {
+    package var clientSteps: [String] {
         var steps: [String] = []
         if let filter { steps.append("TEST EACH ROW OUTSIDE OF POSTGRESQL" + names(filter)) }
         if !isSorted { steps.append("SORT OUTSIDE OF POSTGRESQL") }

@@ -41,6 +41,6 @@ extension StatementReader {
             return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF POSTGRESQL"])
         }
         if statement.isEmpty { return QueryExplanation(statement: statement.sql, steps: ["NO ROW CAN MATCH"]) }
-        return QueryExplanation(statement: statement.sql, steps: try steps(of: statement) + statement.stepsHere)
+        return QueryExplanation(statement: statement.sql, steps: try steps(of: statement) + statement.clientSteps)
     }
 }

@@ -70,7 +70,7 @@ extension Writer {
 
         /// Whether a save must be left out because an earlier save of the same origin was left out.
         mutating func postponesDependent(_ index: Int) -> Bool {
-            if refusals.refusesDependent(group[index], at: index) { return true }
+            if refusals.refuseIfDependent(group[index], at: index) { return true }
             guard waitingOrigins.contains(group[index].origin) else { return false }
             postponed[index] = postponed.min { $0.key < $1.key }?.value
             return true

@@ -94,7 +94,7 @@ indirect enum LoweredPart {
     func compared(
         _ operation: ComparisonOperator, _ other: LoweredPart, isText: Bool
     ) throws(NotQueryable) -> PredicateTree.Node {
-        if let node = try narrowlyCompared(operation, other) { return node }
+        if let node = try comparedAsNarrowNumber(operation, other) { return node }
         if case .captured = self, case .captured = other {
         } else {
             if case .value(let value, let zero?) = self, let constant = try other.constant() {

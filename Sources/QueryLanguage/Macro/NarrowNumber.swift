@@ -107,7 +107,7 @@ struct NarrowNumber {
 
 extension LoweredPart {
     /// Compares a calculated narrow number with a constant; nil for other parts.
-    func narrowlyCompared(
+    func comparedAsNarrowNumber(
         _ operation: ComparisonOperator, _ other: LoweredPart
     ) throws(NotQueryable) -> PredicateTree.Node? {
         switch (self, other) {

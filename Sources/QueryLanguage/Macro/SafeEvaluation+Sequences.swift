@@ -3,7 +3,7 @@ internal import Foundation
 // Lists, strings and dictionaries.
 
 extension PredicateExpressions.SequenceContainsWhere: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool {
+    func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let list = try scope.present(sequence) else { return false }
         var isFound = false
         try scope.each(list) { element in
@@ -15,7 +15,7 @@ extension PredicateExpressions.SequenceContainsWhere: SafelyEvaluated {
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool {
+    func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let list = try scope.present(sequence) else { return false }
         var isTrue = true
         try scope.each(list) { element in
@@ -27,7 +27,7 @@ extension PredicateExpressions.SequenceAllSatisfy: SafelyEvaluated {
 }
 
 extension PredicateExpressions.Filter: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> [LHS.Output.Element] {
+    func safeValue(in scope: EvaluationScope) throws -> [LHS.Output.Element] {
         var found: [LHS.Output.Element] = []
         try scope.each(scope.value(sequence)) { element in
             if try scope.binding(variable, to: element).holds(filter) { found.append(element) }
@@ -38,7 +38,7 @@ extension PredicateExpressions.Filter: SafelyEvaluated {
 }
 
 extension PredicateExpressions.SequenceContains: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool {
+    func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let list = try scope.present(sequence) else { return false }
         let element = try scope.present(element)
         if let element, list is any StoredElements || list is any CountedRange { return list.contains(element) }
@@ -52,13 +52,13 @@ extension PredicateExpressions.SequenceContains: SafelyEvaluated {
 }
 
 extension PredicateExpressions.SequenceMinimum: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Elements.Output.Element? {
+    func safeValue(in scope: EvaluationScope) throws -> Elements.Output.Element? {
         try scope.extreme(elements) { $0 < $1 }
     }
 }
 
 extension PredicateExpressions.SequenceMaximum: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Elements.Output.Element? {
+    func safeValue(in scope: EvaluationScope) throws -> Elements.Output.Element? {
         try scope.extreme(elements) { $1 < $0 }
     }
 }
@@ -84,7 +84,7 @@ extension EvaluationScope {
 // MARK: Parts of lists
 
 extension PredicateExpressions.SequenceStartsWith: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool {
+    func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let base = try scope.present(base), let prefix = try scope.present(prefix) else { return false }
         try scope.checkEnd(base)
         var rest = base.makeIterator()
@@ -98,7 +98,7 @@ extension PredicateExpressions.SequenceStartsWith: SafelyEvaluated {
 }
 
 extension PredicateExpressions.CollectionContainsCollection: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool {
+    func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let base = try scope.present(base), let other = try scope.present(other) else { return false }
         // Count the elements of a range first, because it may have no end.
         if !(base is any StoredElements) { try scope.each(base) { _ in true } }
@@ -108,7 +108,7 @@ extension PredicateExpressions.CollectionContainsCollection: SafelyEvaluated {
 }
 
 extension PredicateExpressions.StringContainsRegex: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool {
+    func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let text = try scope.present(subject), let pattern = try scope.present(regex) else { return false }
         return text.contains(pattern)
     }
@@ -117,7 +117,7 @@ extension PredicateExpressions.StringContainsRegex: SafelyEvaluated {
 // MARK: Subscripts
 
 extension PredicateExpressions.CollectionIndexSubscript: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Wrapped.Output.Element {
+    func safeValue(in scope: EvaluationScope) throws -> Wrapped.Output.Element {
         let (list, index) = (try scope.value(wrapped), try scope.value(index))
         guard list.startIndex <= index, index < list.endIndex else {
             throw UnsafeValue(description: "an index beyond the end of a list")
@@ -127,7 +127,7 @@ extension PredicateExpressions.CollectionIndexSubscript: SafelyEvaluated {
 }
 
 extension PredicateExpressions.CollectionRangeSubscript: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Wrapped.Output.SubSequence {
+    func safeValue(in scope: EvaluationScope) throws -> Wrapped.Output.SubSequence {
         let (list, range) = (try scope.value(wrapped), try scope.value(range))
         guard list.startIndex <= range.lowerBound, range.upperBound <= list.endIndex else {
             throw UnsafeValue(description: "an index beyond the end of a list")
@@ -137,11 +137,11 @@ extension PredicateExpressions.CollectionRangeSubscript: SafelyEvaluated {
 }
 
 extension PredicateExpressions.DictionaryKeySubscript: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Value? { try scope.value(wrapped)[scope.value(key)] }
+    func safeValue(in scope: EvaluationScope) throws -> Value? { try scope.value(wrapped)[scope.value(key)] }
 }
 
 extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Default.Output {
+    func safeValue(in scope: EvaluationScope) throws -> Default.Output {
         try scope.value(wrapped)[scope.value(key)] ?? scope.value(`default`)
     }
 }
@@ -201,7 +201,7 @@ extension Decimal {
 }
 
 extension PredicateExpressions.Arithmetic: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> LHS.Output {
+    func safeValue(in scope: EvaluationScope) throws -> LHS.Output {
         let one = try scope.value(lhs)
         let other = try scope.value(rhs)
         switch op {
@@ -214,7 +214,7 @@ extension PredicateExpressions.Arithmetic: SafelyEvaluated {
 }
 
 extension PredicateExpressions.IntDivision: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> LHS.Output {
+    func safeValue(in scope: EvaluationScope) throws -> LHS.Output {
         let one = try scope.value(lhs)
         let other = try scope.value(rhs)
         return try NumberOperation.divide.result(one, other) ?? one / other
@@ -222,7 +222,7 @@ extension PredicateExpressions.IntDivision: SafelyEvaluated {
 }
 
 extension PredicateExpressions.IntRemainder: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> LHS.Output {
+    func safeValue(in scope: EvaluationScope) throws -> LHS.Output {
         let one = try scope.value(lhs)
         let other = try scope.value(rhs)
         return try NumberOperation.remainder.result(one, other) ?? one % other
@@ -230,11 +230,11 @@ extension PredicateExpressions.IntRemainder: SafelyEvaluated {
 }
 
 extension PredicateExpressions.FloatDivision: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> LHS.Output { try scope.value(lhs) / scope.value(rhs) }
+    func safeValue(in scope: EvaluationScope) throws -> LHS.Output { try scope.value(lhs) / scope.value(rhs) }
 }
 
 extension PredicateExpressions.UnaryMinus: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Wrapped.Output {
+    func safeValue(in scope: EvaluationScope) throws -> Wrapped.Output {
         let value = try scope.value(wrapped)
         return try NumberOperation.subtract.result(Wrapped.Output.zero, value) ?? -value
     }
@@ -243,14 +243,14 @@ extension PredicateExpressions.UnaryMinus: SafelyEvaluated {
 // MARK: Ranges
 
 extension PredicateExpressions.Range: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Range<LHS.Output> {
+    func safeValue(in scope: EvaluationScope) throws -> Range<LHS.Output> {
         let (low, high) = try scope.bounds(lower, upper)
         return low..<high
     }
 }
 
 extension PredicateExpressions.ClosedRange: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> ClosedRange<LHS.Output> {
+    func safeValue(in scope: EvaluationScope) throws -> ClosedRange<LHS.Output> {
         let (low, high) = try scope.bounds(lower, upper)
         return low...high
     }
@@ -267,7 +267,7 @@ extension EvaluationScope {
 }
 
 extension PredicateExpressions.RangeExpressionContains: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool {
+    func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let range = try scope.present(range), let element = try scope.present(element) else { return false }
         return range.contains(element)
     }

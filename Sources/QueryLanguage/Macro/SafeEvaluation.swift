@@ -6,7 +6,7 @@ internal import Foundation
 /// depend on the values of rows, and no value may end an app. Each node evaluates its parts safely. Foundation evaluates only
 /// variables and captured values.
 protocol SafelyEvaluated: PredicateExpression {
-    func safely(_ scope: EvaluationScope) throws -> Output
+    func safeValue(in scope: EvaluationScope) throws -> Output
 }
 
 /// Thrown for an expression without a value, where Foundation would trap. The expression counts as nil in comparisons.
@@ -44,7 +44,7 @@ struct EvaluationScope {
         guard let safe = node as? any SafelyEvaluated else {
             throw UnsafeValue(description: "\(constructName(node)), which is not supported")
         }
-        func evaluated<Safe: SafelyEvaluated>(_ node: Safe) throws -> Any { try node.safely(self) }
+        func evaluated<Safe: SafelyEvaluated>(_ node: Safe) throws -> Any { try node.safeValue(in: self) }
         guard let value = try evaluated(safe) as? Node.Output else {
             throw UnsafeValue(description: "a value of another type than \(Node.Output.self)")
         }
@@ -127,21 +127,21 @@ extension PartialRangeFrom: EndlessRange where Bound: FixedWidthInteger {
 // MARK: Nodes that Foundation evaluates
 
 extension PredicateExpressions.Variable: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
+    func safeValue(in scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
 }
 
 extension PredicateExpressions.Value: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
+    func safeValue(in scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
 }
 
 extension PredicateExpressions.NilLiteral: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
+    func safeValue(in scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
 }
 
 // Properties, connectives, comparisons, conditionals, optionals and casts.
 
 extension PredicateExpressions.KeyPath: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Output {
+    func safeValue(in scope: EvaluationScope) throws -> Output {
         let root = try scope.value(root)
         if let range = root as? any CountedRange, range.safeCount == nil, range.isCounted(by: keyPath) {
             throw MissingValue(description: "a number too large for \(Output.self)")
@@ -155,25 +155,25 @@ extension CountedRange {
 }
 
 extension PredicateExpressions.Conjunction: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool { try scope.holds(lhs) && scope.holds(rhs) }
+    func safeValue(in scope: EvaluationScope) throws -> Bool { try scope.holds(lhs) && scope.holds(rhs) }
 }
 
 extension PredicateExpressions.Disjunction: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool { try scope.holds(lhs) || scope.holds(rhs) }
+    func safeValue(in scope: EvaluationScope) throws -> Bool { try scope.holds(lhs) || scope.holds(rhs) }
 }
 
 extension PredicateExpressions.Negation: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool { try !scope.holds(wrapped) }
+    func safeValue(in scope: EvaluationScope) throws -> Bool { try !scope.holds(wrapped) }
 }
 
 // MARK: Comparing
 
 extension PredicateExpressions.Equal: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool { try scope.areEqual(lhs, rhs) }
+    func safeValue(in scope: EvaluationScope) throws -> Bool { try scope.areEqual(lhs, rhs) }
 }
 
 extension PredicateExpressions.NotEqual: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool { try !scope.areEqual(lhs, rhs) }
+    func safeValue(in scope: EvaluationScope) throws -> Bool { try !scope.areEqual(lhs, rhs) }
 }
 
 extension EvaluationScope {
@@ -196,7 +196,7 @@ func isAbsent(_ value: Any) -> Bool {
 }
 
 extension PredicateExpressions.Comparison: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool {
+    func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let one = try scope.present(lhs), let other = try scope.present(rhs) else { return false }
         switch op {
         case .lessThan: return one < other
@@ -211,27 +211,27 @@ extension PredicateExpressions.Comparison: SafelyEvaluated {
 // MARK: Choices and optionals
 
 extension PredicateExpressions.Conditional: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> If.Output {
+    func safeValue(in scope: EvaluationScope) throws -> If.Output {
         try scope.holds(test) ? scope.value(trueBranch) : scope.value(falseBranch)
     }
 }
 
 extension PredicateExpressions.NilCoalesce: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> RHS.Output {
+    func safeValue(in scope: EvaluationScope) throws -> RHS.Output {
         if let value = try scope.present(lhs) ?? nil { return value }
         return try scope.value(rhs)
     }
 }
 
 extension PredicateExpressions.OptionalFlatMap: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Result? {
+    func safeValue(in scope: EvaluationScope) throws -> Result? {
         guard let value = try scope.present(wrapped) ?? nil else { return nil }
         return try scope.binding(variable, to: value).present(transform) as? Result
     }
 }
 
 extension PredicateExpressions.ForcedUnwrap: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Wrapped {
+    func safeValue(in scope: EvaluationScope) throws -> Wrapped {
         guard let value = try scope.value(inner) else { throw UnsafeValue(description: "a forced unwrap of nil") }
         return value
     }
@@ -240,18 +240,18 @@ extension PredicateExpressions.ForcedUnwrap: SafelyEvaluated {
 // MARK: Types
 
 extension PredicateExpressions.TypeCheck: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Bool {
+    func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let value = try scope.present(input) else { return false }
         return value is Desired
     }
 }
 
 extension PredicateExpressions.ConditionalCast: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Desired? { try scope.value(input) as? Desired }
+    func safeValue(in scope: EvaluationScope) throws -> Desired? { try scope.value(input) as? Desired }
 }
 
 extension PredicateExpressions.ForceCast: SafelyEvaluated {
-    func safely(_ scope: EvaluationScope) throws -> Desired {
+    func safeValue(in scope: EvaluationScope) throws -> Desired {
         let value = try scope.value(input)
         guard let cast = value as? Desired else {
             throw UnsafeValue(description: "as! \(Desired.self) of a \(type(of: value))")

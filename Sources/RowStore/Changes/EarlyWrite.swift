@@ -23,7 +23,7 @@ package final class EarlyWrite: Sendable {
         /// The number of rows that the store wrote early, and the number of these rows that it deleted because they
         /// were stale.
         var written = 0
-        var rewritten = 0
+        var stale = 0
     }
 
     private let state = Guarded(State())
@@ -34,7 +34,7 @@ package final class EarlyWrite: Sendable {
     package var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     /// Whether more than an eighth of the early rows were stale. The early write then saved no time.
-    package var wasWasteful: Bool { state.withLock { $0.rewritten * 8 > $0.written } }
+    package var wasWasteful: Bool { state.withLock { $0.stale * 8 > $0.written } }
 
     /// Adds rows. Does nothing if the early write has ended.
     ///
@@ -103,8 +103,8 @@ package final class EarlyWrite: Sendable {
     }
 
     /// Records how many rows were written early, and how many of these rows had to be deleted because they were stale.
-    package func record(written: Int, rewritten: Int) {
-        state.withLock { ($0.written, $0.rewritten) = (written, rewritten) }
+    package func record(written: Int, stale: Int) {
+        state.withLock { ($0.written, $0.stale) = (written, stale) }
     }
 
     /// Claims the right to watch the progress. Returns true only to the first caller.
@@ -155,7 +155,7 @@ package struct EarlyRows {
             remainder.changes.append(changes)
         }
         remainder.stale += earlyRows.map { NewRows(entity: $0.key, $0.value) }
-        earlyWrite.record(written: count, rewritten: remainder.stale.reduce(0) { $0 + $1.rows.count })
+        earlyWrite.record(written: count, stale: remainder.stale.reduce(0) { $0 + $1.rows.count })
         return remainder
     }
 }

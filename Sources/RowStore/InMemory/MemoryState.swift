@@ -57,7 +57,7 @@ struct MemoryState: Sendable {
         var refusals = Refusals()
         var highest: Int64 = 0
         var undos: [Undo] = []
-        for (index, set) in group.enumerated() where !refusals.refusesDependent(set, at: index) {
+        for (index, set) in group.enumerated() where !refusals.refuseIfDependent(set, at: index) {
             let start = undos.count
             do throws(DataSourceError) {
                 for changes in set.entities { try apply(changes, &undos) }
@@ -136,7 +136,7 @@ extension MemoryState {
 
 /// The columns of a link in a row, and the entities that the link can lead to.
 private struct LinkToRow {
-    let columns: LinkColumn
+    let columns: LinkColumns
     let family: [Int]
 
     func leads(_ row: RowSnapshot, into entities: Set<Int>) -> Bool {
@@ -169,7 +169,7 @@ extension EntityLayout {
 
 extension RowSnapshot {
     /// Returns the update that sets the columns of the links to null.
-    fileprivate func withoutLinks(_ links: [LinkColumn], key: Int64) -> UpdatedRow {
+    fileprivate func withoutLinks(_ links: [LinkColumns], key: Int64) -> UpdatedRow {
         var row = self
         var columns = ColumnSet()
         for link in links {

@@ -147,11 +147,11 @@ private struct LayoutBuilder {
     }
 
     /// Returns the columns of a to-one relationship. Their indexes are the same in every sub-entity.
-    private func linkColumn(_ name: RelationshipName) -> LinkColumn? {
+    private func linkColumn(_ name: RelationshipName) -> LinkColumns? {
         guard let names = columns[name.entity]?.map(\.name), let key = names.lastIndex(of: name.name) else {
             return nil
         }
-        return LinkColumn(
+        return LinkColumns(
             key: key, entity: names.lastIndex(of: "\(name.name).entity"),
             position: names.lastIndex(of: "\(name.name).position"))
     }

@@ -7,9 +7,9 @@ package final class RelationshipLayout: Sendable {
     /// The location of the links, with the indexes of the columns.
     package enum Storage: Sendable {
         /// The links are in the rows of the source objects.
-        case column(LinkColumn)
+        case column(LinkColumns)
         /// The links are in the rows of the destination objects.
-        case inverseColumn(LinkColumn)
+        case inverseColumn(LinkColumns)
         /// The links are in separate rows, one row for each link.
         case pairs(PairColumns)
         /// The links are not stored, because the relationship is transient and to-many.
@@ -46,7 +46,7 @@ package final class RelationshipLayout: Sendable {
 }
 
 /// The columns of a row that link to another row.
-package struct LinkColumn: Sendable, Hashable {
+package struct LinkColumns: Sendable, Hashable {
     /// The column with the other row's key.
     package let key: Int
     /// The column with the index of the other row's entity; nil if only one entity is possible.
@@ -78,10 +78,10 @@ extension EntityLayout {
 package struct PairColumns: Sendable, Hashable {
     /// The index of the layout of the links.
     package let layout: Int
-    package let own: LinkColumn
+    package let own: LinkColumns
     /// The columns of the other end. The position column has the other object's position among the objects that are linked to
     /// the object at this end.
-    package let other: LinkColumn
+    package let other: LinkColumns
 }
 
 extension EntityLayout {
@@ -107,9 +107,9 @@ extension EntityLayout {
 
     /// Returns the columns of a link, as seen from the source, or from the destination if reversed.
     package func pairColumns(isReversed: Bool) -> PairColumns {
-        let source = LinkColumn(
+        let source = LinkColumns(
             key: 0, entity: column(named: LinkNames.sourceEntity), position: column(named: LinkNames.sourcePosition))
-        let destination = LinkColumn(
+        let destination = LinkColumns(
             key: 1, entity: column(named: LinkNames.destinationEntity),
             position: column(named: LinkNames.destinationPosition))
         return PairColumns(

@@ -38,7 +38,7 @@ public struct StoreMetadata: Sendable, Equatable {
             identity: identity, storeID: UUID().uuidString, firstFreeKey: firstFreeKey, modelText: modelText)
     }
 
-    package static let modelName = "model"
+    package static let modelRowName = "model"
     private static let entityPrefix = "entity "
     private static let keyPrefix = "key "
 
@@ -49,7 +49,7 @@ public struct StoreMetadata: Sendable, Equatable {
             "databaseKey": .text(identity.databaseKey ?? ""), "storeID": .text(storeID),
             "firstFreeKey": .integer(firstFreeKey),
         ]
-        if let modelText { rows[StoreMetadata.modelName] = .text(modelText) }
+        if let modelText { rows[StoreMetadata.modelRowName] = .text(modelText) }
         for (name, hash) in identity.entityHashes { rows[StoreMetadata.entityPrefix + name] = .text(hash) }
         for (name, key) in identity.entityKeys { rows[StoreMetadata.keyPrefix + name] = .text(key) }
         return rows
@@ -79,7 +79,7 @@ public struct StoreMetadata: Sendable, Equatable {
                 databaseKey: databaseKey, entityKeys: StoreMetadata.texts(in: rows, after: StoreMetadata.keyPrefix)),
             storeID: storeID, firstFreeKey: firstFreeKey)
         self.format = format
-        if case .text(let text) = rows[StoreMetadata.modelName] { modelText = text }
+        if case .text(let text) = rows[StoreMetadata.modelRowName] { modelText = text }
     }
 
     private static func texts(in rows: [String: RowValue], after prefix: String) -> [String: String] {

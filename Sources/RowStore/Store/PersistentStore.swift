@@ -300,7 +300,7 @@ package struct Refusals: Sendable {
     /// Refuses a change set if an earlier change set with the same origin was refused.
     ///
     /// - Returns: Whether the change set is refused.
-    package mutating func refusesDependent(_ set: ChangeSet, at index: Int) -> Bool {
+    package mutating func refuseIfDependent(_ set: ChangeSet, at index: Int) -> Bool {
         guard let cause = origins[set.origin] else { return false }
         errors[index] = DataSourceError(rolledBackAfter: cause)
         return true

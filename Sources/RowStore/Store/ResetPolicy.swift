@@ -103,7 +103,7 @@ public struct ResetPolicy: Sendable, Hashable {
     package func backupCount(_ reason: StoreStartup.Reason) -> Int? {
         switch withoutMigration.kind {
         case .backup(let count): count
-        case .standard: reason.mayBeOfAnotherOwner ? nil : 1
+        case .standard: reason.oldRowsMayHaveAnotherOwner ? nil : 1
         case .discard, .changedEntities, .fail, .migrate: nil
         }
     }
@@ -111,7 +111,7 @@ public struct ResetPolicy: Sendable, Hashable {
     /// Returns whether a reset for this reason removes the backups that ``standard`` made.
     package func removesStandardBackups(_ reason: StoreStartup.Reason) -> Bool {
         if case .backup = withoutMigration.kind { return false }
-        return reason.mayBeOfAnotherOwner
+        return reason.oldRowsMayHaveAnotherOwner
     }
 
     /// The policy that applies if the rows cannot be migrated.

@@ -173,7 +173,7 @@ extension StoreStartup {
 
         /// Whether the old rows may belong to a user who has logged out, because a key changed or the app asked for an empty
         /// store.
-        package var mayBeOfAnotherOwner: Bool {
+        package var oldRowsMayHaveAnotherOwner: Bool {
             isDatabaseKeyChanged || !entitiesWithChangedKey.isEmpty || kind == .requested
         }
     }

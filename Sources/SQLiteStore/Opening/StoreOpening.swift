@@ -281,7 +281,7 @@ struct StoreOpening {
                 for sql in changes { try connection.run(sql) }
                 guard metadata.modelText != modelText else { return }
                 try connection.run(StoreMetadata.deleteModelSQL)
-                try connection.insert([StoreMetadata.modelName: .text(modelText)])
+                try connection.insert([StoreMetadata.modelRowName: .text(modelText)])
             }
         }
         metadata.modelText = modelText

@@ -28,7 +28,7 @@ final class ReaderPool: Sendable {
         /// The number of writes to the store.
         var writes: UInt64 = 0
         /// Whether a timer is set that will end the transactions that stay open between look-ups.
-        var isExpiryDue = false
+        var isExpiryScheduled = false
 
         mutating func takeMain() -> Reader? {
             defer { idleMain = nil }
@@ -144,8 +144,8 @@ final class ReaderPool: Sendable {
         if reader.keptTransaction?.writes != state.writes || state.gate != nil || state.isClosed {
             return reader.endKeptTransaction()
         }
-        if state.isExpiryDue { return }
-        state.isExpiryDue = true
+        if state.isExpiryScheduled { return }
+        state.isExpiryScheduled = true
         let wait = KeptTransaction.maxAge / .milliseconds(1)
         DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(Int(wait))) { [weak self] in
             self?.endOldReads()
@@ -155,7 +155,7 @@ final class ReaderPool: Sendable {
     private func endOldReads() {
         state.withLock { state in
             state.endKeptTransaction()
-            state.isExpiryDue = false
+            state.isExpiryScheduled = false
         }
     }
 

@@ -40,7 +40,7 @@ struct JoinTable: Sendable {
         entities = JoinTable.entities(layout.model, relationship.entity, destination)
         hasKeys = true
         let columns = table.layout.pairColumns(isReversed: false)
-        func end(_ column: LinkColumn) -> End {
+        func end(_ column: LinkColumns) -> End {
             End(
                 key: table.unquotedName(column.key), entity: column.entity.map(table.unquotedName),
                 position: column.position.map(table.unquotedName))

@@ -34,7 +34,7 @@ extension Writer {
 
     func delete(_ rows: [StoredRow], _ table: EntityTable) throws(DataSourceError) {
         guard !rows.isEmpty else { return }
-        if rows.count > Writer.singleRows {
+        if rows.count > Writer.singleStatementLimit {
             let keys = "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))"
             try run("DELETE FROM \(table.quotedName) WHERE \(keys)", on: rows.map(\.key), with: [], in: table)
             return
@@ -49,7 +49,7 @@ extension Writer {
     }
 
     private func update(_ changes: EntityChanges, _ table: EntityTable) throws(DataSourceError) {
-        guard let shared = changes.sharedColumns, changes.updated.count > Writer.singleRows else {
+        guard let shared = changes.sharedColumns, changes.updated.count > Writer.singleStatementLimit else {
             return try update(changes.updated, table)
         }
         let columns = table.columns.filter { shared.contains($0.index) }
@@ -133,7 +133,7 @@ extension Writer {
     }
 
     /// The maximum number of rows that are changed one by one, if a single statement could change all of them.
-    private static let singleRows = 32
+    private static let singleStatementLimit = 32
     /// The maximum number of UPDATE statements that are kept for an entity. If one more is needed, all are removed.
     private static let updateLimit = 32
 

@@ -112,7 +112,7 @@ final class Writer {
     private func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
         try transaction { () throws(DataSourceError) in
             var refusals = Refusals()
-            for (index, set) in group.enumerated() where !refusals.refusesDependent(set, at: index) {
+            for (index, set) in group.enumerated() where !refusals.refuseIfDependent(set, at: index) {
                 let error = try savepoint { () throws(DataSourceError) in
                     try write(set)
                 }

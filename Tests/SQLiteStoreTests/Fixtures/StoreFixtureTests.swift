@@ -145,7 +145,7 @@ extension StoreContents {
         guard let name = entity.links, let relationship = model.relationship(name) else { return }
         let columns = entity.pairColumns(isReversed: false)
         links["\(name.entity).\(name.name)"] = try store.rows(RowQuery(entity: entity.index)).map { stored in
-            func end(_ column: LinkColumn, _ entityName: String) -> String {
+            func end(_ column: LinkColumns, _ entityName: String) -> String {
                 let name = column.entity.map { model.entities[Int(stored.row.integer($0))].name } ?? entityName
                 let position = column.position.flatMap { stored.row.isNull($0) ? nil : stored.row.integer($0) }
                 return "\(name) \(stored.row.integer(column.key))" + (position.map { "@\($0)" } ?? "")

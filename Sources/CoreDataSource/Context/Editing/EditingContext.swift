@@ -171,7 +171,7 @@ extension EditingContext {
 
 extension ManagedObject {
     /// Sets the destination of a link column. Does nothing if the link already exists and `position` is nil.
-    final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
+    final func setLink(_ column: LinkColumns, _ other: ManagedObject?, position: Int64? = nil) {
         let before = row.isNull(column.key) ? nil : row.integer(column.key)
         let leadsThere =
             if let other { row.end(column, [other.layout.index])?.key == other.key } else { before == nil }

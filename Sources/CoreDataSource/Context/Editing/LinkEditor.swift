@@ -33,7 +33,7 @@ struct LinkEditor {
     }
 
     /// Sets both sides of a relationship that is its own inverse.
-    private func setPartner(_ other: ManagedObject?, _ column: LinkColumn) throws {
+    private func setPartner(_ other: ManagedObject?, _ column: LinkColumns) throws {
         for one in [object, other] {
             guard let one, let before = try context.editor(ofEntity: one.layout.index).destination(of: one, at: index),
                 before !== (one === object ? other : object)
@@ -45,7 +45,7 @@ struct LinkEditor {
     }
 
     /// Links a source to an object. If the object can have only one source, removes the link of the previous source.
-    private func setDestination(_ source: ManagedObject, _ column: LinkColumn, to other: ManagedObject?) throws {
+    private func setDestination(_ source: ManagedObject, _ column: LinkColumns, to other: ManagedObject?) throws {
         if let other, source.row.end(column, [other.layout.index])?.key == other.key { return }
         if let other, let constraint = source.layout.constraint(onColumn: column.key) {
             let owner = source.layout.constraintOwners[constraint]
@@ -175,7 +175,7 @@ struct LinkEditor {
 
     /// Returns the position of a draft's object in the saved list of its saved owner. An object that is linked to this owner
     /// again gets this position.
-    private func formerPosition(_ source: ManagedObject, _ column: LinkColumn, of owner: ManagedObject) -> Int64? {
+    private func formerPosition(_ source: ManagedObject, _ column: LinkColumns, of owner: ManagedObject) -> Int64? {
         guard context.editing == .inDraft, let position = column.position, let saved = source.saved,
             saved.end(column, [owner.layout.index])?.key == owner.key, !saved.isNull(position)
         else { return nil }
@@ -216,7 +216,7 @@ struct LinkEditor {
     }
 
     /// Returns the position after the last object whose link column refers to the owner; nil if the objects have no order.
-    private func nextPosition(_ owner: ManagedObject, _ column: LinkColumn) throws -> Int64? {
+    private func nextPosition(_ owner: ManagedObject, _ column: LinkColumns) throws -> Int64? {
         guard let position = column.position else { return nil }
         // Decide by the relationship and not by the objects, because an object can be its own owner.
         let own = relationship.isToMany ? index : inverseIndex(owner)

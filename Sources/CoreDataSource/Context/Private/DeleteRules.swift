@@ -29,7 +29,7 @@ struct DeleteRules {
     }
 
     /// The largest number of objects whose links are read at once.
-    private static let batch = 500
+    private static let objectsPerRead = 500
 
     /// - Parameters:
     ///   - contexts: The contexts whose edits are saved together.
@@ -63,8 +63,8 @@ struct DeleteRules {
             if wave.isEmpty { break }
             for (context, objects) in isOfDraft ? wave.flatMap(DeleteRules.bySaved) : wave {
                 keepsSavedObjects = isOfDraft && objects[0].state == .gone
-                for start in stride(from: 0, to: objects.count, by: DeleteRules.batch) {
-                    try apply(to: Array(objects[start..<min(start + DeleteRules.batch, objects.count)]), in: context)
+                for start in stride(from: 0, to: objects.count, by: DeleteRules.objectsPerRead) {
+                    try apply(to: Array(objects[start..<min(start + DeleteRules.objectsPerRead, objects.count)]), in: context)
                 }
             }
         }
@@ -216,7 +216,7 @@ struct DeleteRules {
         return true
     }
 
-    private func unlink(_ object: ManagedObject, _ column: LinkColumn, for entity: String) throws {
+    private func unlink(_ object: ManagedObject, _ column: LinkColumns, for entity: String) throws {
         guard !object.isDeleted, try editor(of: object, for: entity) != nil else { return }
         object.setLink(column, nil)
     }

@@ -239,7 +239,7 @@ public final class PrivateContext: EditingContext {
     package var registeredByteCount: Int { registeredBytes }
 
     /// The bytes of the registered objects: the running count, and a new calculation from all objects.
-    package var registeredByteCounts: (counted: Int, present: Int) {
+    package var registeredByteCountCheck: (tracked: Int, recomputed: Int) {
         let owned = bindings.filter(\.isOwned).flatMap { $0.objects.objects }
         return (registeredByteCount, owned.reduce(0) { $0 + $1.row.byteCount + EntityBinding.objectBytes })
     }

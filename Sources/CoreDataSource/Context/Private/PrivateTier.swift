@@ -44,7 +44,7 @@ package actor PrivateTier {
 
     package var registeredObjectCount: Int { context.registeredObjectCount }
     package var registeredByteCount: Int { context.registeredByteCount }
-    package var registeredByteCounts: (counted: Int, present: Int) { context.registeredByteCounts }
+    package var registeredByteCountCheck: (tracked: Int, recomputed: Int) { context.registeredByteCountCheck }
     package var rowsTested: Int { context.rowsTested }
     package func forgetObjects() { context.forgetObjects() }
 

@@ -163,7 +163,7 @@ extension PrivateContext {
 
     /// Returns the children by the keys of their parents.
     private func children(
-        of sweeps: ArraySlice<ChildSweep>, _ column: LinkColumn, _ family: [Int]
+        of sweeps: ArraySlice<ChildSweep>, _ column: LinkColumns, _ family: [Int]
     ) throws -> [Int64: SweptChildren] {
         let kept = Dictionary(sweeps.map { ($0.parent.key, $0.kept) }) { first, _ in first }
         let parents = ValueList(kept.keys.sorted().map { .integer($0) }, .natural)

@@ -194,7 +194,7 @@ extension ManagedObjectContext {
     }
 
     private func readDestinations(
-        of objects: [ManagedObject], _ column: LinkColumn, _ relationship: RelationshipLayout
+        of objects: [ManagedObject], _ column: LinkColumns, _ relationship: RelationshipLayout
     ) throws(DataSourceError) {
         let group = objects.first?.group
         guard column.entity == nil, relationship.destinationFamily.count == 1 else {

@@ -5,14 +5,14 @@ final class RelationshipGraph: Sendable {
     /// Rows with links to objects of an entity, for a relationship without an inverse.
     struct Incoming: Sendable {
         let layout: Int
-        let column: LinkColumn
+        let column: LinkColumns
         /// Whether the row is a pair row, which only links two objects.
         let isPair: Bool
     }
 
     /// A link column of a relationship with a count rule.
     struct CountedColumn: Sendable {
-        let column: LinkColumn
+        let column: LinkColumns
         /// The possible entities of the owner.
         let owners: [Int]
         /// The name of the owner's relationship.
@@ -224,7 +224,7 @@ extension RelationshipLayout {
     }
 
     /// The column with the source's key, in the rows that store the links; nil if the source's own row stores the links.
-    fileprivate var ownerColumn: LinkColumn? {
+    fileprivate var ownerColumn: LinkColumns? {
         switch storage {
         case .inverseColumn(let column): column
         case .pairs(let pairs): pairs.own
@@ -239,12 +239,12 @@ struct LinkSource {
     /// The column with the owner's key.
     let owner: Int
     /// The column of the other end; nil if the row itself is the other end.
-    let other: LinkColumn?
+    let other: LinkColumns?
     let position: Int?
     /// The possible entities of the other end; a single entity if no column stores the entity.
     private let family: [Int]
 
-    init(_ layout: Int, _ column: LinkColumn) {
+    init(_ layout: Int, _ column: LinkColumns) {
         self.layout = layout
         owner = column.key
         other = nil
@@ -281,14 +281,14 @@ extension RelationshipLayout {
 
 extension ManagedObject {
     /// Returns the destination in a link column; nil if there is none.
-    final func end(_ column: LinkColumn, _ relationship: RelationshipLayout) -> LinkEnd? {
+    final func end(_ column: LinkColumns, _ relationship: RelationshipLayout) -> LinkEnd? {
         row.end(column, relationship.destinationFamily)
     }
 }
 
 extension RowSnapshot {
     /// Returns the destination in a link column; nil if there is none, or if the destination's entity is not in the family.
-    func end(_ column: LinkColumn, _ family: [Int]) -> LinkEnd? {
+    func end(_ column: LinkColumns, _ family: [Int]) -> LinkEnd? {
         if isNull(column.key) { return nil }
         let entity = column.entity.map { isNull($0) ? -1 : Int(integer($0)) } ?? family.first
         // Another program may have written an invalid entity.

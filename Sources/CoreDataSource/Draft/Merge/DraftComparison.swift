@@ -215,15 +215,15 @@ struct DraftComparison {
                 conflict = (conflict ?? change).leadingToDeletedObject(canRevive: isRevived(mine))
             }
             if conflict == nil, let mine {
-                conflict = try competingSource(of: row.end, for: mine, column: column, relationship: relationship)
+                conflict = try sourceConflict(of: row.end, for: mine, column: column, relationship: relationship)
             }
             parts.append(Part(kind: .link(relationship: index), row: rowIndex, conflict: conflict))
         }
     }
 
     /// Returns the conflict with another source of the destination, if only one source may be linked to a destination.
-    private func competingSource(
-        of source: LinkEnd, for destination: LinkEnd, column: LinkColumn, relationship: RelationshipLayout
+    private func sourceConflict(
+        of source: LinkEnd, for destination: LinkEnd, column: LinkColumns, relationship: RelationshipLayout
     ) throws -> DraftChange? {
         let layout = layout(source)
         guard !relationship.isSymmetric, !inserted.contains(destination), let inverse = relationship.inverse,

@@ -151,7 +151,7 @@ extension RowSnapshot {
 
 extension EntityLayout {
     /// The columns that store links, each with the entities that a link can lead to.
-    fileprivate func linkedColumns(_ layout: ModelLayout) -> [(LinkColumn, [Int])] {
+    fileprivate func linkedColumns(_ layout: ModelLayout) -> [(LinkColumns, [Int])] {
         if let pairs = LinkedPair.Families(self, layout) {
             return [(pairs.columns.own, pairs.source), (pairs.columns.other, pairs.destination)]
         }

@@ -122,7 +122,7 @@ package struct RelatedKeys: Sendable, Equatable {
     /// - Parameters:
     ///   - start: The number of the newest save that the previous read included.
     ///   - end: The number of the newest save that this read includes.
-    func mayBeUndone(from start: Int64, to end: Int64) -> Bool {
+    func canMissChanges(from start: Int64, to end: Int64) -> Bool {
         guard let saves else { return false }
         return saves.count > 1 || saves.lowerBound <= start || saves.upperBound < end
     }

@@ -31,12 +31,12 @@ package enum SectionKey: Sendable {
 
         /// Compares the sections of two rows.
         func order(_ lhs: ListedRow, _ rhs: ListedRow) -> Int {
-            let order = compare(known(lhs), known(rhs))
+            let order = compare(sectionValue(of: lhs), sectionValue(of: rhs))
             return isAscending ? order : -order
         }
 
         /// Returns the section value that was evaluated for a row of a list.
-        func known(_ row: ListedRow) -> RowValue {
+        func sectionValue(of row: ListedRow) -> RowValue {
             if let section = row.section { return section.value }
             // A row without a section value is not from the list. An error counts as NULL here, because `ListOrder.listed`
             // throws the error before such a row can get into the list.

@@ -60,7 +60,7 @@ private struct ListRun {
         net.recordDeletions(saves, ofEntities: state.query.family)
         var touched = query.touchedRows(in: saves).keys
         let before = worker.rowsByKey.recordRead(asOf: asOf)
-        if related.mayBeUndone(from: max(before, state.asOf), to: asOf) { touched.formUnion(owners) }
+        if related.canMissChanges(from: max(before, state.asOf), to: asOf) { touched.formUnion(owners) }
         let listed = worker.rowsByKey.rows(touched, in: state, version: version + 1)
         net.add(touched: touched, listed, saves, query.links)
         reason.didReadStore = true
@@ -93,7 +93,7 @@ private struct ListRun {
         if !state.isRead { return .changed(ListReport(first: new, reason, since: start)) }
         var touched = work.touched.keys
         let before = worker.rowsByKey.recordRead(asOf: new.asOf)
-        if work.touched.related.mayBeUndone(from: max(before, state.asOf), to: new.asOf) {
+        if work.touched.related.canMissChanges(from: max(before, state.asOf), to: new.asOf) {
             try touched.formUnion(owners(of: work.touched.related, among: new.rows))
         }
         var (net, indexes) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: touched)

@@ -26,7 +26,7 @@ public struct ControlRecord: Sendable {
     /// The value on one line, with its continuation lines joined by spaces; nil if the field is missing or empty.
     ///
     /// - Throws: A fault if the record has the field more than once.
-    public func folded(_ name: String) throws(ControlFault) -> String? {
+    public func unfolded(_ name: String) throws(ControlFault) -> String? {
         guard let value = try value(name) else { return nil }
         guard value.contains(.newline) else { return value.trimmed.text }
         let lines = value.split(separator: .newline).map(\.trimmed).filter { !$0.isEmpty }

@@ -38,23 +38,23 @@ public struct PackageRecord: Sendable, Hashable {
     public init(_ record: ControlRecord) throws(ControlFault) {
         if let fault = record.fault { throw fault }
         if !record.hasLeadingField { throw ControlFault(line: record.line, message: "Package is missing") }
-        status = try record.folded("Status")
+        status = try record.unfolded("Status")
         // dpkg also has records of packages that were removed, or that were only requested. Such a record can lack the
         // architecture and the version, which become empty strings here.
         let isAbsent = status?.hasSuffix(" not-installed") == true || status?.hasSuffix(" config-files") == true
         name = try record.word("Package", orEmpty: false)
         architecture = try record.word("Architecture", orEmpty: isAbsent)
         version = try record.word("Version", orEmpty: isAbsent)
-        section = try record.folded("Section") ?? ""
-        priority = try record.folded("Priority") ?? ""
-        maintainer = try record.folded("Maintainer").flatMap { MaintainerRecord($0) }
+        section = try record.unfolded("Section") ?? ""
+        priority = try record.unfolded("Priority") ?? ""
+        maintainer = try record.unfolded("Maintainer").flatMap { MaintainerRecord($0) }
         summary = try record.firstLine("Description") ?? ""
-        homepage = try record.folded("Homepage")
+        homepage = try record.unfolded("Homepage")
         installedSize = try record.number("Installed-Size") ?? 0
         size = try record.number("Size")
-        sha256 = try record.folded("SHA256")
-        depends = try record.folded("Depends")
-        preDepends = try record.folded("Pre-Depends")
+        sha256 = try record.unfolded("SHA256")
+        depends = try record.unfolded("Depends")
+        preDepends = try record.unfolded("Pre-Depends")
         let preDependencies = try record.references("Pre-Depends").map {
             Requirement(field: "Pre-Depends", alternatives: $0)
         }
@@ -71,7 +71,7 @@ extension UInt8 {
 extension ControlRecord {
     /// The value of a field in a package's key. The value must be one word, without the separators of a key.
     fileprivate func word(_ name: String, orEmpty: Bool) throws(ControlFault) -> String {
-        guard let text = try folded(name) else {
+        guard let text = try unfolded(name) else {
             if orEmpty { return "" }
             throw ControlFault(line: line, message: "\(name) is missing")
         }
@@ -84,7 +84,7 @@ extension ControlRecord {
 
     /// The packages that a field names; empty if the field is missing.
     fileprivate func references(_ name: String) throws(ControlFault) -> [[PackageReference]] {
-        guard let text = try folded(name) else { return [] }
+        guard let text = try unfolded(name) else { return [] }
         guard let references = PackageReference.requirements(text) else {
             throw ControlFault(line: line(of: name), message: "\(name) is not a list of packages")
         }
@@ -92,7 +92,7 @@ extension ControlRecord {
     }
 
     fileprivate func number(_ name: String) throws(ControlFault) -> Int64? {
-        guard let text = try folded(name) else { return nil }
+        guard let text = try unfolded(name) else { return nil }
         guard let number = Int64(text), number >= 0 else {
             throw ControlFault(line: line(of: name), message: "\(name) is not a number")
         }

@@ -25,7 +25,7 @@ package struct MailStore {
     }
 
     /// Adds the objects that messages link to: accounts, their mailboxes, contacts and labels.
-    package func addFolders(of server: SampleServer) async throws {
+    package func addAllButMessages(of server: SampleServer) async throws {
         try await accounts.add(server.accounts)
         try await mailboxes.add(server.mailboxes)
         try await contacts.add(server.contacts)

@@ -97,7 +97,7 @@ final class MailWindow {
 
     private func contentPane() throws -> Pane {
         let (count, size) = totals.value
-        let footer = "\(count.grouped) messages, \(size.byteCount)"
+        let footer = "\(count.grouped) messages, \(size.byteCountText)"
         switch content {
         case .messages(let list, let mailbox):
             let name = "\(mailbox.account?.name ?? ""): \(mailbox.name)"
@@ -141,7 +141,7 @@ final class MailWindow {
         line.add(message.subject.fitted(to: hasDay ? 29 : 30) + " ", style)
         let threadCount = message.thread?.messageCount ?? 1
         line.add((threadCount > 1 ? "\(threadCount)" : "").atRight(of: 2), .accent)
-        line.add((message.attachmentSize > 0 ? message.attachmentSize.byteCount : "").atRight(of: 8), .faint)
+        line.add((message.attachmentSize > 0 ? message.attachmentSize.byteCountText : "").atRight(of: 8), .faint)
         return line
     }
 }

@@ -55,7 +55,7 @@ final class Scenes {
     private func importMessages() async throws {
         let messages = server.messages
         begin("Import", "Each save brings 500 messages. The list and the badges follow without another fetch.")
-        try await store.addFolders(of: server)
+        try await store.addAllButMessages(of: server)
         try open(home)
         try await store.messages.importAll(messages, batchSize: 500) { done in
             window.progress = Double(done) / Double(messages.count)

@@ -61,7 +61,7 @@ extension BinaryInteger {
 
 extension Int64 {
     /// A number of bytes, such as `310 kB` or `1.3 MB`.
-    var byteCount: String {
+    var byteCountText: String {
         if self < 1_000_000 { return "\((self + 500) / 1000) kB" }
         let tenths = (self + 50_000) / 100_000
         return "\((tenths / 10).grouped).\(tenths % 10) MB"

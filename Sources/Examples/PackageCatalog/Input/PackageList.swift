@@ -34,7 +34,7 @@ struct PackageList {
         do throws(ControlFault) {
             packages.append(try PackageRecord(record))
         } catch {
-            let name = (try? record.folded("Package")) ?? "a record without a name"
+            let name = (try? record.unfolded("Package")) ?? "a record without a name"
             faults.append(BrokenRecord(name: name, fault: error))
             if record.hasLeadingField { brokenCount += 1 }
         }

@@ -23,7 +23,7 @@ extension RowPredicate {
             related.predicate = related.predicate == .constant(true) ? wanted : .and([related.predicate, wanted])
             return (related, resultForNull)
         case .key(var related) where !related.isCorrelated:
-            guard let resultForNull = resultForNull(layout), let predicate = ofKey else { return nil }
+            guard let resultForNull = resultForNull(layout), let predicate = keyPredicate else { return nil }
             related.predicate = resultForNull ? .not(predicate) : predicate
             return (related, resultForNull)
         default: return nil
@@ -32,7 +32,7 @@ extension RowPredicate {
 
     /// The same test on the key of the related row. Nil unless this predicate tests for equality, inequality or
     /// membership.
-    private var ofKey: RowPredicate? {
+    private var keyPredicate: RowPredicate? {
         switch self {
         case .compare(_, .equal, .null): .constant(false)
         case .compare(_, .notEqual, .null): .constant(true)

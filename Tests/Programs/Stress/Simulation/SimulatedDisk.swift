@@ -149,7 +149,7 @@ final class SimulatedDisk: Sendable {
         }
         var refusals = Refusals()
         var taken: [ChangeSet] = []
-        for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
+        for (place, set) in group.enumerated() where !refusals.refuseIfDependent(set, at: place) {
             // As if another program had stored the same value.
             if !state.withLock({ $0.isHealthy }), simulation.random(below: 30) == 0 {
                 refusals.refuse(set, at: place, DataSourceError(.uniquenessViolated, "Another program was here."))
