@@ -20,7 +20,7 @@ struct BundleStoreTests {
     }
 
     @Test(arguments: models.keys.sorted())
-    func neitherModelResetsAStoreOfTheOther(_ name: String) async throws {
+    func neitherBundleNorClassesResetTheOthersStore(_ name: String) async throws {
         let (classes, bundle) = (try #require(Self.models[name]), try Self.bundle(name))
         #expect(classes.hash == bundle.hash && classes.entityHashes == bundle.entityHashes)
         for (first, second) in [(classes, bundle), (bundle, classes)] {
@@ -33,7 +33,7 @@ struct BundleStoreTests {
         }
     }
 
-    @Test func eachReadsTheRowsOfTheOther() async throws {
+    @Test func bundleAndClassesReadTheSameRows() async throws {
         let directory = try TemporaryDirectory()
         let classes = try await PersistentContainer(model: .mail, store: .sqlite(directory.store))
         try await classes.dataSource(ClassTags.self).perform { context in

@@ -197,7 +197,7 @@ struct CoreDataDifferenceTests {
         }
     }
 
-    @Test func stringsAreEqualByTheirBytesButForTheMacro() async throws {
+    @Test func operatorsCompareBytesAndMacrosCharacters() async throws {
         try await withContacts { _, contacts in
             try await contacts.add(Contact(uid: "4", name: "Jose\u{301}"))
             #expect(try contacts.count(ContactEntity.self, where: \.name == "Jos\u{E9}") == 0)

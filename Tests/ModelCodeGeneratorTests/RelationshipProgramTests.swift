@@ -18,7 +18,7 @@ import Testing
     ]
 
     @Test(arguments: ["Graph", "Mail"])
-    func relationshipsOfOurModelsAreWhatBothSidesSay(_ name: String) async throws {
+    func generatedAccessorsSetBothSidesOfEveryRelationship(_ name: String) async throws {
         try await exercise(PackageFiles.tests.appending(components: "Fixtures", "\(name).xcdatamodeld"))
     }
 

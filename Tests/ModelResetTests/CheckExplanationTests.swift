@@ -70,7 +70,7 @@ import Testing
             "<attribute name=\"extra\" attributeType=\"String\" defaultValueString=\"x\"/><attribute name=\"id\""
         ),
     ])
-    func theExplanationIsThatOfADiff(_ old: String, _ new: String) async throws {
+    func checkAndDiffListTheSameChanges(_ old: String, _ new: String) async throws {
         let program = try Program()
         try program.write("Old", Self.start)
         try program.write(Self.start)

@@ -30,7 +30,7 @@ import Testing
         #expect(try await program.run("check", "--lock", "model.lock").status == 0)
     }
 
-    @Test func theLockFileOfAnotherStateMayLieAnywhere() async throws {
+    @Test func againstReadsALockFileFromAnyPath() async throws {
         let elsewhere = try TemporaryDirectory()
         let base = elsewhere.url.appending(component: "base.lock").path
         try FileManager.default.copyItem(atPath: program.file("model.lock").path, toPath: base)

@@ -53,7 +53,7 @@ import Testing
 
     // MARK: The lock file
 
-    @Test func aChangeOfItsMembersIsAChange() async throws {
+    @Test func checkFindsAChangeOfAConfiguration() async throws {
         #expect(try await check().status == 0)
         try program.write(Self.entities(["User": ["Item", "Note"], "Cache": ["Note"]]))
         let outcome = try await check()

@@ -77,7 +77,7 @@ import Testing
             changes.first?["attributes"] as? [[String: String]] == [["name": "name", "before": "pen", "after": "ink"]])
     }
 
-    @Test func aClosedStoreIsLeftAsItIs() async throws {
+    @Test func inspectingAClosedStoreChangesNoFile() async throws {
         let live = try open()
         try Store.add([1: "pen"], to: live)
         live.close()
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// Two things that a look must not do to a process that works with the store.
-    @Test(arguments: [false, true]) func nobodyIsKeptOutOrKeptFromTidyingUp(_ isShared: Bool) async throws {
+    @Test(arguments: [false, true]) func inspectingBlocksNeitherMembersNorCleanup(_ isShared: Bool) async throws {
         let live = try open(isShared: isShared)
         #expect(try await program.run("inspect", "shop.sqlite").status == 0)
         try Store.add([1: "pen"], to: live)
@@ -129,7 +129,7 @@ import Testing
         #expect(with.output.contains(#"+ Item 1: name "pen""#), "\(with.output)\(with.errors)")
     }
 
-    @Test func newSavesAreFollowedUntilItIsEnded() async throws {
+    @Test func inspectFollowsNewSavesUntilItIsEnded() async throws {
         let live = try open()
         try Store.add([1: "pen"], to: live)
         let following = try program.converse("inspect", "shop.sqlite", "--follow")

@@ -18,7 +18,7 @@ import Testing
         #expect(try await program.run("check", "Shop.xcdatamodeld", "--lock", "model.lock", "--update").status == 0)
     }
 
-    @Test func theValuesOfAReleaseGoWhereTheReleasesBetweenHavePutThem() async throws {
+    @Test func valuesFollowTheRenamingsOfSkippedReleases() async throws {
         try await release("name=\"name\"")
         let model = program.file("Shop.xcdatamodeld")
         let store = try Store(program.file("shop.sqlite"), model: model)

@@ -31,7 +31,7 @@ import Testing
         #expect(try rowCount() == 2)
     }
 
-    @Test func aStoreThatIsThereIsReplacedByForceOnly() async throws {
+    @Test func anExistingStoreIsReplacedOnlyWithForce() async throws {
         try makeStore()
         let refused = try await program.run("restore", "backup.sqlite", "shop.sqlite")
         #expect(refused.status == 4)

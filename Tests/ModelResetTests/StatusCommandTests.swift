@@ -166,7 +166,7 @@ import Testing
         #expect(try program.files("shop") == before)
     }
 
-    @Test func aStoreThatIsOpenElsewhereIsLookedAt() async throws {
+    @Test func statusShowsAStoreThatIsOpenElsewhere() async throws {
         let live = try Store.open(program.file("shop.sqlite"), model: program.file(model))
         try Store.fill(live, 2)
         let outcome = try await status()

@@ -42,7 +42,7 @@ import Testing
         (["app/A.txt": model + entity], "app: error: These files contain no model."),
         (["app/A.swift": model], "app/A.swift:1: error: No class A with @StoredEntity is in these files."),
     ])
-    func whatCannotBeReadEndsEachCommand(_ files: [String: String], _ message: String) async throws {
+    func everyCommandFailsOnAnUnreadableModel(_ files: [String: String], _ message: String) async throws {
         try write(files)
         for words in [
             ["hash", "app"], ["check", "app"], ["diff", "app", "app"], ["diagram", "app"],

@@ -162,7 +162,7 @@ import Testing
     ]
 
     @Test(.timeLimit(.minutes(30)), arguments: claims)
-    func theCompilerConfirmsWhatTheTextSays(_ claim: (text: String, message: String, count: Int)) async throws {
+    func theCompilerReportsEveryClaimedMistake(_ claim: (text: String, message: String, count: Int)) async throws {
         let errors = try await compile(Self.support + "enum N0 {\n\(claim.text)\n}\n")
         #expect(errors.contains { $0.text.contains(claim.message) }, "\(errors.map(\.text))")
         #expect(errors.count <= claim.count, "\(errors.map(\.text))")

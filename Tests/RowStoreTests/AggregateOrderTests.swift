@@ -27,7 +27,7 @@ struct AggregateOrderTests {
     }
 
     @Test(arguments: [ValueKind.integer, .decimal, .real, .date])
-    func anyOrderGivesTheSameResult(kind: ValueKind) {
+    func theOrderOfValuesDoesNotChangeAnAggregate(kind: ValueKind) {
         var random = SeededRandom(seed: Self.seed)
         for _ in 0..<2_000 {
             var values = (0..<random.next() % 6).map { _ in value(kind, &random) }

@@ -42,7 +42,7 @@ struct ChangeSetTests {
         #expect(set.entities.map(\.entity) == [0, 1, 4, 7] && set.rowCount == 4)
     }
 
-    @Test(arguments: 0..<4) func noOrderOfChangesMakesARowTwice(part: UInt64) {
+    @Test(arguments: 0..<4) func aChangeSetHasEachRowOnceInAnyOrder(part: UInt64) {
         let seed = testSeed() &+ part
         var random = SeededRandom(seed: seed)
         for _ in 0..<100 {

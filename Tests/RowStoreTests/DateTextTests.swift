@@ -24,7 +24,7 @@ struct DateTextTests {
         return String(repeating: "0", count: digits - text.count) + text
     }
 
-    @Test func randomDatesAreThoseOfTheCalendar() throws {
+    @Test func randomDatesAgreeWithTheCalendar() throws {
         var random = SeededRandom(seed: 1582)
         for number in 0..<20_000 {
             let month = Self.months[number < 2000 ? 12 * 1400 + number * 2 : random.next(below: Self.months.count)]

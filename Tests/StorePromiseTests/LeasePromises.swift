@@ -176,7 +176,7 @@ struct LeasePromises {
 
     /// What it changes may be deleted by the member that has got the lease, and its unique values taken.
     @Test(arguments: TestedStore.shared)
-    func aSaveUnderALostLeaseIsRefusedForNoOtherReason(kind: TestedStore) async throws {
+    func aSaveUnderALostLeaseThrowsOnlyLeaseLost(kind: TestedStore) async throws {
         try await kind.withMembers(2, LeasePromises.impatient) { members in
             let (first, second) = (members[0], members[1])
             let lost = try epoch(LeasePromises.item, first.sharing.takeLeases([LeasePromises.item], for: "s").table)

@@ -145,7 +145,7 @@ struct MigrationPromises {
 
     // MARK: What does not
 
-    @Test(arguments: kinds) func rowsThatDoNotFitKeepTheStoreOrResetItAsThePolicySays(kind: MigratedPlace.Kind) throws {
+    @Test(arguments: kinds) func valuesThatDoNotFitTheNewTypeTriggerTheFallback(kind: MigratedPlace.Kind) throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
         let old = ManagedObjectModel.shop(EntityDescription.item([count]))
         let place = try MigratedPlace(kind)

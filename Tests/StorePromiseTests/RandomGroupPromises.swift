@@ -8,7 +8,7 @@ struct RandomGroupPromises {
     private static let codes = ["a", "b", "c", "d", "e", "é", "e\u{301}", ""]
 
     @Test(arguments: TestedStore.persistent)
-    func aGroupLeavesWhatItLeavesInMemory(kind: TestedStore) throws {
+    func aGroupOfSavesGivesTheSameRowsAsInMemory(kind: TestedStore) throws {
         let seed = testSeed()
         var random = SeededRandom(seed: seed)
         for round in 0..<10 {

@@ -149,7 +149,7 @@ struct ServerMigrationPromises {
     }
 
     /// The default never loses rows of other users.
-    @Test func theDefaultMigratesIfItIsToAndElseThrows() throws {
+    @Test func theStandardPolicyNeverResetsAServerStore() throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
         let text = AttributeDescription(name: "x", type: .string, isOptional: true)
         let new = ManagedObjectModel.shop(EntityDescription.item([count, text]))

@@ -6,7 +6,7 @@ import Testing
 struct PoolTests {
     /// Once, opening a store that was being closed kept the only thread for ten seconds, and then threw `storeInUse`.
     @Test(.enabled(if: Subprocess.isInPath("taskset"), "taskset gives a program one core"))
-    func storesThatAreBeingClosedAreOpenedOnAPoolOfOneThread() async throws {
+    func waitingCallsBlockNoThreadOfThePool() async throws {
         let directory = try TemporaryDirectory()
         let stress = PackageFiles.products.appending(component: "stress").path
         let run = try await Subprocess("taskset", ["-c", "0", stress, "--child", "pool", directory.url.path])

@@ -38,7 +38,7 @@ struct CustomStoreTests {
         return model
     }
 
-    @Test func dataSourcesQueriesAndListsAreAsOverAnyStore() async throws {
+    @Test func dataSourcesQueriesAndListsWorkOverACustomStore() async throws {
         let directory = try TemporaryDirectory()
         let container = try await open(directory)
         #expect(container.startup == StoreStartup(reason: .firstLaunch))

@@ -90,7 +90,7 @@ struct KeysAndModelsTests {
             name: "Papers", entities: [entity("Note", "Memo", notes), entity("Bill", "Invoice", bills)])
     }
 
-    @Test(arguments: Policy.allCases) func everyRowIsWhereItHasToBe(policy: Policy) async throws {
+    @Test(arguments: Policy.allCases) func rowsAreKeptOrDroppedByTheirKeyAndPolicy(policy: Policy) async throws {
         for notes in Change.allCases {
             for bills in Change.allCases {
                 for noteKey in Key.allCases {
@@ -178,7 +178,7 @@ struct KeysAndModelsTests {
         "CREATE TRIGGER strange AFTER INSERT ON Note BEGIN DELETE FROM Note; END",
         "UPDATE _metadata SET value = 'model \"Papers\"' WHERE name = 'model'", "ALTER TABLE Note ADD COLUMN mine",
     ])
-    func aStoreThatTheSameModelCallsCorruptIsNotDiscarded(damage: String) async throws {
+    func aCorruptStoreWithANewModelIsNotDiscarded(damage: String) async throws {
         for policy in [ResetPolicy.migrate, .migrate(otherwise: .backup(keep: 1))] {
             let directory = try TemporaryDirectory()
             try await fill(directory.store)
@@ -243,7 +243,7 @@ struct KeysAndModelsTests {
         #expect(try raw.column("SELECT a FROM invoice") == ["1"])
     }
 
-    @Test func aRunningResetRemovesNoFileThatIsNotTheStore() async throws {
+    @Test func aResetRemovesNoFileThatReplacedTheStore() async throws {
         let directory = try TemporaryDirectory()
         try await fill(directory.store)
         let other = directory.url.appending(component: "other.sqlite")

@@ -117,7 +117,7 @@ struct OutsideWritesTests {
     }
 
     /// `add` reported that nothing had to be done, and the row was gone.
-    @Test func aDeletedRowIsInsertedAgain() async throws {
+    @Test func addReinsertsARowThatAnotherProgramDeleted() async throws {
         try await withSaved { container, contacts, raw in
             let held = try #require(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-1"))
             try raw.execute("DELETE FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'")
@@ -141,7 +141,7 @@ struct OutsideWritesTests {
     }
 
     /// While main shows anything the container looks twice a second, so that nothing is stale for a second.
-    @Test func theContainerLooksTwiceASecond() async throws {
+    @Test func theContainerChecksTheFileTwiceASecond() async throws {
         let directory = try TemporaryDirectory()
         let layout = ModelLayout(.contacts)
         let identity = StoreIdentity(modelHash: "hash", entityHashes: [:], databaseKey: "1")

@@ -147,7 +147,7 @@ import Testing
         try await container.close()
     }
 
-    @Test func callsInEveryOrderEnd() async throws {
+    @Test func callsOverSeveralDataSourcesNeverDeadlock() async throws {
         try await withChat { container, senders, rooms in
             let messages = try container.dataSource(MessageDataSource.self)
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -62,7 +62,7 @@ struct AttributeTypeTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func compositesAndTransformablesComeBack(kind: StoreKind) async throws {
+    func compositesAndTransformablesAreReadAsWritten(kind: StoreKind) async throws {
         let address = Address(
             class: "home", coordinate: Coordinate(latitude: 1.5, longitude: -2), street: "Main", tags: ["a", "ä"])
         let directory = try TemporaryDirectory()

@@ -148,7 +148,7 @@ struct CalculatedAttributeTests {
         }
     }
 
-    @Test func theyAreReadInEveryContext() async throws {
+    @Test func everyContextReadsCalculatedAttributes() async throws {
         try await withLibrary { container, library in
             let a = try #require(try container.main.first(Shelf.self, where: \.name == "a"))
             let c = try #require(try container.main.first(Shelf.self, where: \.name == "c"))
@@ -174,7 +174,7 @@ struct CalculatedAttributeTests {
         }
     }
 
-    @Test func queriesAskForThem() async throws {
+    @Test func queriesUseCalculatedAttributes() async throws {
         try await withLibrary { container, _ in
             let main = container.main
             #expect(try main.fetch(Shelf.self, where: \.bookCount > 1).map(\.name) == ["a"])
@@ -196,7 +196,7 @@ struct CalculatedAttributeTests {
         }
     }
 
-    @Test func listsFollowTheOtherSide() async throws {
+    @Test func listsFollowCountsOfRelatedObjects() async throws {
         try await withLibrary { container, library in
             let plain = GroupRecorder()
             let filtered = GroupRecorder()
@@ -220,7 +220,7 @@ struct CalculatedAttributeTests {
     }
 
     /// A value at the end of a path is followed where the list depends on it.
-    @Test func listsFollowAPathThatTheyUse() async throws {
+    @Test func listsFollowThePathsInTheirRequest() async throws {
         try await withLibrary { container, library in
             let plain = GroupRecorder()
             let ordered = GroupRecorder()
@@ -239,7 +239,7 @@ struct CalculatedAttributeTests {
     }
 
     /// One for each relationship of a path, however many objects were fetched together; an aggregate of attributes is one for each.
-    @Test func thePathDecidesHowManyQueriesTheyCost() async throws {
+    @Test func eachRelationshipOfAPathCostsOneQuery() async throws {
         let directory = try TemporaryDirectory()
         let first = try await PersistentContainer(model: Self.model, store: .sqlite(directory.store))
         try await fill(first.dataSource(PlainDataSource<Shelf, Book, Hall>.self))
@@ -266,7 +266,7 @@ struct CalculatedAttributeTests {
         try await container.close()
     }
 
-    @Test func theStoreKeepsNoneOfThem() async throws {
+    @Test func calculatedAttributesAreNotStored() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: Self.model, store: .sqlite(directory.store))
         try await fill(container.dataSource(PlainDataSource<Shelf, Book, Hall>.self))
@@ -281,7 +281,7 @@ struct CalculatedAttributeTests {
         }
     }
 
-    @Test func draftsShowThem() async throws {
+    @Test func draftsShowCalculatedAttributes() async throws {
         try await withLibrary { container, library in
             let shelf = try #require(try container.main.first(Shelf.self, where: \.name == "c"))
             let draft = try library.draft(of: shelf)
@@ -311,7 +311,7 @@ struct CalculatedAttributeTests {
     }
 
     /// A row of a snapshot has no other objects, and a count of 0 would be a lie.
-    @Test func aRowOfASnapshotTraps() async throws {
+    @Test func readingACalculatedAttributeOfASnapshotRowTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let container = try await PersistentContainer(model: CalculatedAttributeTests.model, store: .inMemory)
             let library = try await MainActor.run { try container.dataSource(PlainDataSource<Shelf, Book, Hall>.self) }

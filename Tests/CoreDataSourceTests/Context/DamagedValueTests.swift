@@ -81,7 +81,7 @@ struct DamagedValueTests {
     }
 
     @Test(arguments: ["'abc'", "'12abc'", "''", "'1e'", "x'ff'"])
-    func aDecimalIsReportedAndThrownWhereItCanBe(sql: String) async throws {
+    func aDamagedDecimalIsReportedAndQueriesThrow(sql: String) async throws {
         try await withDamage("decimalRequired", sql) { container, object in
             for _ in 0..<3 { #expect(object.decimalRequired == 0) }
             let request = ObjectRequest(EveryType.self)

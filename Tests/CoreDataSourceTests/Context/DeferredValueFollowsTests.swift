@@ -32,7 +32,7 @@ import Testing
         try await container.close()
     }
 
-    @Test func aLargeValueThatIsReplacedMeanwhileIsTheNewOneOnMain() async throws {
+    @Test func mainReadsTheNewestVersionOfALargeValue() async throws {
         try await withRecordings([Self.large]) { container, source in
             let recording = try first(container)
             try await source.perform { try $0.fetch(Recording.self)[0].sound = .large(50_000, seed: 5) }

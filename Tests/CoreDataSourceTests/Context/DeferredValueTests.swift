@@ -176,7 +176,7 @@ import Testing
 
     // MARK: Queries
 
-    @Test func predicatesOnALargeValueFindWhatTheyShould() async throws {
+    @Test func predicatesOnALargeValueFindTheRightRows() async throws {
         try await withRecordings([nil, 10, Self.large]) { container, _ in
             let main = container.main
             #expect(try main.fetch(Recording.self, where: \.sound == nil).map(\.title) == ["0"])

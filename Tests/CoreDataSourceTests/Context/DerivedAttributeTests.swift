@@ -40,7 +40,7 @@ struct DerivedAttributeTests {
     }
 
     /// Whatever the order in the model.
-    @Test func whatIsDerivedFromADerivedAttributeFollowsInTheSameSave() async throws {
+    @Test func aChainOfDerivedAttributesFollowsInTheSameSave() async throws {
         let model = ManagedObjectModel(
             name: "Derived",
             entities: [
@@ -91,7 +91,7 @@ struct DerivedAttributeTests {
         try await container.close()
     }
 
-    @Test func nothingIsSavedWhenOnlyTheClockHasMovedOn() async throws {
+    @Test func aCallWithoutChangesSavesNoDerivedDate() async throws {
         let container = try await PersistentContainer(model: model, store: .inMemory)
         let entries = try container.dataSource(PlainDataSource<Entry>.self)
         try await entries.perform { try $0.insert(Entry.self).setAttribute("a", at: 0) }

@@ -59,7 +59,7 @@ struct FamilyTests {
     }
 
     /// Each entity was counted, and looked into, in a state of its own.
-    @Test func anObjectThatIsReplacedByOneOfAnotherEntityIsThereOnce() async throws {
+    @Test func anObjectReplacedByAnotherEntityIsCountedOnce() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(
             model: .chat, store: .sqlite(directory.store), configuration: .init(synchronous: .normal))

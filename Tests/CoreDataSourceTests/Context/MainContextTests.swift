@@ -55,7 +55,7 @@ struct MainContextTests {
         }
     }
 
-    @Test func aClosedContainerSaysSo() async throws {
+    @Test func aClosedContainerThrowsStoreClosed() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
         let contacts = try container.dataSource(ContactDataSource.self)

@@ -25,7 +25,7 @@ struct RegisteringTests {
 
     /// A reset moves the objects of each entity, in the order of their slots, from one table to another one.
     @Test(arguments: [3_800, 7_400, 14_500])
-    func objectsThatAreMovedToAnotherTableDoNotPileUp(count: Int) async throws {
+    func resettingRegisteredObjectsTakesLinearTime(count: Int) async throws {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
         let senders = try container.dataSource(SenderDataSource.self)
         let rooms = try container.dataSource(RoomDataSource.self)

@@ -259,7 +259,7 @@ import Testing
 
     // MARK: Against a reference
 
-    @Test(arguments: 0..<4) func everySyncLeavesWhatItsListsSay(part: UInt64) async throws {
+    @Test(arguments: 0..<4) func everySyncLeavesTheObjectsOfItsLists(part: UInt64) async throws {
         let seed = testSeed() &+ part
         var random = SeededRandom(seed: seed)
         try await withBoard(BoardDataSource.self, part % 2 == 0 ? .init() : .uncached) { container, board in

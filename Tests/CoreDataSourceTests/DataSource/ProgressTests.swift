@@ -21,7 +21,7 @@ struct ProgressTests {
         }
     }
 
-    @Test func theNumbersGrowFromNothingToAllAndAreFew() async throws {
+    @Test func progressGrowsFromZeroToTheTotalInFewSteps() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let reports = Reports()

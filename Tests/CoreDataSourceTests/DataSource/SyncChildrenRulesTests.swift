@@ -57,7 +57,7 @@ private final class KennelDataSource: DataSource<String> {
         try await container.close()
     }
 
-    @Test func childrenAreChangedOnlyAsTheOperationsSay() async throws {
+    @Test func operationsAlsoLimitChangesOfChildren() async throws {
         try await withEmptyGraph { container in
             let topics = try container.dataSource(NamingDataSource.self)
             @MainActor func subjects() throws -> [String: String] {

@@ -48,7 +48,7 @@ struct SyncTests {
     }
 
     /// D6: an empty answer from a server used to empty the store.
-    @Test func anEmptyListIsRefusedUnlessItIsMeant() async throws {
+    @Test func anEmptyListIsRefusedUnlessAllowed() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.sync(contactList(0..<3), entity: ContactEntity.self)

@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whatACascadeReachesIsAConflictIfOthersHaveEditedOrAddedIt(isKept: Bool) async throws {
+    func editsOfOthersToCascadedObjectsAreConflicts(isKept: Bool) async throws {
         try await withTopic { container, source, draft in
             try draft.context.delete(draft.object)
             try await source.perform { context in

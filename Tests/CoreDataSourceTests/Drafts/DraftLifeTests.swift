@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func aLongDraftForgetsWhatNobodyHolds() async throws {
+    @Test func aLongDraftReleasesUnusedObjects() async throws {
         try await withGraph { container, source in
             try await source.perform { context in for number in 0..<500 { _ = try context.letter("\(number)") } }
             let draft = try source.draft(of: container.main.knownLetter("7"))

@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test func anOrderIsOneField() async throws {
+    @Test func anOrderIsMergedAsOneField() async throws {
         try await withGraph { container, source in
             try await source.perform { context in
                 let letter = try context.letter("a")

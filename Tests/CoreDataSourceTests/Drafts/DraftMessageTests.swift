@@ -29,7 +29,7 @@ import Testing
         await expectError(.objectGone) { try await draft.save(resolving: .keepMine) }
     }
 
-    @Test func aLinkToAnObjectThatOthersDeletedIsSaidToBeThat() async throws {
+    @Test func theErrorSaysThatOthersDeletedTheLinkedObject() async throws {
         try await withGoneTarget { draft in
             draft.object.topic = try draft.context.knownTopic("u")
         } delete: {

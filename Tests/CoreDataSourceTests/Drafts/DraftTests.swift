@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aDraftShowsNothingOfAnotherOne() async throws {
+    @Test func aDraftShowsNoEditsOfAnotherDraft() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }
             let letter = try container.main.knownLetter("a")
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func aSaveTakesTheDataSourcesThatOwnWhatWasEdited() async throws {
+    @Test func aDraftIsSavedByTheOwnersOfItsEdits() async throws {
         try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add("a")

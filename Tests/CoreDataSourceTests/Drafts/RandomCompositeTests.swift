@@ -4,7 +4,7 @@ import Testing
 
 @MainActor @Suite struct RandomCompositeTests {
     /// A composite is one value: each edit of it is one step, and its errors are those of its parts.
-    @Test func everyStepOfACompositeShowsWhatItShould() async throws {
+    @Test func randomCompositeStepsEqualTheReference() async throws {
         let first = testSeed()
         for seed in (0..<UInt64(20)).map({ first &+ $0 }) {
             try await withPlace(street: 5) { draft in

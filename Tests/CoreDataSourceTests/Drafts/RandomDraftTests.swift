@@ -6,12 +6,12 @@ import Testing
 
 /// Drafts and other saves that change the same objects at random, compared with a merge of dictionaries.
 @MainActor @Suite struct RandomDraftTests {
-    @Test func everyMergeIsWhatTheReferenceMakes() async throws {
+    @Test func randomMergesEqualTheReference() async throws {
         for seed in 0..<UInt64(TestScale.drafts) { try await run(seed) }
     }
 
     /// Accessors, fetches, undo, deletions and saves in any order, with others writing.
-    @Test func everyStepShowsWhatTheModelShows() async throws {
+    @Test func randomDraftStepsEqualTheReference() async throws {
         let first = testSeed()
         for seed in (0..<UInt64(TestScale.drafts / 2)).map({ first &+ $0 }) {
             let directory = try TemporaryDirectory()

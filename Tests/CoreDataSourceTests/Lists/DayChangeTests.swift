@@ -71,7 +71,7 @@ struct DayChangeTests {
         try await clock.container.close()
     }
 
-    @Test func aPausedListIsNotifiedWhenItContinues() async throws {
+    @Test func aResumedListIsNotifiedOfADayThatEnded() async throws {
         let clock = try Clocked("2026-06-01T12:00:00Z")
         let list = try clock.mail.list(clock.request)
         let delegate = RecordingDelegate()

@@ -37,7 +37,7 @@ struct ListBacklogTests: ItemListSuite {
     }
 
     /// A list of a million rows was read twice then, and a search that is long enough was refused by its budget.
-    @Test func aSaveDuringAReadIsLaidOverWhatWasRead() async throws {
+    @Test func aSaveDuringAReadIsMergedIntoTheReadRows() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<20))

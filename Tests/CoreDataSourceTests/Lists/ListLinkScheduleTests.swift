@@ -39,7 +39,7 @@ struct ListLinkScheduleTests {
         return .unchanged(ListState(state.query, state.rows, isComplete: true, asOf: asOf))
     }
 
-    @Test func aSaveBeforeAReadThatIsComing() throws {
+    @Test func savesBeforeAScheduledReadAreReportedWithIt() throws {
         var schedule = try schedule()
         schedule.record(.saves([try save(1, ofTopic: 1)]))
         schedule.record(.reload(.backlog))
@@ -48,7 +48,7 @@ struct ListLinkScheduleTests {
         #expect(work?.name == "read" && work?.work.touched.keys == [1, 2])
     }
 
-    @Test func aSaveDuringAReadThatMeetsIt() throws {
+    @Test func aSaveDuringAReadThatIncludesItIsReported() throws {
         var schedule = try schedule()
         schedule.record(.reload(.backlog))
         let first = schedule.turn()
@@ -64,7 +64,7 @@ struct ListLinkScheduleTests {
     }
 
     /// Somebody saves again during each read.
-    @Test func whoeverWaitsForASaveDoesNotWaitForLaterOnes() throws {
+    @Test func aCallForASaveDoesNotWaitForLaterSaves() throws {
         var schedule = try schedule(joined: [JoinedColumn(.outerKey, .integer)], limit: 2)
         schedule.record(.saves([try save(1, ofTopic: 1)]))
         let first = schedule.turn()
@@ -80,7 +80,7 @@ struct ListLinkScheduleTests {
     }
 
     /// What cannot be read while others go on saving keeps no more keys than the list has rows, and a few.
-    @Test func whatCannotBeReadGrowsNoFurtherThanTheList() throws {
+    @Test func theKeysOfAnUnreadableListAreLimited() throws {
         var schedule = try schedule(joined: [JoinedColumn(.outerKey, .integer)], limit: 2)
         schedule.record(.saves([try save(1, ofTopic: 1)]))
         _ = schedule.turn()
@@ -105,7 +105,7 @@ struct ListLinkScheduleTests {
     }
 
     /// The list is notified of the save only after the read has met it.
-    @Test func aSaveThatAReadMeetsBeforeItsNotice() throws {
+    @Test func aSaveThatAReadFindsFirstIsReported() throws {
         var schedule = try schedule()
         schedule.record(.reload(.backlog))
         let first = schedule.turn()
@@ -160,7 +160,7 @@ struct ListLinkScheduleTests {
         #expect(read?.work.touched.keys == [2])
     }
 
-    @Test func rowsThatChangedBeforeAReadIsWantedInTheirPlace() throws {
+    @Test func rowsOfAnAbandonedUpdateAreReportedByTheRead() throws {
         var schedule = try schedule()
         let short = try short(&schedule)
         _ = schedule.end(.isShort(short))
@@ -181,7 +181,7 @@ struct ListLinkScheduleTests {
         #expect(read?.work.touched.keys == [2])
     }
 
-    @Test func aRowThatIsUpdatedAgainDuringARead() throws {
+    @Test func aRowUpdatedAgainDuringAReadIsReported() throws {
         var schedule = try schedule()
         schedule.record(.reload(.backlog))
         _ = schedule.turn()

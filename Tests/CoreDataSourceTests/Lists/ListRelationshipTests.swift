@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func aListReadsAheadWhatItsRequestNames() async throws {
+    @Test func aListPrefetchesTheRelationshipsOfItsRequest() async throws {
         try await withGraph { container, source in
             try await source.perform { context in
                 for number in 0..<100 { try context.letter("\(number)").topic = try context.topic("\(number)") }
@@ -91,7 +91,7 @@ import Testing
     }
 
     /// What a window shows is read page by page, whatever is saved beyond it, and while it is paused.
-    @Test(arguments: [false, true]) func aSaveThatAListDoesNotShowMakesItReadNothingOneByOne(isPaused: Bool)
+    @Test(arguments: [false, true]) func aSaveBeyondAWindowCausesNoSingleReads(isPaused: Bool)
         async throws
     {
         try await withGraph { container, source in

@@ -148,7 +148,7 @@ struct ListTiersTests: ItemListSuite {
     }
 
     /// They come late, and a save is joined to them before the loop takes them.
-    @Test func firstRowsAfterAFailureAreAllNew() async throws {
+    @Test func theFirstRowsAfterAFailureAreAllInserted() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<3))
@@ -172,7 +172,7 @@ struct ListTiersTests: ItemListSuite {
 
     /// Random saves of several data sources through all tiers: each list is what a fetch finds, and so is its table.
     @Test(arguments: StoreKind.allCases)
-    func everyListIsWhatAFetchFinds(kind: StoreKind) async throws {
+    func everyListEqualsAFetch(kind: StoreKind) async throws {
         let seed = testSeed()
         print("Lists through the tiers: \(kind), seed \(seed)")
         var random = SeededRandom(seed: seed)

@@ -108,7 +108,7 @@ struct ListWindowTests: ItemListSuite {
 
     /// The place is that of the object as it was.
     @Test(arguments: StoreKind.allCases)
-    func aWindowStaysWhereItIsWhenItsObjectDoesNot(kind: StoreKind) async throws {
+    func aWindowStaysIfItsCursorObjectMoves(kind: StoreKind) async throws {
         try await withChat(kind) { container, senders in
             try await senders.add(items(0..<20))
             let moved = try register(senders, "moved", limit: 3, after: try cursor(senders, "k5"))
@@ -165,7 +165,7 @@ struct ListWindowTests: ItemListSuite {
     }
 
     /// Rows that are kept in reserve are not shown.
-    @Test func aRowBeyondTheWindowHasNoPlace() async throws {
+    @Test func aRowBeyondTheWindowHasNoIndexPath() async throws {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(0..<20))
             let delegate = try register(senders, "list", limit: 10)
@@ -240,7 +240,7 @@ struct ListWindowTests: ItemListSuite {
 
     /// Only what is missing is read, by the key of the last row that is left; and what is saved until that has been read is
     /// neither lost nor there twice.
-    @Test func aWindowReadsOnAfterDeletions() async throws {
+    @Test func aWindowReadsMoreRowsAfterDeletions() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<200))

@@ -94,7 +94,7 @@ struct ReentrancyTests {
         }
     }
 
-    @Test func aDelegateMayGoInItsCall() async throws {
+    @Test func aDelegateMayBeReleasedInItsCall() async throws {
         try await withContacts { contacts in
             let survivor = RecordingDelegate()
             var delegate: RecordingDelegate? = RecordingDelegate()

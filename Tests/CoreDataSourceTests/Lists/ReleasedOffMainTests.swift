@@ -15,7 +15,7 @@ struct ReleasedOffMainTests: ItemListSuite {
         await withCheckedContinuation { continuation in releaseQueue.async { continuation.resume() } }
     }
 
-    @Test func theBoxIsEmptyOnceTheQueueWasThere() async {
+    @Test func theQueueReleasesTheOldState() async {
         weak var large: Large?
         let box = {
             let new = Large()

@@ -55,7 +55,7 @@ struct ReloadTests {
         }
     }
 
-    @Test func oneMethodIsEnoughAndNoObjectIsMade() async throws {
+    @Test func aDelegateWithOneMethodMakesNoObjects() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let counter = Counter()

@@ -78,7 +78,7 @@ struct UpdatesLifeTests {
     }
 
     /// What it reads ahead is read by main, which it does not keep.
-    @Test func anObservedListThatReadsAheadEndsToo() async throws {
+    @Test func anObservedListThatPrefetchesEndsToo() async throws {
         let directory = try TemporaryDirectory()
         let list: LiveList<Letter>
         weak var main: MainTier?

@@ -22,7 +22,7 @@ struct QueryEqualityTests {
 
     private let layout = QuerySamples.sample
 
-    @Test(arguments: SharedPlace.Kind.all) func storesAnswerAsRowsInMemory(kind: SharedPlace.Kind) throws {
+    @Test(arguments: SharedPlace.Kind.all) func everyStoreFindsTheSameRowsAsMemory(kind: SharedPlace.Kind) throws {
         print("QueryEqualityTests: COREDATASOURCE_SEED=\(QueryEqualityTests.seed)")
         var source = PredicateSource(random: SeededRandom(seed: QueryEqualityTests.seed))
         let directory = try TemporaryDirectory()

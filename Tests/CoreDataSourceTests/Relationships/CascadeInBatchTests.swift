@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func noQueryFindsWhatACascadeReaches(isSaved: Bool) async throws {
+    @Test(arguments: [true, false]) func noQueryFindsObjectsThatACascadeReaches(isSaved: Bool) async throws {
         for location in [nil, StoreLocation.inMemory] {
             try await withGraph(location) { container, source in
                 if isSaved {
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["before the owner is deleted", "before the next query", "after the next query"])
-    func anObjectThatIsMovedToAnotherOwnerInTimeStays(moment: String) async throws {
+    func anObjectMovedBeforeTheCascadeStays(moment: String) async throws {
         try await withGraph { container, source in
             try await source.perform { try Self.prepare($0, topics: 2) }
             let isLate = moment == "after the next query"
@@ -153,7 +153,7 @@ import Testing
     }
 
     /// Each deletion is followed once, however many queries come after it.
-    @Test(arguments: [10, 100, 1000]) func theCostFollowsTheCascade(count: Int) async throws {
+    @Test(arguments: [10, 100, 1000]) func aCascadeFollowsEachDeletionOnce(count: Int) async throws {
         try await withGraph { container, source in
             try await source.perform { try Self.prepare($0, topics: count) }
             let statements = try await source.perform { context in

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func cascadeEndsWhereItBegan() async throws {
+    @Test func aCascadeAlongACycleEnds() async throws {
         try await withGraph { container, source in
             try await source.perform { context in
                 let folders = try (0..<4).map { try context.folder("\($0)") }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func denyKeepsTheObjectAndNamesTheOther() async throws {
+    @Test func denyKeepsTheObjectAndNamesTheLinkedOne() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").author = $0.person("p") }
             let error = await expectError(.deletionDenied) {
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func noActionLeavesALinkThatLeadsNowhere() async throws {
+    @Test func aLinkThatNoActionLeavesReadsAsNil() async throws {
         try await withGraph { container, source in
             try await source.perform { context in
                 let cat = try context.insert(Cat.self)
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func aLinkBelongsToWhoOwnsTheRowThatHasIt() async throws {
+    @Test func theOwnerOfTheRowOwnsItsLink() async throws {
         try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add("a")

@@ -258,7 +258,7 @@ import Testing
 
     /// The edits of a batch are looked at all together once or twice, and then by what they lead to: those of rows that have
     /// no owner too.
-    @Test func aBatchWithManyEditsLooksAtThoseThatItFinds() async throws {
+    @Test func followingALinkTestsFewEditsOfALargeBatch() async throws {
         let container = try await PersistentContainer(model: .graph, store: .inMemory)
         let labels = try container.dataSource(LabelDataSource.self)
         let letters = try container.dataSource(LetterDataSource.self)

@@ -11,7 +11,7 @@ import Testing
 /// Random operations on a graph while commits fail and calls for the files do, with saves that wait for main only, pending ones
 /// that are discarded, resets and restarts, compared with dictionaries after each step.
 @MainActor @Suite struct GraphFaultTests {
-    @Test(arguments: 0..<4) func everyGraphIsWhatTheReferenceIsWhateverFails(part: UInt64) async throws {
+    @Test(arguments: 0..<4) func randomGraphsEqualTheReferenceDespiteFaults(part: UInt64) async throws {
         for round in 0..<max(1, RandomGraphTests.rounds / 4) {
             let seed = testSeed() &+ 77 &+ part &* 1_000_003 &+ UInt64(round)
             let sequence = try GraphSequence(

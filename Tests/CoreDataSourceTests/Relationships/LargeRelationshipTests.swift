@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theLastPlaceIsFoundByAnIndex() async throws {
+    @Test func anIndexFindsTheLastPositionOfAnOwner() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: .peers(), store: .sqlite(directory.store))
         try await container.close()

@@ -11,7 +11,7 @@ import Testing
     nonisolated static let rounds =
         Int(ProcessInfo.processInfo.environment["COREDATASOURCE_GRAPHS"] ?? "") ?? 12
 
-    @Test(arguments: 0..<4) func everyGraphIsWhatTheReferenceIs(part: UInt64) async throws {
+    @Test(arguments: 0..<4) func randomGraphsEqualTheReference(part: UInt64) async throws {
         for round in 0..<max(1, RandomGraphTests.rounds / 4) {
             let seed = testSeed() &+ part &* 1_000_003 &+ UInt64(round)
             let sequence = try await RandomGraph(

@@ -16,7 +16,7 @@ struct AdmissionTests {
         return (container, store, timers, senders, release)
     }
 
-    @Test func aCallIsHeldBeforeItsBatchAndLetInWhenThereIsRoom() async throws {
+    @Test func aCallWaitsBeforeItsBatchUntilThereIsRoom() async throws {
         let (container, _, _, senders, release) = try await full()
         let held = Task { try await senders.add(ItemData(key: "held", number: 1)) }
         while container.stack.root.admission.waitingCount == 0 { await Task.yield() }

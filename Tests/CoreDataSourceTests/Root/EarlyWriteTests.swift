@@ -138,7 +138,7 @@ struct EarlyWriteTests {
     }
 
     /// A reset, the end and whatever else the queue has to do wait for one part, not for all that have come.
-    @Test func eachPartIsOneTurnOfTheQueue() async throws {
+    @Test func eachPartOfAnEarlyWriteIsOneQueueJob() async throws {
         let (gate, store, turns) = (Gate(), Guarded<SQLiteStore?>(nil), Guarded<[Int]>([]))
         let scheduling = ManualTimers().scheduling
         var counted = scheduling
@@ -170,7 +170,7 @@ struct EarlyWriteTests {
     }
 
     /// Objects that are edited once they are handed over, deleted again, or rolled back.
-    @Test func rowsThatChangeAfterTheyWereHandedOverAreStoredAsTheyEnd() async throws {
+    @Test func rowsEditedAfterTheirEarlyWriteGetTheirFinalValues() async throws {
         let seed = testSeed()
         for number in UInt64(0)..<4 {
             try await withContainer { container, url in

@@ -43,7 +43,7 @@ struct PostponedSaveTests {
         }
     }
 
-    @Test func othersAreCommittedMeanwhile() async throws {
+    @Test func otherSavesAreCommittedWhileASaveWaits() async throws {
         let place = try await Place()
         let waiting = Task { [contacts = place.contacts] in try await contacts.add(contactList(1..<2)) }
         while place.container.pendingSaveCount == 0 { await Task.yield() }
@@ -144,7 +144,7 @@ struct PostponedSaveTests {
     }
 
     /// In the store, a link must not lead to an object that may never get there.
-    @Test func whatLeadsToANewObjectThatWaitsWaitsToo() async throws {
+    @Test func savesThatLinkToAPostponedInsertArePostponed() async throws {
         let layout = ModelLayout(.graph)
         let (store, timers) = (FaultyStore(layout), ManualTimers())
         var configuration = PersistentContainer.Configuration()

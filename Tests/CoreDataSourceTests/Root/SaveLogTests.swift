@@ -96,7 +96,7 @@ struct SaveLogTests {
     }
 
     /// What is committed after a save that waits stays in the log, so it must not be any number, however often that save is tried.
-    @Test func notTooMuchIsCommittedWhileASaveWaits() {
+    @Test func commitsAreLimitedWhileASaveWaits() {
         var log = log(unmergedByteLimit: 1000)
         let sources = [SaveSource("A", origin: 1), SaveSource("B", origin: 2)]
         var changes = EntityChanges(entity: 1)

@@ -130,7 +130,7 @@ struct CommittedSavesTests {
 
     /// The rows that a loop knows are those of the store, after saves of several data sources and tasks at once.
     @Test(arguments: Place.all)
-    func theSavesReplayedAreTheStore(place: Place) async throws {
+    func replayedSavesGiveTheStoredRows(place: Place) async throws {
         try await place.withContainer { container in
             let contacts = try container.dataSource(ContactDataSource.self)
             let groups = try container.dataSource(GroupDataSource.self)
@@ -206,7 +206,7 @@ struct CommittedSavesTests {
     }
 
     /// What a store takes back is never reported, although main has shown it.
-    @Test func aSaveIsThereWhenTheStoreHasIt() async throws {
+    @Test func onlyCommittedSavesAreReported() async throws {
         let (container, store) = PersistentContainer.faulty()
         let rooms = try container.dataSource(RoomDataSource.self)
         let saves = container.saves
@@ -225,7 +225,7 @@ struct CommittedSavesTests {
     // MARK: Changes that are not known
 
     @Test(arguments: Place.all)
-    func aSlowLoopMissesSavesAndIsTold(place: Place) async throws {
+    func aSlowLoopIsToldThatItMissedSaves(place: Place) async throws {
         try await place.withContainer { container in
             let contacts = try container.dataSource(ContactDataSource.self)
             let groups = try container.dataSource(GroupDataSource.self)

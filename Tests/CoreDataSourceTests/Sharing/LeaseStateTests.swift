@@ -136,7 +136,7 @@ struct LeaseStateTests {
     }
 
     /// Two containers that save by turns would hand the lease over for each save.
-    @Test func aHolderGoesOnForItsTurnWhileOthersWait() throws {
+    @Test func aHolderKeepsItsLeaseUntilItsTurnEnds() throws {
         var state = LeaseState()
         state.apply(askedTable(), own: 7, requested: state.generation, at: .now)
         var times = LeaseTimes()

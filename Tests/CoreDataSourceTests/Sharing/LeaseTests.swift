@@ -136,7 +136,7 @@ struct LeaseTests {
 
     /// What it read first was true under the lease, and what it reads later is another one's: together they make no sense.
     @Test(arguments: SharedPlace.Kind.all)
-    func aBatchThatFailsAfterItHasLostItsLeaseSaysSo(kind: SharedPlace.Kind) async throws {
+    func aBatchThatLostItsLeaseThrowsLeaseLost(kind: SharedPlace.Kind) async throws {
         let place = try SharedPlace(kind)
         let one = try place.open(times: .stopped)
         let other = try place.open(times: .impatient)

@@ -45,7 +45,7 @@ struct LockedRowTests {
     }
 
     /// Nor what is saved together with it: a transaction finds out what waits.
-    @Test func aLinkToANewObjectThatWaitsWaitsToo() async throws {
+    @Test func aSaveThatLinksToAWaitingNewObjectWaitsToo() async throws {
         let (container, session) = try open(.seconds(600), .graph)
         let topics = try await container.dataSource(TopicDataSource.self)
         let letters = try await container.dataSource(LetterDataSource.self)

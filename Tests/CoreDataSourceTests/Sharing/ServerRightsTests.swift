@@ -95,7 +95,7 @@ struct ServerRightsTests {
     }
 
     /// A new generation has new tables, which the roles may use as well.
-    @Test func theRightsOutlastAReset() async throws {
+    @Test func rolesKeepTheirRightsAfterAReset() async throws {
         let owner = try await open(as: "deploy")
         try await owner.reset()
         try await owner.dataSource(ContactDataSource.self).add(contactList(0..<3))
@@ -150,7 +150,7 @@ struct ServerRightsTests {
 
     /// Nobody asks it. Tables that it reads are not dropped until it has read them, but they may get another name.
     @Test(arguments: [ResetPolicy.backup(keep: 1), .discard])
-    func aReadUnderWayDuringAResetGoesOnOrSaysSo(policy: ResetPolicy) async throws {
+    func aReadDuringAResetFinishesOrThrowsStoreReset(policy: ResetPolicy) async throws {
         let owner = try await open(as: "deploy", .contacts, .init(resetPolicy: policy))
         try await owner.dataSource(ContactDataSource.self).add(contactList(0..<5))
         let report = try await open(as: "report", .contacts, .init(isReadOnly: true))
@@ -182,7 +182,7 @@ struct ServerRightsTests {
         try await owner.close()
     }
 
-    @Test func inspectingNeedsNoMoreThanReading() async throws {
+    @Test func inspectingNeedsOnlyTheRightToRead() async throws {
         let owner = try await open(as: "deploy")
         try await owner.dataSource(ContactDataSource.self).add(contactList(0..<5))
         let connection = server.connectionString(database: database, user: "report_\(database)")

@@ -88,7 +88,7 @@ struct ServerTrustTests {
     }
 
     /// Others may have written since then.
-    @Test func aContainerThatIsCutOffDoesNotSayThatNothingIsToBeDone() async throws {
+    @Test func aDisconnectedContainerDoesNotReportAnUnchangedStore() async throws {
         let (container, store, contacts) = try open()
         let (otherContainer, _, others) = try open(isDirect: true)
         try await contacts.add(contact("b"))
@@ -110,7 +110,7 @@ struct ServerTrustTests {
     }
 
     /// The connections are there, and nothing comes over them.
-    @Test func aContainerWithoutAnswersAsksTheServer() async throws {
+    @Test func aContainerWithoutAnswersDoesNotTrustItsRows() async throws {
         let (container, store, contacts) = try open {
             $0.leaseTimes.answer = .milliseconds(400)
             $0.patience = .seconds(5)
@@ -130,7 +130,7 @@ struct ServerTrustTests {
     }
 
     /// A crash of the server with `synchronous_commit = off`, or a standby that lacks the newest commits.
-    @Test func whatTheServerHasLostIsWrittenAgain() async throws {
+    @Test func valuesThatTheServerLostAreAddedAgain() async throws {
         let (container, store, contacts) = try open()
         try await contacts.add(contact("a"))
         let trust = store.trust

@@ -41,7 +41,7 @@ struct SharedEarlyWriteTests {
     }
 
     /// Whoever opens the store waits for the next part at most, not for the end of the save.
-    @Test func whoeverComesIsLetIn() async throws {
+    @Test func aSecondMemberCanOpenDuringEarlyWrites() async throws {
         try await withTimedContainer(isShared: true) { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
             let opened = Guarded<Task<PersistentContainer, any Error>?>(nil)
@@ -65,7 +65,7 @@ struct SharedEarlyWriteTests {
         }
     }
 
-    @Test func aHookThatStandsStillGivesTheStoreFree() async throws {
+    @Test func aBlockedHookReleasesTheStore() async throws {
         try await withTimedContainer(isShared: true) { container, store, timers, url in
             let contacts = try container.dataSource(PausingSource.self)
             try await contacts.add(

@@ -52,7 +52,7 @@ struct SharedStoreTests {
     }
 
     @Test(arguments: SharedPlace.Kind.all)
-    func hooksFindTheSavesOfTheOther(kind: SharedPlace.Kind) async throws {
+    func hooksFindTheSavesOfAnotherProcess(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, other, _ in
             #expect(try await one.contacts.add(contactList(0..<100)) == SaveReport(inserted: 100))
             #expect(try await other.contacts.add(contactList(0..<100)) == SaveReport())
@@ -64,7 +64,7 @@ struct SharedStoreTests {
     }
 
     @Test(arguments: SharedPlace.Kind.all)
-    func objectsOfMainFollowTheOther(kind: SharedPlace.Kind) async throws {
+    func objectsOfMainFollowAnotherProcess(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, other, _ in
             try await one.contacts.add(contactList(0..<2))
             let held = try #require(try other.contacts.main.first(ContactEntity.self, where: \.uid == "uid-0"))
@@ -81,7 +81,7 @@ struct SharedStoreTests {
     }
 
     @Test(arguments: SharedPlace.Kind.all)
-    func aListFollowsTheOtherAndSaysWho(kind: SharedPlace.Kind) async throws {
+    func aListFollowsAnotherProcessAndNamesIt(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, other, _ in
             let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
             var updates = other.contacts.updates(request).makeAsyncIterator()
@@ -124,7 +124,7 @@ struct SharedStoreTests {
         }
     }
 
-    @Test func onlyASharedOpeningGetsIn() async throws {
+    @Test func anUnsharedContainerCannotOpenASharedStore() async throws {
         try await withTwo(.sqlite) { _, _, place in
             let url = try #require(place.url)
             await expectThrows(DataSourceError.self) {
@@ -138,7 +138,7 @@ struct SharedStoreTests {
     }
 
     @Test(arguments: [false, true])
-    func aStoreThatIsOpenAloneIsNotShared(isReadOnly: Bool) async throws {
+    func aStoreThatIsOpenUnsharedCannotBeShared(isReadOnly: Bool) async throws {
         let directory = try TemporaryDirectory()
         let maker = try PersistentContainer.shared(directory.store)
         try await maker.close()

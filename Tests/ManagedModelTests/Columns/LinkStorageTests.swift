@@ -28,7 +28,7 @@ import Testing
         model.entities.map { model.columns(of: $0).map(\.name) }
     }
 
-    @Test func oneToOneIsInTheColumnOfTheSideThatComesFirst() {
+    @Test func aOneToOneLinkIsAColumnOfTheFirstEntity() {
         let model = Self.model(Self.relationship("b", "B", "a"), Self.relationship("a", "A", "b"))
         #expect(model.linkStorage(of: Self.a) == .column)
         #expect(model.linkStorage(of: Self.b) == .inverseColumn(Self.a))
@@ -56,7 +56,7 @@ import Testing
         #expect(columns(model) == [[], ["a", "a.position"]])
     }
 
-    @Test func manyToManyHasRowsOfItsOwnAndSoHasWhatHasNoInverse() {
+    @Test func manyToManyAndOneWayToManyUseAJoinTable() {
         let many = Self.relationship("b", "B", "a", isToMany: true)
         var model = Self.model(many, Self.relationship("a", "A", "b", isToMany: true))
         #expect(model.linkStorage(of: Self.a) == .pairs(Self.a, isReversed: false))

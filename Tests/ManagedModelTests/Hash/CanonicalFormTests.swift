@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: ModelChange.unpersisted)
-    func aChangeOfAnythingElseKeepsTheHash(_ change: ModelChange) {
+    func changesOfUnstoredPartsKeepTheHash(_ change: ModelChange) {
         #expect(change.model.hash == Library.model.hash)
     }
 

@@ -40,7 +40,7 @@ import Testing
         ("A B", "A<B B<A", "A=B B=A"),
         ("A B C", "B<A C<B A<C", "A=C B=A C=B"),
     ])
-    func theSameEntitiesAreFound(_ old: String, _ new: String, _ pairs: String) {
+    func entitiesAreMatchedByNameAndIdentifier(_ old: String, _ new: String, _ pairs: String) {
         let plan = MigrationPlan(from: NameMatchingTests.model(old), to: NameMatchingTests.model(new))
         #expect(plan.entities.map { "\($0.newName)=\($0.oldName)" }.joined(separator: " ") == pairs)
         #expect(plan.obstacles == [])

@@ -88,7 +88,7 @@ struct DerivationValidationTests {
         #expect(error?.code == .invalidDerivation && error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
-    @Test func whatIsDerivedFromOtherObjectsIsNotUnique() {
+    @Test func aCalculatedAttributeCannotBeUnique() {
         let model = ManagedObjectModel(
             name: "Derived",
             entities: [

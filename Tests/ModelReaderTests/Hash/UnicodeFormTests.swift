@@ -22,7 +22,7 @@ import Testing
         <configuration name="\u{e9}t\u{e9}"><memberEntity name="H\u{f4}te"/><memberEntity name="Caf\u{e9}"/></configuration>
         """
 
-    @Test func theFormInTheFileMakesNoDifference() throws {
+    @Test func theUnicodeFormDoesNotChangeTheModel() throws {
         let composed = try readPlainly(Self.elements)
         let decomposed = try readPlainly(Self.elements.decomposedStringWithCanonicalMapping)
         #expect(composed.hash == decomposed.hash)

@@ -83,7 +83,7 @@ import Testing
     }
 
     /// Whoever has started each version, and whoever has skipped some, finds the same.
-    @Test func aLockFileSaysWhatABundleOfAllVersionsSays() throws {
+    @Test func aLockFileFollowsNamesAsABundleDoes() throws {
         let seed = testSeed()
         var random = SeededRandom(seed: seed)
         let names = ["a", "b", "c", "d"]

@@ -92,7 +92,7 @@ struct FrozenServerTests {
     }
 
     /// Such as the error of a lock that was waited for too long, if that takes as long as a server may be silent.
-    @Test func aServerThatAnswersWhileItIsAskedIsNotFrozen() async throws {
+    @Test func aServerThatAnswersDuringTheCheckIsNotFrozen() async throws {
         let place = try FailurePlace(PostgreSQLServer())
         var options = place.options()
         options.responseTimeout = .seconds(600)

@@ -20,7 +20,7 @@ struct HaltedMemberTests {
 
     /// The server has a part of the message, and will not get the rest.
     @Test(arguments: ["INSERT INTO \"store 1\".\"Item\"", "INSERT INTO \"store 1\".\"_changes\""])
-    func aProcessThatIsHaltedInALargeSaveHoldsUpNobody(statement: String) async throws {
+    func aProcessHaltedInALargeSaveDelaysNobody(statement: String) async throws {
         let place = try FailurePlace()
         let (store, other) = (try place.open(), try place.open(isDirect: true))
         let hold = place.proxy.holdInside(statement)
@@ -41,7 +41,7 @@ struct HaltedMemberTests {
     }
 
     /// Taking a lease that a member does not use ends nothing that it does with another one.
-    @Test func takingAnIdleLeaseEndsNoOtherCommit() async throws {
+    @Test func takingAnIdleLeaseEndsNoCommitOfAnotherLease() async throws {
         let place = try FailurePlace()
         let store = try place.open(isDirect: true)
         var options = place.options(isDirect: true)
@@ -69,7 +69,7 @@ struct HaltedMemberTests {
         other.close()
     }
 
-    @Test func anUncommittedEditOfAnotherProgramHoldsUpOnlyWhatItTouches() async throws {
+    @Test func anUncommittedEditOfAnotherProgramDelaysOnlyItsRows() async throws {
         let place = try FailurePlace()
         let store = try place.open(isDirect: true)
         for key in Int64(1)...2 { try store.write([FailurePlace.save(key)]) }

@@ -22,7 +22,7 @@ struct HeartbeatTests {
     }
 
     /// A process that was halted itself does not know for how long the others have been silent.
-    @Test func itCountsAnewAfterAPauseOfItsOwn() {
+    @Test func aMemberRestartsItsTimersAfterItWasHalted() {
         let (heartbeats, start) = (Heartbeats(), ContinuousClock.now)
         _ = heartbeats.record([1: 1], ["ticket"], at: start)
         let later = start + Heartbeats.pause + .seconds(3600)
@@ -56,7 +56,7 @@ struct HeartbeatTests {
     }
 
     /// A clock that is set forward does not let a member seem to have ended.
-    @Test func aMemberThatReportsLivesWhateverTheClockSays() throws {
+    @Test func aReportingMemberIsAliveWhateverTheClockSays() throws {
         let place = try FailurePlace()
         let store = try place.open(isDirect: true)
         try place.run("UPDATE _members SET seen = seen - interval '1 hour'")

@@ -32,7 +32,7 @@ struct LostHistoryTests {
         store.close()
     }
 
-    @Test func aServerThatHasLostItsNewestSavesIsReloaded() throws {
+    @Test func membersReloadAfterTheServerLostSaves() throws {
         let place = try FailurePlace()
         let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
         for key in Int64(1)...3 { try other.write([FailurePlace.save(key)]) }

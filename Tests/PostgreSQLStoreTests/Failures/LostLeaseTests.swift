@@ -44,7 +44,7 @@ struct LostLeaseTests {
     }
 
     /// The row that it changes is gone because the server has lost it, and not because somebody has deleted it.
-    @Test func anUpdateOfARowThatTheServerHasLostIsRefusedForItsLease() throws {
+    @Test func anUpdateOfALostRowThrowsLeaseLost() throws {
         let place = try FailurePlace()
         let store = try place.open()
         let first = try lease(store)
@@ -80,7 +80,7 @@ struct LostLeaseTests {
 
     /// Like a standby that did not hear that the lease was handed over, on which its holder goes on. The next handover must not make
     /// valid again what was saved after the one that was lost.
-    @Test func aPendingSaveOfALostHistoryOverwritesNothing() throws {
+    @Test func aPendingSaveAfterAFailoverOverwritesNothing() throws {
         let place = try FailurePlace()
         let (store, other) = (try place.open(), try place.open(isDirect: true))
         let theirs = try lease(other)

@@ -54,7 +54,7 @@ struct LostReplyTests {
 
     /// Whichever comes first, the answer is what is in the store.
     @Test(arguments: 0..<5)
-    func aCommitAndTheQuestionForItAgree(round: Int) async throws {
+    func askingForALostReplyFindsTheOutcome(round: Int) async throws {
         let place = try FailurePlace()
         let store = try place.open()
         let hold = place.proxy.hold("COMMIT")

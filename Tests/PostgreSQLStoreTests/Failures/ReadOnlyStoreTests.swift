@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
 struct ReadOnlyStoreTests {
     /// It has read nothing yet that the reset would have to wait for.
-    @Test func aReadThatBeginsBeforeAResetSaysSo() throws {
+    @Test func aReadThatBeganBeforeAResetThrowsStoreReset() throws {
         let place = try FailurePlace()
         var options = place.options(isDirect: true)
         options.resetPolicy = .backup(keep: 1)
@@ -28,7 +28,7 @@ struct ReadOnlyStoreTests {
     }
 
     /// It opens the generation that is there afterwards.
-    @Test func itIsOpenedWhileOthersResetTheStore() async throws {
+    @Test func aReadOnlyStoreOpensWhileOthersReset() async throws {
         let place = try FailurePlace()
         let options = place.options(isDirect: true)
         let store = try PostgreSQLStore.open(options)

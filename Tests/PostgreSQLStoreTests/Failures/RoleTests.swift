@@ -122,7 +122,7 @@ struct RoleTests {
     /// Of its own role, or of another one of the group. No role needs to be a superuser for that. A process that is halted while it
     /// sends a save is not idle, so that the server does not end its session either.
     @Test(arguments: [0, 1])
-    func whatAHaltedProcessOfTheGroupHasOpenIsEnded(role: Int) async throws {
+    func transactionsOfAHaltedGroupMemberAreEnded(role: Int) async throws {
         let place = try FailurePlace()
         let roles = try makeGroup(place)
         let halted = try PostgreSQLStore.open(place.options(user: roles[0]))

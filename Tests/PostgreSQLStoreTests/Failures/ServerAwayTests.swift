@@ -9,7 +9,7 @@ import Testing
 /// The server is killed, stopped, paused and comes back.
 @Suite(.serialized, .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
 struct ServerAwayTests {
-    @Test func aServerThatWasKilledGoesOnWhereItWas() throws {
+    @Test func callsThrowUntilAKilledServerIsRestarted() throws {
         let place = try FailurePlace(PostgreSQLServer())
         let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
         try store.write([FailurePlace.save(1)])

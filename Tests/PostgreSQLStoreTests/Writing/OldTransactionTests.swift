@@ -34,7 +34,7 @@ struct OldTransactionTests {
     }
 
     /// Rows that each save changes had to be looked for among all their old versions.
-    @Test func aSaveLooksAtNoMorePagesHoweverManyWereMadeMeanwhile() throws {
+    @Test func aSaveReadsNoMorePagesDuringALongTransaction() throws {
         let place = try FailurePlace(PostgreSQLServer())
         // On a slow machine the server would clean up meanwhile, and count the pages that it looks at.
         try place.server.session().run("ALTER SYSTEM SET autovacuum = off")
@@ -49,7 +49,7 @@ struct OldTransactionTests {
         try session.run("ROLLBACK")
     }
 
-    @Test func itIsNamedInAFailure() async throws {
+    @Test func anOldTransactionIsNamedInAFailure() async throws {
         let place = try FailurePlace()
         let session = try place.server.session(database: place.database)
         try session.run("SET application_name = 'backup tool'; BEGIN; CREATE TABLE public.other (id integer)")

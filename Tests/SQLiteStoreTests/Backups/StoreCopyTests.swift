@@ -70,7 +70,7 @@ struct StoreCopyTests {
     }
 
     @Test(arguments: ["copy", "copy-wal", "copy-shm", "copy-journal"])
-    func aFileThatIsThereIsNeverOverwritten(name: String) throws {
+    func anExistingFileIsNeverOverwritten(name: String) throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
         let file = folder.url.appending(component: name)

@@ -19,7 +19,7 @@ struct PowerCutTests {
     }
 
     /// The disk refuses one sync, forgets what it was about, and agrees to the next as if nothing had been.
-    @Test func aSyncThatFailedIsNotTakenForDone() throws {
+    @Test func aFailedFsyncIsNotReportedAsSuccess() throws {
         try power.failSyncs(saves: 12)
         #expect(power.findings.violations == [])
     }

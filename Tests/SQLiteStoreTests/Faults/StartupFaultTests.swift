@@ -21,7 +21,7 @@ struct StartupFaultTests {
     }
 
     @Test(arguments: Start.allCases, Fault.all)
-    func aFaultAtAnyStepIsAnErrorAndNothingElse(start: Start, fault: Fault) throws {
+    func aFaultAtAnyStepOnlyThrows(start: Start, fault: Fault) throws {
         let total = try run(start, FaultyCalls(), "no fault")
         #expect(total > 15)
         for number in 1...total {

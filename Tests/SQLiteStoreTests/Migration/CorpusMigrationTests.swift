@@ -15,7 +15,7 @@ struct CorpusMigrationTests {
     private static let interval = ProcessInfo.processInfo.environment["COREDATASOURCE_MIGRATIONS"] == nil ? 10 : 1
     private static let seed = testSeed()
 
-    @Test(arguments: ModelHistory.all) func everyVersionIsMigratedToTheNextOrSaysWhyNot(_ history: ModelHistory) throws
+    @Test(arguments: ModelHistory.all) func everyVersionMigratesToTheNextOrGivesAReason(_ history: ModelHistory) throws
     {
         let first = Int(Self.seed % UInt64(Self.interval))
         for (number, (old, new)) in history.steps.enumerated() {

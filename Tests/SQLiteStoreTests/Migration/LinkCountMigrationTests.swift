@@ -86,7 +86,7 @@ struct LinkCountMigrationTests {
         #expect(folder.contents() == before)
     }
 
-    @Test func aRequiredRelationshipToWhatIsGoneIsNamed() throws {
+    @Test func aRequiredLinkToARemovedEntityIsNamed() throws {
         let old = LinkCountMigrationTests.model(.folder)
         let folder = try TemporaryFolder()
         try makeStore(folder, old, LinkCountMigrationTests.rows)

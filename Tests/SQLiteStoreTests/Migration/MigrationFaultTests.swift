@@ -9,7 +9,7 @@ import Testing
 /// A fault anywhere in a migration is an error, or does not matter; it is never a reset, and no row is lost.
 struct MigrationFaultTests {
     @Test(arguments: Fault.all)
-    func aFaultAtAnyStepIsAnErrorAndTheStoreAsItWas(fault: Fault) throws {
+    func aFaultAtAnyStepThrowsAndKeepsTheStore(fault: Fault) throws {
         let total = try run(FaultyCalls(), "no fault")
         #expect(total > 60)
         for number in MigrationFaultTests.numbers(fault, total) {

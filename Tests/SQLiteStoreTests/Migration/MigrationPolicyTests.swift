@@ -107,7 +107,7 @@ struct MigrationPolicyTests {
     }
 
     /// Rows of another key are data that cannot be fetched again, too, so nothing is dropped.
-    @Test func anotherDatabaseKeyIsAnErrorIfTheFallbackIsOne() throws {
+    @Test func aNewDatabaseKeyThrowsIfTheFallbackIsFail() throws {
         let folder = try folder()
         let before = folder.contents()
         for model in [MigrationPolicyTests.model, MigrationPolicyTests.model.changed { $0.entities.removeLast() }] {

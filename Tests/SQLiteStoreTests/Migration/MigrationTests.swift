@@ -181,7 +181,7 @@ struct MigrationTests {
     }
 
     /// A default for what has become required, and another source by a renaming identifier.
-    @Test func whatIsDerivedFollowsASourceThatTheMigrationChanges() throws {
+    @Test func derivedValuesFollowAMigratedSource() throws {
         let folder = try TemporaryFolder()
         func derived(_ name: String, _ expression: String) -> AttributeDescription {
             AttributeDescription(name: name, type: .string, isOptional: true, derivationExpression: expression)

@@ -16,7 +16,7 @@ struct RandomMigrationTests {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
     }
 
-    @Test func everyValueIsWhereItHasToBe() throws {
+    @Test func randomMigrationsKeepEveryValue() throws {
         let seed = testSeed()
         print("seed of the migrations: \(seed)")
         for number in 0..<(RandomMigrationTests.number("COREDATASOURCE_MIGRATIONS") ?? 30) {

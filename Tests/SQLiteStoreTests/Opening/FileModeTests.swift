@@ -41,7 +41,7 @@ struct FileModeTests {
     }
 
     @Test(arguments: [0o644, 0o666, 0o600])
-    func anEmptyFileThatIsThereIsTightened(mode: Int) throws {
+    func anExistingEmptyFileGetsTheMode(mode: Int) throws {
         let folder = try TemporaryFolder()
         for suffix in ["", "-wal", "-shm"] {
             let file = URL(fileURLWithPath: folder.store.path + suffix)
@@ -56,7 +56,7 @@ struct FileModeTests {
         try checkIntegrity(folder)
     }
 
-    @Test func aStoreThatIsThereKeepsItsMode() throws {
+    @Test func anExistingStoreKeepsItsMode() throws {
         let folder = try TemporaryFolder()
         try SQLiteStore.open(.test(folder)).close()
         try setMode(0o660, folder.store)

@@ -15,7 +15,7 @@ struct MovedStoreTests {
     }
 
     @Test(arguments: FileLoss.allCases, ["test.store", "test.store-wal"])
-    func nothingIsSavedIntoAFileThatIsNotTheStores(mishap: FileLoss, name: String) throws {
+    func nothingIsSavedAfterTheFileWasMoved(mishap: FileLoss, name: String) throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
         try store.write([item(1)])

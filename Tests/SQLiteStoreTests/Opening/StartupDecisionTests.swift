@@ -43,7 +43,7 @@ struct StartupDecisionTests {
         }
     }
 
-    @Test func theFailPolicyIsAnError() {
+    @Test func theFailPolicyThrowsModelChanged() {
         let rows = StartupDecisionTests.metadata.rows
         for identity in [TestModel.identity("other"), TestModel.identity(key: "2")] {
             #expect(code { _ = try StartupDecision(.metadata(rows), identity, .fail) } == .modelChanged)

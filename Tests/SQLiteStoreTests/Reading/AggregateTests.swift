@@ -45,7 +45,7 @@ struct AggregateTests {
         return StoredRow(key: key, row: row)
     }
 
-    @Test func theResultsAreThoseOfTheRows() throws {
+    @Test func sqlAggregatesEqualACalculationOverTheRows() throws {
         let seed = testSeed()
         var random = SeededRandom(seed: seed)
         let reals = [0, 1, -1, 0.1, 0.2, 1e300, -1e300, 1e-300, .leastNonzeroMagnitude, 1e16, 1, .infinity, -3.5]

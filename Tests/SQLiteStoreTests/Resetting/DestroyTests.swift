@@ -19,7 +19,7 @@ struct DestroyTests {
         }
     }
 
-    @Test func everyFileOfTheStoreGoesButItsLockAndItsBackups() throws {
+    @Test func everyFileIsRemovedExceptTheLockAndBackups() throws {
         let folder = try TemporaryFolder()
         try prepare(folder)
         try SQLiteStore.destroy(folder.store)

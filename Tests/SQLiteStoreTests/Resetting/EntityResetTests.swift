@@ -219,7 +219,7 @@ struct EntityResetTests {
     }
 
     /// What has the old name of another element by a renaming identifier takes nothing from one that has not changed.
-    @Test func whatHasNotChangedIsWhatItWasCalled() throws {
+    @Test func unchangedEntitiesAreMatchedByName() throws {
         let folder = try TemporaryFolder()
         try fill(folder)
         let (startup, raw) = try reopen(folder) { model in

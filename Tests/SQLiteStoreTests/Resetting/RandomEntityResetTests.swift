@@ -8,7 +8,7 @@ import Testing
 /// Models with random edits, opened with the policy that keeps what did not change: the rows of entities with the same hash under the
 /// same name, and the links between them.
 struct RandomEntityResetTests {
-    @Test func everythingThatDidNotChangeStays() throws {
+    @Test func rowsOfUnchangedEntitiesStay() throws {
         let seed = testSeed()
         print("seed of the resets: \(seed)")
         for number in UInt64(0)..<40 {

@@ -61,7 +61,7 @@ struct StandardPolicyTests {
         old.close()
     }
 
-    @Test func theNewestBackupStaysAndThoseOfOthersDoToo() throws {
+    @Test func theNewestBackupAndForeignBackupsStay() throws {
         let folder = try TemporaryFolder()
         try makeStore(folder)
         try makeBackups(folder)
@@ -89,7 +89,7 @@ struct StandardPolicyTests {
         try checkIntegrity(folder)
     }
 
-    @Test func theKeyDecidesIfTheModelChangedToo() throws {
+    @Test func aNewKeyDeletesTheBackupsEvenWithANewModel() throws {
         let folder = try TemporaryFolder()
         try makeStore(folder)
         try makeBackups(folder)
@@ -144,7 +144,7 @@ struct StandardPolicyTests {
 
     /// A part of a store is dropped without them.
     @Test(arguments: [ResetPolicy.standard, .discard])
-    func whatOtherProgramsHaveMadeGoesWithTheWholeFile(policy: ResetPolicy) throws {
+    func foreignTablesGoWithTheReplacedFile(policy: ResetPolicy) throws {
         let folder = try TemporaryFolder()
         try makeStore(folder)
         let raw = try RawDatabase(folder.store)
@@ -180,7 +180,7 @@ struct StandardPolicyTests {
     }
 
     /// The rows of the changed key are gone for good, and all others are where they were, until the backup can be made.
-    @Test func aBackupThatFailsKeepsWhatNoKeyDrops() throws {
+    @Test func ifTheBackupFailsRowsWithUnchangedKeysStay() throws {
         let model = ManagedObjectModel(
             name: "Papers",
             entities: ["Bill", "Note"].map { name in

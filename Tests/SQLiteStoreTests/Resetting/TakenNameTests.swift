@@ -27,7 +27,7 @@ struct TakenNameTests {
     }
 
     @Test(arguments: [["Bill": "1"], ["Note": "1"], ["Bill": "1", "Note": "2"], [:]])
-    func aKeyDoesNotGoWithTheNameOfWhatIsGone(keys: [String: String]) throws {
+    func aReusedNameDoesNotGetTheOldKey(keys: [String: String]) throws {
         let folder = try folder(keys)
         let (startup, raw) = try migrate(folder, Self.new, .migrate(otherwise: .fail))
         #expect(startup.migration?.rowsCarried == 2 && startup.reason.entitiesWithChangedKey == [])
@@ -48,7 +48,7 @@ struct TakenNameTests {
     }
 
     /// That policy keeps what has the same name and shape. Nobody gets rows of another key by that.
-    @Test func whatStaysUnderItsNameStaysWithItsKey() throws {
+    @Test func rowsThatKeepTheirNameKeepTheirKey() throws {
         for (keys, given, count) in [
             (["Bill": "1"], [:], "0"), (["Bill": "1"], ["Bill": "2"], "0"), (["Bill": "1"], ["Bill": "1"], "0"),
             ([:], ["Bill": "1"], "0"), ([:], [:], "1"),

@@ -41,7 +41,7 @@ struct LeaseArbiterTests {
         #expect(fixture.arbiter.tickets.isEmpty)
     }
 
-    @Test func leasesGoToThoseWhoWaitInTheirOrder() {
+    @Test func leasesGoToWaitingMembersInOrder() {
         var fixture = DeskFixture()
         fixture.ask(1, ["A"])
         fixture.ask(2, ["A"])
@@ -130,7 +130,7 @@ struct LeaseArbiterTests {
     }
 
     /// Whatever happens, nobody has what another has, and who releases all lets everybody have a turn.
-    @Test func everybodyGetsATurn() {
+    @Test func everyWaitingMemberGetsItsLeases() {
         let seed = testSeed()
         var random = SeededRandom(seed: seed)
         for _ in 0..<300 {

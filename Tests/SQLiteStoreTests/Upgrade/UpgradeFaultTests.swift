@@ -8,7 +8,7 @@ import Testing
 /// A fault anywhere in an upgrade is an error, or does not matter; no row and no link is lost.
 struct UpgradeFaultTests {
     @Test(arguments: Fault.all)
-    func aFaultAtAnyStepIsAnErrorAndTheStoreAsItWas(fault: Fault) throws {
+    func aFaultAtAnyStepThrowsAndKeepsTheStore(fault: Fault) throws {
         let total = try run(FaultyCalls(), "no fault")
         #expect(total > 60)
         for number in numbers(fault, total) {

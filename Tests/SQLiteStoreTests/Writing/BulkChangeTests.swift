@@ -162,7 +162,7 @@ struct BulkChangeTests {
 
     /// Whichever call for the files fails, all of it has happened or nothing.
     @Test(arguments: [Fault.io, .full], [true, false])
-    func aFailureLeavesAllOrNothing(fault: Fault, isInParts: Bool) throws {
+    func aFailedBulkChangeIsCompleteOrUndone(fault: Fault, isInParts: Bool) throws {
         var number = 1
         while try fails(fault, at: number, isInParts) { number += 3 }
         #expect(number > 10)

@@ -48,7 +48,7 @@ struct LogBlameTests {
     }
 
     /// The read holds the log up, and has ended when the answer comes.
-    @Test func aReadOfThisContainerThatEndsMeanwhileIsNotThatOfAnotherProgram() async throws {
+    @Test func aFinishedOwnReadIsNotReportedAsAnotherProgram() async throws {
         let folder = try TemporaryFolder()
         let emptying = Emptying()
         let files = try FaultyCalls(.busy, failsCallNamed: { emptying.isRefused($0) })
@@ -77,7 +77,7 @@ struct LogBlameTests {
     }
 
     /// Main does not wait while the log is emptied.
-    @Test func aReadOfMainThatBeginsMeanwhileIsNotThatOfAnotherProgram() async throws {
+    @Test func aNewReadOfMainIsNotReportedAsAnotherProgram() async throws {
         let folder = try TemporaryFolder()
         let emptying = Emptying()
         let files = try FaultyCalls(.busy, failsCallNamed: { emptying.isRefused($0) })

@@ -83,7 +83,7 @@ struct LogBoundTests {
         try body()
     }
 
-    @Test func aReadThatHoldsTheLogUpIsReportedOnceByItsName() async throws {
+    @Test func aReadThatMakesTheLogGrowIsReportedOnceByName() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(options(folder))
         let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()

@@ -17,7 +17,7 @@ struct ListReplayTests {
     private nonisolated static let stepsOfAStore = 40
 
     @Test(arguments: StoreKind.allCases)
-    func everyTableAndEveryObjectIsWhatAFreshFetchFinds(kind: StoreKind) async throws {
+    func everyTableAndObjectEqualsAFreshFetch(kind: StoreKind) async throws {
         var problems: [String] = []
         for round in 0..<max(1, Self.stepCount / 2 / Self.stepsOfAStore) where problems.isEmpty {
             let seed = Self.seed &+ UInt64(round)

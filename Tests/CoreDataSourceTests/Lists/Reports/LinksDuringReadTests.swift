@@ -24,7 +24,7 @@ struct LinksDuringReadTests {
     }
 
     /// What is read has met the save. A list does not report it any more.
-    @Test(arguments: [false, true]) func whatIsReadWhileLinksAreSavedShowsThem(isFetch: Bool) async throws {
+    @Test(arguments: [false, true]) func aReadDuringASaveOfLinksShowsTheLinks(isFetch: Bool) async throws {
         try await withLetter { container, store, source, letter in
             let read = store.holdNextRead()
             let saving = Task.detached {
@@ -50,7 +50,7 @@ struct LinksDuringReadTests {
     }
 
     /// Only the second one changes links.
-    @Test func linksOfOneOfSeveralSavesThatAreMergedAtOnceAreShown() async throws {
+    @Test func linksAreShownIfSeveralSavesAreMergedAtOnce() async throws {
         try await withLetter { _, _, source, letter in
             let done = Gate()
             let saving = Task.detached {
@@ -68,7 +68,7 @@ struct LinksDuringReadTests {
     }
 
     /// The links are read as of the newest save, of which main has merged nothing yet.
-    @Test func whatALinkLeadsToIsAsNewAsTheLink() async throws {
+    @Test func aLinkedObjectIsAsNewAsItsLink() async throws {
         try await withLetter { _, _, source, letter in
             try await source.perform { _ = try $0.topic("t") }
             let topic = try source.main.knownTopic("t")

@@ -12,7 +12,7 @@ struct ReportDoorTests: ItemListSuite {
     }
 
     @Test(arguments: Act.allCases, [false, true])
-    func groupsNeverOverlap(act: Act, isCatchUp: Bool) async throws {
+    func groupsOfDelegateCallsNeverOverlap(act: Act, isCatchUp: Bool) async throws {
         try await withTopicsAndLetters { container, topics, letters in
             try await topics.add(["t", "u"])
             try await letters.add((0..<300).map { "\($0)" })
@@ -49,7 +49,7 @@ struct ReportDoorTests: ItemListSuite {
         }
     }
 
-    @Test func aReadMakesNoCalls() async throws {
+    @Test func aReadCallsNoDelegate() async throws {
         try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add((0..<3).map { "\($0)" })
@@ -77,7 +77,7 @@ struct ReportDoorTests: ItemListSuite {
     }
 
     /// Nobody but the reads of an app has to come: the report follows when main is free.
-    @Test func whatAReadFindsIsReportedLater() async throws {
+    @Test func changesThatAReadFindsAreReportedLater() async throws {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(0..<3))
             let recorder = GroupRecorder()

@@ -58,7 +58,7 @@ struct ReportedObjectTests: ItemListSuite {
     }
 
     /// A fetch has met the deletion before the list reports it.
-    @Test func aDeletedObjectIsTheOneThatMainHadThoughAFetchComesFirst() async throws {
+    @Test func aReportHasTheKnownDeletedObjectEvenAfterAFetch() async throws {
         try await withChat(.sqlite) { container, senders in
             try await senders.add(items(0..<2))
             let recorder = GroupRecorder()
@@ -99,7 +99,7 @@ struct ReportedObjectTests: ItemListSuite {
     }
 
     @Test(arguments: [false, true])
-    func aLargeReportHasNoGhostsWhenAnotherSaveComes(isPaused: Bool) async throws {
+    func aLargeReportHasNoStaleObjectsAfterAnotherSave(isPaused: Bool) async throws {
         try await withChat(.sqlite) { container, senders in
             try await senders.add(items(0..<200))
             let recorder = GroupRecorder()

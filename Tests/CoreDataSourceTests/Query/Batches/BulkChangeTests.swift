@@ -171,7 +171,7 @@ struct BulkChangeTests {
     }
 
     /// Nobody sees a part of it, whatever else is saved and read meanwhile.
-    @Test func readersSeeAllOfItOrNothing() async throws {
+    @Test func readersSeeAllOfABulkChangeOrNothing() async throws {
         try await withContacts { container, contacts in
             let groups = try container.dataSource(GroupDataSource.self)
             let isOver = Guarded(false)

@@ -8,7 +8,7 @@ import Testing
 struct RepeatedQueryTests {
     /// - Parameter isEmpty: Whether the store has no rows at first, so that all objects are registered.
     @Test(arguments: isThorough ? [1000, 10_000, 100_000] : [1000, 10_000], [true, false])
-    func insertingAndAskingInTurnTestsEachObjectOnce(count: Int, isEmpty: Bool) async throws {
+    func insertingAndQueryingInTurnTestsEachObjectOnce(count: Int, isEmpty: Bool) async throws {
         try await withContainer { container, _ in
             let counters = try #require(container.stack.root.store as? SQLiteStore).counters
             let contacts = try container.dataSource(ContactDataSource.self)

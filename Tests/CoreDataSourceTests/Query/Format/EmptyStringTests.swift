@@ -22,7 +22,7 @@ import Testing
     ]
 
     @Test(arguments: StoreKind.allCases)
-    func noStringContainsAnEmptyOneInTheStore(kind: StoreKind) async throws {
+    func inAFormatNoStringContainsTheEmptyString(kind: StoreKind) async throws {
         try await FormatMeaningTests().withFiveContacts(kind) { container in
             for (format, expected) in Self.formats {
                 let found = try self.find(format, in: container.main)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
-    func norIfTheEmptyOneIsAnArgumentOrTheValueOfAVariable(kind: StoreKind) async throws {
+    func noStringContainsAnEmptyArgumentOrVariable(kind: StoreKind) async throws {
         try await FormatMeaningTests().withFiveContacts(kind) { container in
             for word in ["CONTAINS", "BEGINSWITH", "ENDSWITH", "CONTAINS[c]", "BEGINSWITH[cd]", "ENDSWITH[u]"] {
                 let empty = try FetchPredicate<ContactEntity>(format: "phone \(word) %@", "")
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
-    func swiftFindsItInEveryStringThatIsThere(kind: StoreKind) async throws {
+    func operatorsFindTheEmptyStringInEveryString(kind: StoreKind) async throws {
         try await FormatMeaningTests().withFiveContacts(kind) { container in
             let macro = #Predicate<ContactEntity> { $0.name.contains($0.note ?? "") }
             let predicates: [(FetchPredicate<ContactEntity>, String)] = [

@@ -179,7 +179,7 @@ struct KeyPathResolutionTests {
     }
 
     /// Eight relationships lead to millions of paths; it is enough to build a few.
-    @Test func fewPathsAreBuiltToFindOne() throws {
+    @Test func aKeyPathIsResolvedWithFewOtherPaths() throws {
         for (format, typed) in MazePaths.literals {
             let built = RelatedKeyPaths.pathsBuilt(for: typed, of: Room0.self)
             #expect(built <= 2 * format.split(separator: ".").count, "\(format)")

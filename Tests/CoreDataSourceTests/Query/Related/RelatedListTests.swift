@@ -227,7 +227,7 @@ struct RelatedListTests {
     }
 
     /// The rows that are read for a change are those that it reaches, however many are shown.
-    @Test func aChangeCostsTheRowsThatItReaches() async throws {
+    @Test func aChangeReadsOnlyTheRowsThatItReaches() async throws {
         try await withMail { container, mail in
             try await mail.perform { context in
                 for number in 0..<50 {

@@ -29,7 +29,7 @@ struct RelatedTierTests {
         }
     }
 
-    @Test(arguments: Place.all) func everyTierAnswersAsTheObjectsDo(place: Place) async throws {
+    @Test(arguments: Place.all) func everyTierFindsTheSameAsACheckOfEachObject(place: Place) async throws {
         var random = SeededRandom(seed: Self.seed &+ (place == .memory ? 1 : 0))
         var asked = 0
         while asked < Self.count / 2 {

@@ -89,7 +89,7 @@ struct ObjectIDPredicateTests {
     }
 
     /// SQLite allows 32,766 variables, PostgreSQL 65,535.
-    @Test(arguments: Place.all) func thereMayBeMoreIDsThanVariables(place: Place) async throws {
+    @Test(arguments: Place.all) func aPredicateMayHaveMoreIDsThanSQLVariables(place: Place) async throws {
         try await withStore(place) { container, contacts in
             try await contacts.add(contactList(0..<50))
             let ids = try contacts.main.ids(ObjectRequest<ContactEntity>(limit: 3))

@@ -30,7 +30,7 @@ struct SemanticsCase: CustomTestStringConvertible, Sendable {
 
 /// Each fact is true of both stores.
 @MainActor @Suite struct SemanticsTests {
-    @Test(arguments: SemanticsCase.all) func factsOfCoreDataAreTrueHere(_ fact: SemanticsCase) async throws {
+    @Test(arguments: SemanticsCase.all) func relationshipsBehaveAsInCoreData(_ fact: SemanticsCase) async throws {
         var model = ManagedObjectModel.graph
         fact.model(&model)
         let directory = try TemporaryDirectory()
