@@ -17,7 +17,7 @@ import Testing
         #expect(maintainer.key == key)
     }
 
-    @Test(arguments: ["", " ", "<>"]) func nobodyIsNoMaintainer(text: String) {
+    @Test(arguments: ["", " ", "<>"]) func anEmptyMaintainerIsRefused(text: String) {
         #expect(MaintainerRecord(text) == nil)
     }
 

@@ -5,7 +5,7 @@ import Testing
 /// The snippets about relationships.
 @MainActor
 struct RelationshipSnippets {
-    @Test func eitherSideShowsALinkUntilADeleteRuleTakesIt() async throws {
+    @Test func bothSidesShowALinkUntilADeleteRuleRemovesIt() async throws {
         try await withOath { contacts, groups in
             var names: [String] = []
             for group in try groups.fetch(GroupEntity.self) {

@@ -64,7 +64,7 @@ struct ProgramTests {
     }
 
     @Test(.enabled(if: Subprocess.isInPath("script") && Subprocess.isInPath("stty")))
-    func picturesReplaceEachOtherAndLeaveWhatAFileGets() async throws {
+    func inATerminalTheWindowIsPaintedInPlace() async throws {
         let file = try await Subprocess(program("mail"), [])
         let output = try await terminal(noColor: "")
         #expect(output.contains("\u{1B}[1;34m"))

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(.enabled(if: !CorpusModels.all.isEmpty), arguments: CorpusModels.chosen)
-    func relationshipsOfRealModelsAreWhatBothSidesSay(_ model: URL) async throws {
+    func accessorsOfRealModelsSetBothSides(_ model: URL) async throws {
         try await exercise(model)
     }
 

@@ -179,7 +179,7 @@ import Testing
         #expect(!other.errors.contains("--help"))
     }
 
-    @Test func aModelThatIsGoneIsSaidUntilTheLockIsUpdated() async throws {
+    @Test func aRemovedModelIsReportedUntilTheLockIsUpdated() async throws {
         try program.write("Other", Shop.second)
         try FileManager.default.removeItem(at: program.file("Shop.xcdatamodeld"))
         let words = ["check", "Other.xcdatamodeld", "--lock", "model.lock"]

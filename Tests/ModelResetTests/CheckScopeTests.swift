@@ -57,7 +57,7 @@ import Testing
         try await program.run(["check", "--lock", "model.lock", "--strict"] + words)
     }
 
-    @Test func whatTheReaderIgnoresFailsIfThatIsAskedFor() async throws {
+    @Test func warningsOfTheReaderFailWithStrict() async throws {
         #expect(try await strict().status == 0)
         try program.write(Shop.first.replacing("<entity ", with: "<entity colour=\"red\" "))
         #expect(try await program.run("check", "--lock", "model.lock").status == 0)

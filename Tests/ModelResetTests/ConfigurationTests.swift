@@ -87,7 +87,7 @@ import Testing
     }
 
     /// No container opens it, so it has no stores.
-    @Test func oneThatNoStoreCanBeMadeForIsNotLocked() async throws {
+    @Test func aConfigurationWithoutStoresIsNotLocked() async throws {
         let link = "<relationship name=\"note\" optional=\"YES\" destinationEntity=\"Note\"/>"
         let entities = Self.first.replacing("</entity>", with: link + "</entity>", maxReplacements: 1)
         try program.write(entities)

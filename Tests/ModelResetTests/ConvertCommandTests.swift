@@ -24,7 +24,7 @@ import Testing
 
     /// The classes of ConvertedModelTests.
     @Test(arguments: ["AllTypes", "Chat", "Contacts", "Graph", "Mail", "Tasks"])
-    func theSecondFixtureIsWhatIsWritten(_ name: String) async throws {
+    func convertWritesTheFixtureClasses(_ name: String) async throws {
         let folder = name == "Contacts" ? "Models" : "Tests/Fixtures"
         let bundle = PackageFiles.root.appending(path: "\(folder)/\(name).xcdatamodeld").path
         #expect(try await program.run("convert", bundle, "--output", name).status == 0)

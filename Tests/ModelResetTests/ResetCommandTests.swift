@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [[], ["--if-needed"], ["--backup", "old"]])
-    func aDryRunOnlySaysIt(_ words: [String]) async throws {
+    func aDryRunOnlyReportsTheReset(_ words: [String]) async throws {
         try makeStore()
         let before = try program.files("shop")
         let outcome = try await reset(words + ["--dry-run", "--database-key", "2"])
@@ -86,7 +86,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: program.file("old").path))
     }
 
-    @Test func aDryRunOfWhatIsNotNeededIsFine() async throws {
+    @Test func aDryRunSucceedsIfNoResetIsNeeded() async throws {
         #expect(try await reset(["--dry-run"]).status == 0)
         try makeStore()
         #expect(try await reset(["--dry-run", "--if-needed"]).status == 0)

@@ -99,7 +99,7 @@ import Testing
         ("A.swift", model, "app/A.swift:1: error: No class A with @StoredEntity is in these files."),
         ("A.swift", "", "app: error: These files contain no model."),
     ])
-    func whatIsMissingMayBeInALink(_ name: String, _ text: String, _ message: String) async throws {
+    func theErrorNamesASymbolicLinkThatIsNotFollowed(_ name: String, _ text: String, _ message: String) async throws {
         try write(["app/\(name)": text, "other/B.swift": Self.model + Self.entity])
         try FileManager.default.createSymbolicLink(
             at: program.file("app/B.swift"), withDestinationURL: program.file("other/B.swift"))
@@ -127,7 +127,7 @@ import Testing
     }
 
     /// A program that reads a pipe would wait forever.
-    @Test func whatIsNoFileIsNotRead() async throws {
+    @Test func aPipeIsNotRead() async throws {
         try write(["app/A.swift": Self.model + Self.entity, "app/B.swift/A.swift": "let x = 1"])
         try #require(mkfifo(program.file("app/C.swift").path, 0o600) == 0)
         let outcome = try await program.run("hash", "app")

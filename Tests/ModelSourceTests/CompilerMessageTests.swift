@@ -63,13 +63,13 @@ struct CompilerMessageTests {
         #"{"expandAttachedMacro":{"macro":7,"macroRole":["member"],"declSyntax":"class A {}"}}"#,
         #"{"expandFreestandingMacro":{"macro":{}}}"#,
     ])
-    func whatIsUnknownIsExpandedToNothing(_ message: String) throws {
+    func anUnknownMessageIsExpandedToNothing(_ message: String) throws {
         let (text, diagnostics) = try result(message)
         #expect(text == "" && diagnostics.isEmpty)
     }
 
     @Test(arguments: ["", "[]", "null", "{", "\u{0}", "7"])
-    func whatIsNoMessageHasNoAnswer(_ message: String) {
+    func anInvalidMessageHasNoAnswer(_ message: String) {
         #expect(CompilerMessages.answer(to: Data(message.utf8)) == nil)
     }
 

@@ -37,7 +37,7 @@ struct DeclarationTests {
         #expect(names(text) == expected)
     }
 
-    @Test func whatIsInAConditionIsMarked() {
+    @Test func aDeclarationInAConditionIsMarked() {
         let source = SwiftSource("var a: Int\n#if os(Linux)\nvar b: Int\n#endif\nvar c: Int")
         var parser = DeclarationParser(source)
         #expect(parser.declarations().map(\.isConditional) == [false, true, false])
@@ -94,7 +94,7 @@ struct DeclarationTests {
         "a", "1 + 2", "f { }", "\"\\(a)\"", "[1, a]", "",
         String(repeating: "[", count: 50) + String(repeating: "]", count: 50),
     ])
-    func whatIsNoLiteralIsNone(_ text: String) {
+    func onlyLiteralsAreReadAsExpressions(_ text: String) {
         let source = SwiftSource(text)
         #expect(ExpressionParser.expression(source, in: 0..<source.tokens.count - 1) == nil)
     }

@@ -51,7 +51,7 @@ struct EntityReaderTests {
         #expect(entity?.attributes.map(\.initialValue) == ["UUID()", ".now"])
     }
 
-    @Test func whatIsNotStoredIsLeftAlone() throws {
+    @Test func propertiesThatAreNotStoredAreIgnored() throws {
         let (entity, diagnostics) = try read(
             """
             @StoredEntity class A: ManagedObject {

@@ -20,7 +20,7 @@ struct EveryDiagnosticTests {
         ),
     ]
 
-    @Test func whatCannotBeReadIsSaid() {
+    @Test func everyMistakeInAMacroIsReported() {
         for (macro, role, declaration, lexicalContext, message) in Self.expansions {
             let expansion = MacroExpansion(
                 macro: macro, role: role, attribute: "@\(macro)", declaration: declaration,

@@ -45,7 +45,7 @@ struct LexerTests {
     ]
 
     @Test(arguments: faults)
-    func whatHasNoEndIsAFaultAtItsPlace(_ fault: (text: String, message: String)) throws {
+    func aTokenWithoutAnEndIsAFaultAtItsPlace(_ fault: (text: String, message: String)) throws {
         let parts = fault.text.split(separator: "‸", omittingEmptySubsequences: false)
         let found = try #require(SwiftSource(parts.joined()).syntaxError)
         #expect(found.offset == parts[0].utf8.count && found.message.hasPrefix(fault.message), "\(found)")

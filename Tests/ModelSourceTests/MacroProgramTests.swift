@@ -25,7 +25,7 @@ struct MacroProgramTests {
 
     private static let capability = #"{"getCapability":{"capability":{"protocolVersion":7}}}"#
 
-    @Test func itAnswersEachMessageInItsOrder() throws {
+    @Test func theMacroPluginAnswersMessagesInOrder() throws {
         let (output, status) = try run(Self.frame(Self.capability) + Self.frame("{}") + Self.frame(Self.capability))
         #expect(status == 0)
         let text = String(decoding: output, as: UTF8.self)
@@ -34,7 +34,7 @@ struct MacroProgramTests {
 
     /// A compiler that is killed leaves half a message, or none.
     @Test(arguments: [0, 1, 7, 8, 9, 20])
-    func itEndsWithItsInput(_ count: Int) throws {
+    func theMacroPluginEndsWithItsInput(_ count: Int) throws {
         let whole = Self.frame(Self.capability)
         #expect(try run(whole + whole.prefix(count)).status == 0)
     }
@@ -71,7 +71,7 @@ struct MacroProgramTests {
     }
 
     /// The compiler is killed while it waits for an answer, so that nobody reads the answer.
-    @Test func itEndsIfNobodyReadsItsAnswer() throws {
+    @Test func theMacroPluginEndsIfNobodyReadsItsAnswer() throws {
         let process = Process()
         process.executableURL = PackageFiles.products.appending(component: "EntityMacros-tool")
         let (stdin, stdout) = (Pipe(), Pipe())
@@ -88,7 +88,7 @@ struct MacroProgramTests {
         Data(repeating: 0xFF, count: 64), frame("no JSON"), frame("[]"),
         Data([0, 0, 0, 0, 0, 0, 0, 0x7F]) + Data("x".utf8), frame(""),
     ])
-    func whatIsNoMessageEndsItWithoutACrash(_ input: Data) throws {
+    func anInvalidMessageEndsThePluginWithoutACrash(_ input: Data) throws {
         let (_, status) = try run(Self.frame(Self.capability) + input)
         #expect(status == 0)
     }

@@ -9,7 +9,7 @@ import Testing
         program = try CatalogProgram()
     }
 
-    @Test func everythingGoesInOnce() async throws {
+    @Test func anUpdateInsertsEveryRecordOnce() async throws {
         let text = ControlPackage.many(300).text
         #expect(
             try await program.update(text).lines == [

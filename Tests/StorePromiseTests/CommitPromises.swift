@@ -79,7 +79,7 @@ struct CommitPromises {
 
     /// Who adds an object cannot do anything about its key.
     @Test(arguments: TestedStore.all)
-    func aKeyThatIsTakenIsSaidToBeThat(kind: TestedStore) throws {
+    func theErrorForATakenKeyNamesTheKey(kind: TestedStore) throws {
         try kind.withStore { store in
             try store.write([.of(insert: [item(1, "one")])])
             do {

@@ -47,7 +47,7 @@ struct LeasePromises {
 
     /// Another data source of the member may wait meanwhile.
     @Test(arguments: TestedStore.shared)
-    func whoHasItsLeasesGetsNoTicketOfOthers(kind: TestedStore) async throws {
+    func aDataSourceWithItsLeasesGetsNoTicket(kind: TestedStore) async throws {
         try await kind.withMembers(2) { members in
             _ = try members[0].sharing.takeLeases([LeasePromises.item], for: "a")
             _ = try members[1].sharing.takeLeases([LeasePromises.sub], for: "b")

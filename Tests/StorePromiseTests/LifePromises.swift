@@ -14,7 +14,7 @@ struct LifePromises {
     }
 
     @Test(arguments: TestedStore.all)
-    func aClosedStoreSaysSo(kind: TestedStore) throws {
+    func aClosedStoreThrowsStoreClosed(kind: TestedStore) throws {
         try kind.withStore { store in
             store.close()
             store.close()
@@ -25,7 +25,7 @@ struct LifePromises {
     }
 
     @Test(arguments: TestedStore.shared)
-    func aClosedMemberSaysSo(kind: TestedStore) throws {
+    func aClosedMemberThrowsStoreClosed(kind: TestedStore) throws {
         try kind.withStore { store in
             let sharing = try #require(store.sharing)
             store.close()

@@ -29,7 +29,7 @@ struct PublicNameTests {
         }
     }
 
-    @Test func noPublicNameIsThatOfAFramework() throws {
+    @Test func noPublicNameCollidesWithAFramework() throws {
         let types =
             /^(?:@\w+(?:\([^)]*\))? )*(?:nonisolated )?(?:public|open) (?:final |indirect )*(?:struct|class|enum|protocol|actor|typealias|macro) (\w+)/
             .anchorsMatchLineEndings()

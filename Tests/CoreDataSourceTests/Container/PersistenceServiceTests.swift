@@ -229,7 +229,7 @@ struct PersistenceServiceTests {
             ) == true)
     }
 
-    @Test func whatReadsTakesAContainerAndAReadOnlyOne() async throws {
+    @Test func aReadingFunctionTakesBothKindsOfContainers() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
         try await container.dataSource(ContactDataSource.self).add(contactList(0..<2))

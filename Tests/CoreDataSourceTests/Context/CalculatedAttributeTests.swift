@@ -328,7 +328,7 @@ struct CalculatedAttributeTests {
                 "Shelf.bookCount is derived from books.@count, which a row of a snapshot does not have."))
     }
 
-    @Test func theyCannotBeLookedUpByTheirValue() async throws {
+    @Test func aCalculatedAttributeCannotBeLookedUp() async throws {
         try await withLibrary { container, _ in
             expectError(.unknownAttribute) {
                 try container.main.first(Shelf.self, where: \.bookCount, equals: 2)

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func whatAnotherProgramWritesIsRead() async throws {
+    @Test func aLargeValueOfAnotherProgramIsRead() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(
             model: .recordings(), store: .sqlite(directory.store), configuration: .uncached)

@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases) func bothStoresShowTheSame(kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.allCases) func bothStoresReadLargeValuesAsWritten(kind: StoreKind) async throws {
         try await withRecordings([nil, 10, Self.large], kind) { container, _ in
             let expected = [nil, Data.large(10, seed: 1), .large(Self.large, seed: 2)]
             #expect(try recordings(container).map(\.sound) == expected)

@@ -158,7 +158,7 @@ struct ReadThroughTests {
         }
     }
 
-    @Test func aCancelledTaskLeavesAndTheOthersGoOn() async throws {
+    @Test func aCancelledTaskDoesNotStopTheOtherTasks() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let server = Server()

@@ -127,7 +127,7 @@ private final class KennelDataSource: DataSource<String> {
         }
     }
 
-    @Test func whatWasInScopeBeforeTheSyncIsDeletedAndNothingElse() async throws {
+    @Test func onlyObjectsInScopeBeforeTheSyncAreDeleted() async throws {
         try await withEmptyGraph { container in
             let source = try container.dataSource(MovingDataSource.self)
             try await source.perform { context in

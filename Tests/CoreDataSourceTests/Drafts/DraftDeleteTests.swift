@@ -119,7 +119,7 @@ import Testing
     }
 
     /// Who keeps an object keeps everything whose cascades would delete it.
-    @Test func whatIsKeptKeepsAllThatItsDeletionFollowsFrom() async throws {
+    @Test func aKeptObjectKeepsEverythingThatCascadesToIt() async throws {
         try await withTopic { container, source, draft in
             try draft.context.delete(draft.object)
             try await source.perform { try $0.attachment("1").key = "one" }
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func whatOthersMoveIntoACascadeIsAConflict() async throws {
+    @Test func anObjectThatOthersMoveIntoACascadeIsAConflict() async throws {
         try await withTopic { container, source, draft in
             try await source.perform { try $0.letter("d").topic = try $0.topic("u") }
             let letter = try draft.context.knownLetter("d")
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whatOthersMoveOutOfACascadeIsAConflict(isKept: Bool) async throws {
+    func anObjectThatOthersMoveOutOfACascadeIsAConflict(isKept: Bool) async throws {
         try await withTopic { container, source, draft in
             try draft.context.delete(draft.object)
             try await source.perform { try $0.letter("a").topic = try $0.topic("u") }

@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func soIsAnElementOfAToManyRelationship() async throws {
+    @Test func theErrorSaysThatOthersDeletedALinkedElement() async throws {
         try await withGoneTarget { draft in
             draft.object.labels.insert(try #require(try draft.context.first(Label.self)))
         } delete: {
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aConflictThatCanBeDecidedForTheDraftSaysSo() async throws {
+    @Test func aSolvableConflictMentionsKeepMine() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }
             let draft = try source.draft(of: container.main.knownLetter("a"))

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func itGetsWhatOthersSavedWhileItWasEdited() async throws {
+    @Test func aRevertedObjectGetsTheSavesOfOthers() async throws {
         try await withDraft { _, source, draft in
             draft.object.subject = "mine"
             try await source.perform { try $0.letter("a").key = "b" }

@@ -27,7 +27,7 @@ struct OrderMergeTests {
         #expect(merge("", "xy", "z").count == 3)
     }
 
-    @Test func aRemovedElementGoes() {
+    @Test func aRemovedElementIsLeftOutOfTheMerge() {
         #expect(merge("abcd", "dbc", "abc") == "bc")
     }
 

@@ -103,7 +103,7 @@ struct ObjectListTests {
         }
     }
 
-    @Test func itIsRefusedWithTheFirstRowThatASaveBrings() async throws {
+    @Test func aListIsRefusedWhenASaveBringsItsFirstRow() async throws {
         try await withMail(rows: false) { container, mail in
             let request = ObjectRequest<MailMessage>(where: FetchPredicate(Self.hidden[0]))
             let delegate = RecordingDelegate()

@@ -209,7 +209,7 @@ struct PendingRowsTests {
 
     /// Random saves, of which some are rolled back and some are committed, compared with a dictionary.
     @Test(arguments: 0..<8)
-    func pendingRowsAreWhatTheSavesLeft(round: UInt64) throws {
+    func pendingRowsEqualTheReference(round: UInt64) throws {
         let seed = testSeed() &+ round
         var random = SeededRandom(seed: seed)
         let layout = ModelLayout(.chat)

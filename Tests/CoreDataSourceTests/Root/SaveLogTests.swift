@@ -50,7 +50,7 @@ struct SaveLogTests {
         #expect(group?.map(\.number) == [1, 2])
     }
 
-    @Test func aSaveThatIsRolledBackTakesLaterOnesOfItsOriginWithIt() {
+    @Test func aRollbackTakesLaterSavesOfTheOriginToo() {
         var log = log()
         let sources = [SaveSource("A", origin: 1), SaveSource("B", origin: 2)]
         for place in [0, 1, 0, 1, 0] { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[place])) }

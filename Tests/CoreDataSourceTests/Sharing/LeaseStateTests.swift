@@ -82,7 +82,7 @@ struct LeaseStateTests {
     }
 
     /// A connection was lost, or a save has an unknown outcome.
-    @Test func whatWasTakenInUnderAnotherTrustIsReadAgain() throws {
+    @Test func savesReadUnderAnotherTrustAreReadAgain() throws {
         var state = LeaseState()
         state.apply(table(1, epoch: 1), own: 7, requested: state.generation, at: .now)
         let one = state.use([0])

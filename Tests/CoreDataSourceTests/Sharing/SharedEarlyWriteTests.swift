@@ -8,7 +8,7 @@ import Testing
 /// Large saves into a file that others may open too: their rows are written while their hooks run as long as nobody has.
 @MainActor
 struct SharedEarlyWriteTests {
-    @Test func whoeverIsAloneWritesWhileHooksRun() async throws {
+    @Test func theOnlyMemberWritesWhileHooksRun() async throws {
         try await withTimedContainer(isShared: true) { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
             try await contacts.add(

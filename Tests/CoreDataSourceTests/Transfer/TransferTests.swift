@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aListTakesThePlaceOfWhatWasThere() async throws {
+    @Test func anImportedListReplacesTheLinks() async throws {
         try await withStored(board) { container, source in
             let change = try graph(
                 """

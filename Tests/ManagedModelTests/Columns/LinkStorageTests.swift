@@ -36,7 +36,7 @@ import Testing
         #expect(model.entities.map { model.columns(of: $0, format: 1).map(\.name) } == [["b"], ["a"]])
     }
 
-    @Test func oneToOneOfOneEntityIsInTheColumnOfTheNameThatComesFirst() {
+    @Test func aOneToOneLinkInOneEntityIsTheColumnOfTheFirstName() {
         let sides = [Self.relationship("next", "A", "previous"), Self.relationship("previous", "A", "next")]
         for relationships in [sides, sides.reversed()] {
             let model = ManagedObjectModel(
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func oneToManyIsInTheColumnOfTheToOneSideWithItsPlaceWhereItIsOrdered() {
+    @Test func aOneToManyLinkIsAColumnOfTheToOneSide() {
         var model = Self.model(Self.relationship("b", "B", "a", isToMany: true), Self.relationship("a", "A", "b"))
         #expect(model.linkStorage(of: Self.a) == .inverseColumn(Self.b))
         #expect(columns(model) == [[], ["a"]])

@@ -55,7 +55,7 @@ import Testing
         // Wagon is what was called Car first, or what is called Car now.
         ("Automobile<Car Car", "Wagon<Car", "Wagon"),
     ])
-    func whatCanBeUnderstoodInTwoWaysIsNotCarriedOver(_ old: String, _ new: String, _ name: String) {
+    func anAmbiguousRenamingIsNotCarriedOver(_ old: String, _ new: String, _ name: String) {
         let plan = MigrationPlan(from: NameMatchingTests.model(old), to: NameMatchingTests.model(new))
         #expect(plan.obstacles.count == 1)
         #expect(plan.obstacles.first?.hasPrefix("\(name): its renaming identifier is Car, ") == true)

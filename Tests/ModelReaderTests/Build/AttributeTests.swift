@@ -94,7 +94,7 @@ import Testing
         #expect(model.composites.first?.attributes.first?.defaultValue == .string(""))
     }
 
-    @Test func whatACompositeCannotHaveIsNamed() throws {
+    @Test func aRefusedAttributeOfACompositeIsNamed() throws {
         let document = try read(
             """
             <entity name="E"><attribute name="p" attributeType="Composite" composite="P"/></entity>

@@ -38,7 +38,7 @@ struct UnsupportedDeclarationTests {
         )
     }
 
-    @Test func aModelThatSaysNothingOfThatHasNoWarning() throws {
+    @Test func aModelWithoutUnsupportedPartsHasNoWarning() throws {
         let model = try readPlainly(
             """
             <entity name="E"><attribute name="a" attributeType="URI" optional="YES" regularExpressionString="x" \

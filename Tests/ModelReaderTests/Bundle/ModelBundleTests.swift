@@ -118,7 +118,7 @@ import Testing
         #expect(error.message.contains("V1, V2"))
     }
 
-    @Test func aBundleWithoutVersionsSaysSo() throws {
+    @Test func aBundleWithoutVersionsIsRefusedByName() throws {
         let url = try directory.bundle(versions: [], current: .some(nil))
         let error = try requireThrows(ModelReaderError.self) { try ModelReader.read(url) }
         #expect(error.code == .noCurrentVersion)

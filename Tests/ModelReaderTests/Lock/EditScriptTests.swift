@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ["keep", "keep 0", "keep -1", "keep x", "drop 99999999999999999999", "move 1", ""])
-    func whatIsNoStepIsRefused(_ line: String) {
+    func anInvalidStepIsRefused(_ line: String) {
         var script = EditScript()
         let isRead = script.append(line)
         #expect(!isRead)

@@ -135,7 +135,7 @@ import Testing
     }
 
     /// Nobody knows whether it was before another version, too.
-    @Test func whatWasLockedUnderANameThatIsGoneWasBeforeTheCurrentVersion() throws {
+    @Test func aRemovedVersionOfTheLockFilePrecedesTheCurrentOne() throws {
         try write("name", as: "Draft")
         let first = try ModelReader.read(bundle).model
         try update()
@@ -148,7 +148,7 @@ import Testing
         #expect(try ModelReader.read(bundle, version: "Shop").model.earlierVersions == [])
     }
 
-    @Test func whatBothSidesOfAConflictHaveCameBefore() throws {
+    @Test func versionsOfBothSidesOfAConflictCameBefore() throws {
         try write("a")
         try update()
         let base = try lock()

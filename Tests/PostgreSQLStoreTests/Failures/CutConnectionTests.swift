@@ -46,7 +46,7 @@ struct CutConnectionTests {
         store.close()
     }
 
-    @Test func aReadThatIsCutSaysSo() throws {
+    @Test func aReadWithACutConnectionThrows() throws {
         let place = try FailurePlace()
         let store = try place.open()
         try store.write([FailurePlace.save(1)])

@@ -27,7 +27,7 @@ struct SystemCallTests {
 
     /// Neither a store that is current nor one that would have to be reset is touched, whatever fails while it is read.
     @Test(arguments: ["EACCES", "EBUSY", "EIO", "EMFILE", "ENOSPC"], [("hash", "discard"), ("other", "fail")])
-    func whateverTheSystemRefusesTheStoreStaysAsItIs(fault: String, start: (String, String)) async throws {
+    func aRefusedSystemCallChangesNoStore(fault: String, start: (String, String)) async throws {
         let program = TracedProgram(arguments: [start.0, "", start.1], calls: "all")
         guard let calls = try await calls(program, .reset, atLeast: 10) else { return }
         for call in calls.some(8) {

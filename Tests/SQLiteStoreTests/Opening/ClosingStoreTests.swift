@@ -39,7 +39,7 @@ struct ClosingStoreTests {
     }
 
     /// It is over with the store itself, if nobody closes it.
-    @Test func nobodyWaitsForAStoreThatIsGone() async throws {
+    @Test func openingDoesNotWaitForAReleasedStore() async throws {
         let folder = try TemporaryFolder()
         var store: SQLiteStore? = try SQLiteStore.open(.test(folder))
         store?.willClose()

@@ -39,7 +39,7 @@ struct PredicateSQLTests {
     }
 
     /// The values of what is left out are not bound.
-    @Test func whatDecidesNothingIsLeftOut() throws {
+    @Test func conditionsWithoutEffectAreLeftOut() throws {
         let never = RowPredicate.compare(column: Self.integer, .equal, .text("1"))
         let equal = RowPredicate.compare(column: Self.text, .equal, .text("a"))
         #expect(

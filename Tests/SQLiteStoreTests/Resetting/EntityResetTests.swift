@@ -232,7 +232,7 @@ struct EntityResetTests {
     }
 
     /// Obstacles and requirements of what is dropped anyway keep nothing else from staying.
-    @Test func whatIsDroppedPreventsNothing() throws {
+    @Test func aDroppedEntityPreventsNothing() throws {
         var model = EntityResetTests.model
         model.entities[0].relationships[0].isOptional = false
         let folder = try TemporaryFolder()

@@ -83,7 +83,7 @@ struct CodableRowTests {
         #expect(try row(text)[3] == .real(-13_197_686_400))
     }
 
-    @Test func whatTheEntityDoesNotStoreIsIgnored() throws {
+    @Test func keysThatTheEntityDoesNotStoreAreIgnored() throws {
         #expect(try row(#"{"other": 1, "hidden": "x", "string": "y"}"#)[4...] == [.text("y"), .null, .null])
     }
 }

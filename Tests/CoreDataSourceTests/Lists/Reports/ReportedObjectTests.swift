@@ -28,7 +28,7 @@ struct ReportedObjectTests: ItemListSuite {
     }
 
     @Test(arguments: [false, true])
-    func aRowThatLeavesAndIsDeletedSaysSo(isPaused: Bool) async throws {
+    func aRowThatLeavesAndIsDeletedIsReportedDeleted(isPaused: Bool) async throws {
         try await withChat(.sqlite) { container, senders in
             try await senders.add(items(0..<4))
             let recorder = GroupRecorder()

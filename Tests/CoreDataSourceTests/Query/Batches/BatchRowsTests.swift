@@ -67,7 +67,7 @@ struct BatchRowsTests {
 
     /// A property that does more than to set its attribute does so to every object.
     @Test(arguments: StoreKind.allCases)
-    func propertiesOfAClassOfOnesOwnDoWhatTheyDo(kind: StoreKind) async throws {
+    func aBulkUpdateRunsHandwrittenSetters(kind: StoreKind) async throws {
         try await withParts(kind) { parts, _ in
             #expect(
                 try await parts.update(Part.self, where: odd, set: [.set(\.sizeAndWeight, 3)])

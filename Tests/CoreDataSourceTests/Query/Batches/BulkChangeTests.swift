@@ -26,7 +26,7 @@ struct BulkChangeTests {
     private let named = ObjectRequest(
         ContactEntity.self, where: \.name == "bulk", order: [SortDescriptor(\.uid)], limit: 5)
 
-    @Test func whateverShowsTheRowsShowsTheUpdate() async throws {
+    @Test func objectsAndListsShowABulkUpdate() async throws {
         try await withContacts { container, contacts in
             let delegate = RecordingDelegate()
             try contacts.register(delegate, dataKey: "list", named)
@@ -55,7 +55,7 @@ struct BulkChangeTests {
         }
     }
 
-    @Test func whateverShowsTheRowsShowsTheDeletion() async throws {
+    @Test func objectsAndListsShowABulkDeletion() async throws {
         try await withContacts { container, contacts in
             try await contacts.add(ContactData(uid: "kept", name: "kept", phone: nil))
             let delegate = RecordingDelegate()

@@ -33,7 +33,7 @@ import Testing
 
     /// A batch tests the rows that it has edited itself.
     @Test(arguments: StoreKind.allCases)
-    func norInARowThatIsNotSaved(kind: StoreKind) async throws {
+    func noEditedStringContainsTheEmptyString(kind: StoreKind) async throws {
         try await FormatMeaningTests().withFiveContacts(kind) { container in
             try await container.dataSource(ContactDataSource.self).perform { context in
                 for contact in try context.fetch(ContactEntity.self) { contact.birthday = nil }

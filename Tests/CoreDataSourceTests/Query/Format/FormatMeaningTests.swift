@@ -6,7 +6,7 @@ import Testing
 /// What each format finds among the same five rows, in both stores.
 @MainActor @Suite struct FormatMeaningTests {
     @Test(arguments: StoreKind.allCases)
-    func formatsFindWhatTheySay(_ kind: StoreKind) async throws {
+    func everyFormatFindsTheExpectedRows(_ kind: StoreKind) async throws {
         try await withFiveContacts(kind) { container in
             for (format, expected) in Self.formats {
                 let found = try container.main.fetch(

@@ -5,7 +5,7 @@ import Testing
 
 /// The least and the greatest value of related objects, in code and by the store.
 @MainActor @Suite struct ExtremeTests {
-    @Test(arguments: [false, true]) func theStoreFindsWhatTheObjectsSay(isInMemory: Bool) async throws {
+    @Test(arguments: [false, true]) func theStoreFindsTheExtremesOfTheObjects(isInMemory: Bool) async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(
             model: .mail, store: isInMemory ? .inMemory : .sqlite(directory.store))

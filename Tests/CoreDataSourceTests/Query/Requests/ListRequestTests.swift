@@ -121,7 +121,7 @@ import Testing
         #expect(try parents.list(nothing).count == 0)
     }
 
-    @Test func oneRequestIsOneQueryHoweverItIsSaid() async throws {
+    @Test func equalRequestsShareOneQuery() async throws {
         try await withContacts { contacts in
             let request = ObjectRequest(ContactEntity.self, where: \.age > 1, order: [.ascending(\.age)], limit: 3)
             let list = try contacts.list(request)

@@ -81,7 +81,7 @@ import Testing
     }
 
     @MainActor @Test(arguments: StoreKind.allCases)
-    func rangesContainWhatTheyShould(kind: StoreKind) async throws {
+    func rangesFindTheRowsBetweenTheirBounds(kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.perform { context in

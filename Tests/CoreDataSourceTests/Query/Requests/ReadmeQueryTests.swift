@@ -5,7 +5,7 @@ import Testing
 /// The queries that the README shows, line by line.
 @MainActor
 struct ReadmeQueryTests {
-    @Test func everyFormFindsWhatItAsksFor() async throws {
+    @Test func everyPredicateOfTheReadmeFindsItsRows() async throws {
         let container = try await PersistentContainer(model: .contacts, store: .inMemory)
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.perform { context in
