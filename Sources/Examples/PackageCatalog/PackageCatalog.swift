@@ -25,7 +25,8 @@ struct PackageCatalog {
         case .update: try await using(update(arguments)) { _ in }
         case .list(let filter): try await using(openCatalog(arguments)) { try $0.list(filter) }
         case .delete(let names): try await using(openCatalog(arguments)) { try await $0.delete(names) }
-        case .deleteMaintainers(let keys): try await using(openCatalog(arguments)) { try await $0.deleteMaintainers(keys) }
+        case .deleteMaintainers(let keys):
+            try await using(openCatalog(arguments)) { try await $0.deleteMaintainers(keys) }
         case .depends(let name): try await using(openCatalog(arguments)) { try $0.printDependencies(of: name) }
         case .rdepends(let name): try await using(openCatalog(arguments)) { try $0.printDependents(of: name) }
         case .why(let name): try await using(openCatalog(arguments)) { try $0.printReason(for: name) }

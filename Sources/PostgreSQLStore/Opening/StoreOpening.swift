@@ -60,7 +60,8 @@ struct StoreOpening {
                 pendingIndexes = indexes
                 return nil
             }
-            try write(.text(options.layout.model.storedText), as: StoreMetadata.modelRowName, on: connection, in: schema)
+            try write(
+                .text(options.layout.model.storedText), as: StoreMetadata.modelRowName, on: connection, in: schema)
         }
         try configureWriter(connection)
         connection.tracing = options.tracing

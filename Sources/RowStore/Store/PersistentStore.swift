@@ -333,7 +333,8 @@ extension DataSourceError {
         self.init(
             .objectGone,
             "An object of \(entity ?? "an entity") was changed, but is no longer in the store: another program may have "
-                + "deleted the object, or the server may have lost the save that inserted the object. Insert a new object.",
+                + "deleted the object, or the server may have lost the save that inserted the object. "
+                + "Insert a new object.",
             entityName: entity)
     }
 }

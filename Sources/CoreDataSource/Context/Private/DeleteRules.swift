@@ -64,7 +64,8 @@ struct DeleteRules {
             for (context, objects) in isOfDraft ? wave.flatMap(DeleteRules.bySaved) : wave {
                 keepsSavedObjects = isOfDraft && objects[0].state == .gone
                 for start in stride(from: 0, to: objects.count, by: DeleteRules.objectsPerRead) {
-                    try apply(to: Array(objects[start..<min(start + DeleteRules.objectsPerRead, objects.count)]), in: context)
+                    let end = min(start + DeleteRules.objectsPerRead, objects.count)
+                    try apply(to: Array(objects[start..<end]), in: context)
                 }
             }
         }
