@@ -54,9 +54,9 @@ struct PredicateSnippets {
             let named: FetchPredicate<ContactEntity> = .contains(\.name, "guan")
             let guans: FetchPredicate<ContactEntity> = .beginsWith(\.name, "Guan")
             #expect(try contacts.count(ContactEntity.self, where: named) == 0)
-            let oath = ObjectRequest(ContactEntity.self, where: .isIn(\.uid, ["1", "2"]))
+            let brothers = ObjectRequest(ContactEntity.self, where: .isIn(\.uid, ["1", "2"]))
             let young = ObjectRequest(ContactEntity.self, where: .isIn(\.age, ..<18))
-            let found = try [request, ObjectRequest(where: guans), oath, young].map {
+            let found = try [request, ObjectRequest(where: guans), brothers, young].map {
                 try contacts.fetch($0).map(\.uid)
             }
             #expect(found == [["1"], ["1", "3"], ["1", "2"], ["3"]])

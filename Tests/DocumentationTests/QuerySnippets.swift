@@ -43,11 +43,11 @@ struct QuerySnippets {
 
     @Test func predicatesGoAlongRelationships() async throws {
         try await withOath { contacts, _ in
-            let oath: FetchPredicate<ContactEntity> = \.group?.name == "Oath"
+            let brothers: FetchPredicate<ContactEntity> = \.group?.name == "Oath"
             let macro = FetchPredicate<ContactEntity>(#Predicate { $0.group?.name == "Oath" })
             let format = try FetchPredicate<ContactEntity>(format: "group.name == %@", "Oath")
             let large: FetchPredicate<GroupEntity> = \.members.count > 1 && .any(\.members, \.age > 30)
-            for predicate in [oath, macro, format] {
+            for predicate in [brothers, macro, format] {
                 #expect(try contacts.main.count(ContactEntity.self, where: predicate) == 2)
             }
             #expect(try contacts.main.count(GroupEntity.self, where: large) == 1)

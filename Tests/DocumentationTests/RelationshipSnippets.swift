@@ -23,12 +23,12 @@ struct RelationshipSnippets {
     @Test func theObjectsOfAToManyRelationshipAreASet() async throws {
         try await withOath { contacts, groups in
             try await contacts.perform { context in
-                guard let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1") else { return }
-                oath.members.insert(contentsOf: try context.fetch(ContactEntity.self, where: \.age < 18))
-                for member in oath.members where member.name == "Zhang Fei" { oath.members.remove(member) }
+                guard let brothers = try context.first(GroupEntity.self, where: \.gid, equals: "1") else { return }
+                brothers.members.insert(contentsOf: try context.fetch(ContactEntity.self, where: \.age < 18))
+                for member in brothers.members where member.name == "Zhang Fei" { brothers.members.remove(member) }
             }
-            let oath = try #require(try groups.main.first(GroupEntity.self, where: \.gid, equals: "1"))
-            #expect(oath.members.map(\.name) == ["Guan Yu", "Guan Ping"])
+            let brothers = try #require(try groups.main.first(GroupEntity.self, where: \.gid, equals: "1"))
+            #expect(brothers.members.map(\.name) == ["Guan Yu", "Guan Ping"])
         }
     }
 
@@ -48,8 +48,8 @@ struct RelationshipSnippets {
             let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.group?.name), .ascending(\.name)])
             try contacts.register(table, dataKey: "byGroup", request, sectionBy: \.group?.name)
             #expect(contacts.sectionInfo(at: 1, dataKey: "byGroup")?.name == "Oath")
-            let oath = try #require(try groups.main.first(GroupEntity.self, where: \.gid, equals: "1"))
-            for await update in contacts.updates(of: oath, \.members, order: [.ascending(\.name)]) {
+            let brothers = try #require(try groups.main.first(GroupEntity.self, where: \.gid, equals: "1"))
+            for await update in contacts.updates(of: brothers, \.members, order: [.ascending(\.name)]) {
                 print(update.snapshot.count)
                 if update.snapshot.count > 1 { break }
             }

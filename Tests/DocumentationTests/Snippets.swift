@@ -62,8 +62,8 @@ func withOath(_ body: @MainActor (ContactDataSource, GroupDataSource) async thro
         let groups = try container.dataSource(GroupDataSource.self)
         try await groups.add(Group(gid: "1", name: "Oath"))
         try await contacts.perform { context in
-            let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
-            for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = oath }
+            let brothers = try context.first(GroupEntity.self, where: \.gid, equals: "1")
+            for contact in try context.fetch(ContactEntity.self, where: \.age >= 18) { contact.group = brothers }
         }
         try await body(contacts, groups)
     }

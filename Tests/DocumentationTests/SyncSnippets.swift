@@ -47,9 +47,10 @@ struct SyncSnippets {
     @Test func aTeamIsSyncedWithItsMembers() async throws {
         let container = try await PersistentContainer(model: .contacts, store: .inMemory)
         let teams = try container.dataSource(TeamDataSource.self)
-        let oath = ["Liu Bei", "Guan Yu", "Zhang Fei"].map { Contact(uid: $0, name: $0) }
-        try await teams.sync([Team(gid: "1", members: oath)], entity: GroupEntity.self)
-        let report = try await teams.sync([Team(gid: "1", members: Array(oath.prefix(2)))], entity: GroupEntity.self)
+        let brothers = ["Liu Bei", "Guan Yu", "Zhang Fei"].map { Contact(uid: $0, name: $0) }
+        try await teams.sync([Team(gid: "1", members: brothers)], entity: GroupEntity.self)
+        let report = try await teams.sync(
+            [Team(gid: "1", members: Array(brothers.prefix(2)))], entity: GroupEntity.self)
         #expect(report.deletedChildren == 1)
         #expect(try teams.count(ContactEntity.self) == 2)
         try await container.close()
@@ -60,8 +61,8 @@ struct SyncSnippets {
             let groups = try container.dataSource(GroupDataSource.self)
             try await groups.add([Group(gid: "1", name: "Oath")])
             try await contacts.perform { context in
-                let oath = try context.first(GroupEntity.self, where: \.gid, equals: "1")
-                for contact in try context.fetch(ContactEntity.self, where: \.uid != "3") { contact.group = oath }
+                let brothers = try context.first(GroupEntity.self, where: \.gid, equals: "1")
+                for contact in try context.fetch(ContactEntity.self, where: \.uid != "3") { contact.group = brothers }
             }
             let members = [Contact(uid: "1", name: "Guan Yunchang")]
 

@@ -8,7 +8,7 @@ import Testing
 /// The snippets of the article on transfer, and of that on testing about fixtures.
 @MainActor
 struct TransferSnippets {
-    private static let oath = """
+    private static let brothers = """
         {
           "ContactEntity": [
             {"uid": "1", "name": "Guan Yu", "group": "7"},
@@ -22,8 +22,8 @@ struct TransferSnippets {
 
     private func withFile(_ body: @MainActor (URL) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
-        let file = directory.url.appending(component: "oath.json")
-        try Data(Self.oath.utf8).write(to: file)
+        let file = directory.url.appending(component: "brothers.json")
+        try Data(Self.brothers.utf8).write(to: file)
         try await body(file)
     }
 
@@ -44,8 +44,8 @@ struct TransferSnippets {
             }
             try everything.json.write(to: file)
 
-            let oath = ObjectRequest<GroupEntity>(where: \.gid == "7")
-            let graph = try await container.read { try $0.exportGraph(oath, following: [\GroupEntity.members]) }
+            let brothers = ObjectRequest<GroupEntity>(where: \.gid == "7")
+            let graph = try await container.read { try $0.exportGraph(brothers, following: [\GroupEntity.members]) }
 
             #expect(graph == everything)
             #expect(try await container.importGraph(contentsOf: file) == SaveReport())

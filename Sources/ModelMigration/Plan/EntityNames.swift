@@ -22,7 +22,7 @@ package struct EntityNames: Sendable, Hashable {
     package func matches(from old: ManagedObjectModel, to new: [String]) -> [String: String] {
         let hash = old.hash.description
         let matching = NameMatching(
-            from: old.entities.map(\.named), to: new.map { Named(name: $0, identifier: identifiers[$0]) },
+            from: old.entities.map(\.named), to: new.map { NameKey(name: $0, identifier: identifiers[$0]) },
             known: earlierVersions.version(withHash: hash)?.entityNames)
         return matching.pairs.reduce(into: [:]) { $0[old.entities[$1.value].name] = new[$1.key] }
     }
@@ -76,10 +76,10 @@ extension MigrationSide {
     /// Returns the leaves of an entity, for matching with its leaves in an old model.
     ///
     /// - Parameter oldNames: The old names of entities, by their new names.
-    func namedLeaves(of entity: EntityDescription, since old: MigrationSide, _ oldNames: [String: String]) -> [Named<
+    func namedLeaves(of entity: EntityDescription, since old: MigrationSide, _ oldNames: [String: String]) -> [NameKey<
         [String]
     >] {
-        let inherited = lookup.lineage(of: entity).dropFirst().reduce(into: [[String]: Named<[String]>]()) {
+        let inherited = lookup.lineage(of: entity).dropFirst().reduce(into: [[String]: NameKey<[String]>]()) {
             names, owner in
             guard let before = oldNames[owner.name].flatMap({ old.lookup.entities[$0] }) else { return }
             let oldNames = Set(old.leaves(of: before).map(\.named))
@@ -96,7 +96,7 @@ extension MigrationSide {
     /// - Parameter oldNames: The old names of entities, by their new names.
     func namedRelationships(
         of entity: EntityDescription, since old: MigrationSide, _ oldNames: [String: String]
-    ) -> [Named<String>] {
+    ) -> [NameKey<String>] {
         relationships(of: entity).map { name, relationship in
             guard name.entity != entity.name, let before = oldNames[name.entity].flatMap({ old.lookup.entities[$0] }),
                 old.relationships(of: before).contains(where: { $0.relationship.named == relationship.named })
@@ -106,6 +106,6 @@ extension MigrationSide {
     }
 }
 
-extension Named {
-    fileprivate var withoutIdentifier: Named { Named(name: name, identifier: nil) }
+extension NameKey {
+    fileprivate var withoutIdentifier: NameKey { NameKey(name: name, identifier: nil) }
 }

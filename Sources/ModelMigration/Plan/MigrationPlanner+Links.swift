@@ -130,5 +130,5 @@ extension MigrationPlanner {
 }
 
 extension RelationshipDescription {
-    var named: Named<String> { Named(name: name, identifier: renamingIdentifier) }
+    var named: NameKey<String> { NameKey(name: name, identifier: renamingIdentifier) }
 }

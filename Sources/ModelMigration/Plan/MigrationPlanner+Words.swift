@@ -35,8 +35,8 @@ extension MigrationPlanner {
             newNames: shape.attributes.map { new.named($0, in: entity) },
             old: oldShape.attributes, new: shape.attributes, known: known)
         let relationships = PropertyPairs(
-            oldNames: oldEntity.storedRelationships.map { Named(path: $0.named) },
-            newNames: entity.storedRelationships.map { Named(path: $0.named) },
+            oldNames: oldEntity.storedRelationships.map { NameKey(path: $0.named) },
+            newNames: entity.storedRelationships.map { NameKey(path: $0.named) },
             old: oldShape.relationships, new: shape.relationships, known: known)
         return words.map { .init(entityName: entity.name, words: $0) }
             + attributes.changes(of: entity.name) { removalDescription(of: $0, oldEntity) }
@@ -116,14 +116,14 @@ extension MigrationPlanner {
     private func propertyNames(_ oldLineage: [EntityDescription], _ newLineage: [EntityDescription]) -> [String: String]
     {
         var names: [String: String] = [:]
-        func add(_ named: (EntityDescription) -> [Named<String>]) {
+        func add(_ named: (EntityDescription) -> [NameKey<String>]) {
             let (old, new) = (oldLineage.flatMap(named), newLineage.flatMap(named))
             let known = newLineage.first.flatMap { earlier?.propertyNames[$0.name] }
             for (position, match) in NameMatching(from: old, to: new, known: known).pairs {
                 names[old[match].name] = new[position].name
             }
         }
-        add { $0.attributes.map { Named(name: $0.name, identifier: $0.renamingIdentifier) } }
+        add { $0.attributes.map { NameKey(name: $0.name, identifier: $0.renamingIdentifier) } }
         add { $0.relationships.map(\.named) }
         return names
     }
@@ -137,7 +137,7 @@ private struct PropertyPairs<Shape: PropertyShape> {
 
     /// The names and the shapes must have the same order.
     init(
-        oldNames: [Named<[String]>], newNames: [Named<[String]>], old: [Shape], new: [Shape],
+        oldNames: [NameKey<[String]>], newNames: [NameKey<[String]>], old: [Shape], new: [Shape],
         known: [[String]: [String]]?
     ) {
         self.old = old
@@ -164,13 +164,13 @@ private struct PropertyPairs<Shape: PropertyShape> {
 }
 
 extension MigrationSide {
-    fileprivate func named(_ shape: AttributeShape, in entity: EntityDescription) -> Named<[String]> {
-        Named(name: shape.path, identifier: identifier(of: shape.path[...], in: entity.attributes))
+    fileprivate func named(_ shape: AttributeShape, in entity: EntityDescription) -> NameKey<[String]> {
+        NameKey(name: shape.path, identifier: identifier(of: shape.path[...], in: entity.attributes))
     }
 }
 
-extension Named where Name == [String] {
-    init(path named: Named<String>) {
+extension NameKey where Name == [String] {
+    init(path named: NameKey<String>) {
         self.init(name: [named.name], identifier: named.identifier.map { [$0] })
     }
 }

@@ -114,7 +114,7 @@ struct MigrationSide {
             guard column.isStored, let attribute = column.attribute else { return nil }
             let path = column.name.parts(separatedBy: ".")
             return MigrationLeaf(
-                column: index, named: Named(name: path, identifier: identifier(of: path[...], in: attributes)),
+                column: index, named: NameKey(name: path, identifier: identifier(of: path[...], in: attributes)),
                 attribute: attribute)
         }
     }
@@ -161,12 +161,12 @@ struct MigrationSide {
 /// A stored attribute, or a leaf of a composite.
 struct MigrationLeaf {
     let column: Int
-    let named: Named<[String]>
+    let named: NameKey<[String]>
     let attribute: AttributeDescription
 
     var path: String { named.name.joined(separator: ".") }
 }
 
 extension EntityDescription {
-    var named: Named<String> { Named(name: name, identifier: renamingIdentifier) }
+    var named: NameKey<String> { NameKey(name: name, identifier: renamingIdentifier) }
 }

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 /// An element of a model, given by its name and its renaming identifier.
-struct Named<Name: Hashable>: Hashable {
+struct NameKey<Name: Hashable>: Hashable {
     let name: Name
     /// The renaming identifier; nil if there is none. An identifier that equals the name is kept, because ``NameMatching`` has
     /// a special rule for this case.
@@ -35,7 +35,7 @@ struct NameMatching {
 
     /// - Parameter known: The old names by the new names, if the versions between the models determine the old names.
     ///   In this case, no rules are applied.
-    init<Name: Hashable>(from old: [Named<Name>], to new: [Named<Name>], known: [Name: Name]? = nil) {
+    init<Name: Hashable>(from old: [NameKey<Name>], to new: [NameKey<Name>], known: [Name: Name]? = nil) {
         let oldNames = OldNames(old)
         if let known {
             for (position, element) in new.enumerated() {
@@ -67,8 +67,8 @@ struct NameMatching {
 
     /// Returns the rules in their order. Each rule finds the old element for a new element.
     private static func passes<Name: Hashable>(
-        _ old: [Named<Name>], _ oldNames: OldNames<Name>, _ newNames: NewNames<Name>
-    ) -> [(Named<Name>) -> Int?] {
+        _ old: [NameKey<Name>], _ oldNames: OldNames<Name>, _ newNames: NewNames<Name>
+    ) -> [(NameKey<Name>) -> Int?] {
         [
             { element in element.identifier == element.name ? oldNames.names[element.name] : nil },
             { element in
@@ -91,7 +91,7 @@ struct NameMatching {
     }
 
     private func isAmbiguous<Name: Hashable>(
-        _ position: Int, from old: [Named<Name>], to new: [Named<Name>], oldNames: OldNames<Name>,
+        _ position: Int, from old: [NameKey<Name>], to new: [NameKey<Name>], oldNames: OldNames<Name>,
         newNames: NewNames<Name>,
         taken: Set<Int>
     ) -> Bool {
@@ -117,7 +117,7 @@ private struct OldNames<Name: Hashable> {
     let names: [Name: Int]
     let identifiers: [Name: Int]
 
-    init(_ elements: [Named<Name>]) {
+    init(_ elements: [NameKey<Name>]) {
         names = Dictionary(elements.enumerated().map { ($1.name, $0) }) { first, _ in first }
         let identified = elements.enumerated().compactMap { position, element in
             element.identifier.map { ($0, position) }
@@ -140,7 +140,7 @@ private struct NewNames<Name: Hashable> {
     let plain: Set<Name>
     let identifiers: Set<Name>
 
-    init(_ elements: [Named<Name>]) {
+    init(_ elements: [NameKey<Name>]) {
         plain = Set(elements.lazy.filter { $0.identifier == nil }.map(\.name))
         identifiers = Set(elements.lazy.compactMap(\.identifier))
     }

@@ -123,23 +123,23 @@ struct NameTable: Equatable {
 
 /// The attributes, leaves and relationships of an entity in two models.
 private struct Elements {
-    private let kinds: [(old: [Named<[String]>], new: [Named<[String]>])]
+    private let kinds: [(old: [NameKey<[String]>], new: [NameKey<[String]>])]
 
     init(
         from oldEntity: EntityDescription, in old: MigrationSide, to newEntity: EntityDescription,
         in new: MigrationSide, oldNames: [String: String]
     ) {
-        func attributes(_ entity: EntityDescription, _ side: MigrationSide) -> [Named<[String]>] {
+        func attributes(_ entity: EntityDescription, _ side: MigrationSide) -> [NameKey<[String]>] {
             side.lookup.lineage(of: entity).flatMap(\.attributes).filter { !$0.isTransient }.map {
-                Named(name: [$0.name], identifier: $0.renamingIdentifier.map { [$0] })
+                NameKey(name: [$0.name], identifier: $0.renamingIdentifier.map { [$0] })
             }
         }
         kinds = [
             (attributes(oldEntity, old), attributes(newEntity, new)),
             (old.leaves(of: oldEntity).map(\.named), new.namedLeaves(of: newEntity, since: old, oldNames)),
             (
-                old.relationships(of: oldEntity).map { Named(path: $0.relationship.named) },
-                new.namedRelationships(of: newEntity, since: old, oldNames).map { Named(path: $0) }
+                old.relationships(of: oldEntity).map { NameKey(path: $0.relationship.named) },
+                new.namedRelationships(of: newEntity, since: old, oldNames).map { NameKey(path: $0) }
             ),
         ]
     }

@@ -98,7 +98,7 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// Adds objects.
     ///
     /// ```swift
-    /// oath.members.insert(
+    /// brothers.members.insert(
     ///     contentsOf: try context.fetch(ContactEntity.self, where: \.age < 18))
     /// ```
     public func insert(contentsOf objects: some Sequence<Object>) { owner.linkEditor(index)?.insert(Array(objects)) }
@@ -106,8 +106,8 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// Removes an object from the set. The object is not deleted.
     ///
     /// ```swift
-    /// for member in oath.members where member.name == "Zhang Fei" {
-    ///     oath.members.remove(member)
+    /// for member in brothers.members where member.name == "Zhang Fei" {
+    ///     brothers.members.remove(member)
     /// }
     /// ```
     public func remove(_ object: Object) { owner.linkEditor(index)?.remove(object) }
