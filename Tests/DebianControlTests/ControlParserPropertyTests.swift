@@ -36,7 +36,7 @@ import Testing
         init(_ record: ControlRecord) {
             line = record.line
             fault = record.fault
-            values = ["Package", "Section", "Description"].map { try? record.folded($0) }
+            values = ["Package", "Section", "Description"].map { try? record.unfolded($0) }
         }
     }
 }

@@ -5,39 +5,39 @@ import Testing
 @Suite struct ControlParserTests {
     @Test func recordsEndAtEmptyAndBlankLinesAndAtTheEnd() throws {
         let records = parse("\n\nPackage: a\n\n \t\nPackage: b\nSection: x\n\n\nPackage: c")
-        #expect(try records.map { try $0.folded("Package") } == ["a", "b", "c"])
+        #expect(try records.map { try $0.unfolded("Package") } == ["a", "b", "c"])
         #expect(records.map(\.line) == [3, 6, 10])
     }
 
     @Test func aContinuationLineBelongsToTheFieldAboveIt() throws {
         let text = "Package: a\nDepends: b,\n c,\n\t d\nDescription: short\n long\n .\n longer\n"
         let record = try #require(parse(text).first)
-        #expect(try record.folded("Depends") == "b, c, d")
+        #expect(try record.unfolded("Depends") == "b, c, d")
         #expect(try record.firstLine("Description") == "short")
-        #expect(try record.folded("Description") == "short long . longer")
+        #expect(try record.unfolded("Description") == "short long . longer")
     }
 
     @Test func aFieldMayBeginOnItsContinuationLine() throws {
         let record = try #require(parse("Package: a\nDepends:\n b,\n c\nConffiles:\n").first)
-        #expect(try record.folded("Depends") == "b, c")
-        #expect(try record.folded("Conffiles") == nil)
-        #expect(try record.folded("Tag") == nil)
+        #expect(try record.unfolded("Depends") == "b, c")
+        #expect(try record.unfolded("Conffiles") == nil)
+        #expect(try record.unfolded("Tag") == nil)
     }
 
     @Test func carriageReturnsAreNoPartOfALine() throws {
         let records = parse("Package: a\r\nDepends: b,\r\n c\r\n\r\nPackage: d\r\n")
-        #expect(try records.map { try $0.folded("Package") } == ["a", "d"])
-        #expect(try records.first?.folded("Depends") == "b, c")
+        #expect(try records.map { try $0.unfolded("Package") } == ["a", "d"])
+        #expect(try records.first?.unfolded("Depends") == "b, c")
     }
 
     @Test func invalidUTF8IsRepaired() throws {
         let record = try #require(parse(Array("Package: a\nMaintainer: J".utf8) + [0xE9] + Array("r\n".utf8)).first)
-        #expect(try record.folded("Maintainer") == "J\u{FFFD}r")
+        #expect(try record.unfolded("Maintainer") == "J\u{FFFD}r")
     }
 
     @Test func caseOfFieldNamesMattersForTheLeadingFieldOnly() throws {
         let records = parse("Package: a\nVERSION: 1\n\npackage: b\nVersion: 2\n")
-        #expect(try records.map { try $0.folded("version") } == ["1", "2"])
+        #expect(try records.map { try $0.unfolded("version") } == ["1", "2"])
         #expect(records.map(\.hasLeadingField) == [true, false])
     }
 
@@ -53,13 +53,13 @@ import Testing
 
     @Test func aFieldThatIsThereTwiceIsAFaultOfThatField() throws {
         let record = try #require(parse("Package: a\nVersion: 1\nSection: x\nversion: 2\n").first)
-        expectThrows(ControlFault.self) { try record.folded("Version") }
-        #expect(try record.folded("Section") == "x")
+        expectThrows(ControlFault.self) { try record.unfolded("Version") }
+        #expect(try record.unfolded("Section") == "x")
     }
 
     @Test func aSecondLeadingFieldBeginsTheNextRecord() throws {
         let records = parse("Package: a\nVersion: 1\nPackage: b\nVersion: 2\n\n")
-        #expect(try records.map { try $0.folded("Version") } == ["1", "2"])
+        #expect(try records.map { try $0.unfolded("Version") } == ["1", "2"])
         #expect(records.map(\.line) == [1, 3])
         #expect(records.map { $0.fault?.line } == [3, nil])
     }

@@ -24,8 +24,10 @@ struct QuerySnippets {
                 .reduce(.all) { $0 && $1 }
             let any = words.map { FetchPredicate<ContactEntity>.contains(\.name, $0) }
                 .reduce(!.all) { $0 || $1 }
-            #expect(try contacts.count(ContactEntity.self, where: all) == 1)
-            #expect(try contacts.count(ContactEntity.self, where: any) == 2)
+            let counts = try (
+                contacts.count(ContactEntity.self, where: all), contacts.count(ContactEntity.self, where: any)
+            )
+            #expect(counts == (1, 2))
         }
     }
 

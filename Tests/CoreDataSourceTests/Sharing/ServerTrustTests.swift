@@ -113,7 +113,7 @@ struct ServerTrustTests {
     @Test func aContainerWithoutAnswersDoesNotTrustItsRows() async throws {
         let (container, store, contacts) = try open {
             $0.leaseTimes.answer = .milliseconds(400)
-            $0.patience = .seconds(5)
+            $0.responseTimeout = .seconds(5)
         }
         try await contacts.add(contact("b"))
         proxy.stall()

@@ -49,7 +49,7 @@ package struct ListOrder: Sendable {
     func cursor(_ row: ListedRow) -> RowCursor {
         let cursor = RowCursor(row.stored, sort, layout)
         guard let firstSection else { return cursor }
-        return RowCursor(key: cursor.key, values: cursor.values + [firstSection.known(row)])
+        return RowCursor(key: cursor.key, values: cursor.values + [firstSection.sectionValue(of: row)])
     }
 
     /// Whether two versions of a row have the same position.
@@ -65,7 +65,7 @@ package struct ListOrder: Sendable {
 
     /// The values that all rows in the section of a row have in common.
     func sectionValues(_ row: ListedRow) -> [RowValue] {
-        if case .computed(let key) = section { return [key.known(row)] }
+        if case .computed(let key) = section { return [key.sectionValue(of: row)] }
         return sectionKeys.map { row.stored.value($0.column, layout.order(of: $0.column).storage) }
     }
 }

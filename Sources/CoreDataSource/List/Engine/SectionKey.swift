@@ -60,7 +60,7 @@ extension SectionKey {
     func title(of row: ListedRow, _ layout: EntityLayout) -> RowValue {
         switch self {
         case .column(let column), .keys(_, let column): row.stored.value(column, layout.order(of: column).storage)
-        case .computed(let key): key.known(row)
+        case .computed(let key): key.sectionValue(of: row)
         }
     }
 
