@@ -23,6 +23,8 @@ package final class PostgreSQLStore: PersistentStore {
     package let counters = PostgreSQLCounters()
     package let longestValue = PostgreSQLOptions.longestValue
     let follower: StoreFollower
+    /// Whether the store keeps a history.
+    package let keepsHistory: Bool
     private let opening: StoreOpening
     private let state: Guarded<State>
     let leaseWriter: Guarded<LeaseWriter?>
@@ -42,6 +44,7 @@ package final class PostgreSQLStore: PersistentStore {
     private init(_ opening: StoreOpening, _ opened: sending StoreOpening.Result) {
         self.opening = opening
         startup = opened.startup
+        keepsHistory = opened.historyLimits != nil
         membership = opened.membership
         let (schema, position) = (opened.schema, opened.position)
         follower = StoreFollower(opening.options, schema, membership: opened.membership, counters: counters)
@@ -81,6 +84,19 @@ package final class PostgreSQLStore: PersistentStore {
                 // A call that failed might have committed.
                 defer { notifyOthers(writer) }
                 return try body(writer)
+            }
+        }
+    }
+
+    /// Runs the body in a transaction.
+    func changeHistory<R: Sendable>(
+        _ body: (HistoryDesk) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        try writing { (writer) throws(DataSourceError) in
+            try writer.reconnecting { connection throws(DataSourceError) in
+                try connection.transaction { () throws(DataSourceError) in
+                    try body(HistoryDesk(writer.schema, connection))
+                }
             }
         }
     }

@@ -22,13 +22,18 @@ extension SQLiteStore {
         return try withExtendedLifetime(lock) { () throws(DataSourceError) in
             var startup = try StoreForecast(options).run(countsRows: !onlyIfNeeded)
             guard startup.reason != .firstLaunch, startup.isReset || !onlyIfNeeded else { return startup }
+            var opening = StoreOpening(files: files, schema: schema, options: options)
+            // A store that cannot be read has no history to end.
+            opening.ended = (try? files.look { (connection) throws(DataSourceError) in
+                try opening.endedHistory(connection, startup.reason)
+            }) ?? nil
             if let backupFolder {
                 startup.backup = try FolderBackup(files: files, folder: backupFolder).move()
             } else {
                 startup.removedBackups = try BackupSeries(files: files, maker: .standard).removeAll()
                 try StoreReset(files: files).run()
             }
-            try StoreOpening(files: files, schema: schema, options: options).run().connection.close()
+            try opening.run().connection.close()
             return startup
         }
     }
@@ -104,8 +109,12 @@ extension SQLiteStore {
         var isEmptied = false
         var failure: DataSourceError?
         do throws(DataSourceError) {
+            let ended = try opening.endedHistory(connection, startup.reason)
             startup.removedBackups = try opening.removeStandardBackups(startup.reason)
-            startup = try opening.remove(connection, startup) { isEmptied = true }
+            startup = try opening.remove(connection, startup) {
+                isEmptied = true
+                endedHistory.withLock { $0 = ended }
+            }
         } catch {
             connection.close(copyingLog: false)
             failure = error
@@ -151,12 +160,14 @@ extension SQLiteStore {
         }
         var opening = StoreOpening(files: files, schema: schema, options: options)
         opening.firstFreeKey = counters.firstFreeKey
+        opening.ended = endedHistory.withLock { $0 }
         try checkLock()
         let others = access.flatMap { $0.notifier.isAnyAlive ? $0.notifier : nil }
         let opened =
             if let others { try opening.runWithoutChanges(others) } else { try opening.run() }
         do throws(DataSourceError) {
-            let new = try makeWriter(opened.connection, isAlone: others == nil)
+            let new = try makeWriter(opened, isAlone: others == nil)
+            endedHistory.withLock { $0 = nil }
             identifier.withLock { $0 = opened.metadata.storeID }
             counters.firstFreeKey = max(counters.firstFreeKey, opened.metadata.firstFreeKey)
             counters.setFrames(0, uncopied: 0)

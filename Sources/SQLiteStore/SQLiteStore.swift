@@ -18,6 +18,10 @@ package final class SQLiteStore: PersistentStore {
     let options: Options
     let identifier: Guarded<String>
     let writer: Guarded<WriterState>
+    /// The history that a reset of this container has ended, until there is a new writer.
+    let endedHistory = Guarded<HistoryTables.EndedHistory?>(nil)
+    /// Whether the store keeps a history.
+    package let keepsHistory: Bool
     /// Whether a reset has left no writer, so that the store must be opened again.
     let isLost = Atomic(false)
     let readers: ReaderPool
@@ -47,18 +51,21 @@ package final class SQLiteStore: PersistentStore {
         _ = try files.mainExists()
         if options.isShared {
             let shared = try SharedOpening(files: files, schema: schema, options: options).run()
-            return SQLiteStore(
-                schema, files, options: options, lock: shared.lock, opened: shared.opened, shared: shared)
+            return try SQLiteStore(
+                schema, files, options: options, lock: shared.lock, opened: shared.opened, shared: shared,
+                history: makeHistory(shared.opened, schema, shared.access))
         }
         let lock = try ClosingStores.shared.lock(files)
         let opened = try StoreOpening(files: files, schema: schema, options: options).run()
-        return SQLiteStore(schema, files, options: options, lock: lock, opened: opened)
+        return try SQLiteStore(
+            schema, files, options: options, lock: lock, opened: opened, history: makeHistory(opened, schema, nil))
     }
 
     private init(
         _ schema: StoreSchema, _ files: StoreFiles, options: Options, lock: LockFile, opened: StoreOpening.Result,
-        shared: SharedOpening.Result? = nil
+        shared: SharedOpening.Result? = nil, history: sending HistoryWriter?
     ) {
+        keepsHistory = history != nil
         let access = shared?.access
         self.access = access
         self.schema = schema
@@ -85,7 +92,7 @@ package final class SQLiteStore: PersistentStore {
             .open(
                 Writer(
                     opened.connection, schema, counters: counters, watch: watch, log: log, sharing: sharing,
-                    lockTimeout: options.lockTimeout)))
+                    history: history, lockTimeout: options.lockTimeout)))
         self.lock = Guarded(lock)
         readOnlyWatch = Guarded(nil)
     }
@@ -96,6 +103,7 @@ package final class SQLiteStore: PersistentStore {
         self.files = files
         self.options = options
         access = nil
+        keepsHistory = opened.metadata.keepsHistory
         startup = StoreStartup(reason: .current)
         identifier = Guarded(opened.metadata.storeID)
         longestValue = min(RowSnapshot.longestValue, opened.longestValue)
@@ -114,19 +122,21 @@ package final class SQLiteStore: PersistentStore {
     /// Makes a writer after a reset.
     ///
     /// - Parameter isAlone: Whether no other process has the shared store open.
-    func makeWriter(_ connection: Connection, isAlone: Bool) throws(DataSourceError) -> Writer {
-        try lock.withLock { (lock) throws(DataSourceError) in
+    func makeWriter(_ opened: StoreOpening.Result, isAlone: Bool) throws(DataSourceError) -> Writer {
+        let connection = opened.connection
+        return try lock.withLock { (lock) throws(DataSourceError) in
             guard let lock else { throw DataSourceError.storeClosed }
             let sharing = try access.map { access throws(DataSourceError) in
                 try SharedWriter(rejoining: connection, schema, access, isAlone: isAlone)
             }
+            let history = try SQLiteStore.makeHistory(opened, schema, access)
             connection.trace(options.tracing)
             let log = WALCheckpointer(
                 connection, counters: counters, limits: options.logLimits, readers: readers, reports: reports,
                 writeLock: access?.writeLock, lockTimeout: options.lockTimeout)
             return Writer(
                 connection, schema, counters: counters, watch: FileWatch(files, lock), log: log, sharing: sharing,
-                lockTimeout: options.lockTimeout)
+                history: history, lockTimeout: options.lockTimeout)
         }
     }
 

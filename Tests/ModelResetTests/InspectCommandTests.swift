@@ -113,6 +113,29 @@ import Testing
         #expect(following.status == 4 && following.errors.contains("has no feed to follow"))
     }
 
+    /// The values of the history are shown only when they are asked for.
+    @Test(arguments: [false, true]) func theHistoryIsShown(_ isShared: Bool) async throws {
+        let live = try Store.open(
+            store, model: program.file(model), isShared: isShared, history: .kept(for: .seconds(60), upTo: 1 << 20))
+        defer { live.close() }
+        try Store.add([1: "pen"], to: live)
+        try Store.rename(1, from: "pen", to: "ink", in: live)
+        _ = try live.changeConsumer("index", .register)
+        let outcome = try await program.run("inspect", "shop.sqlite")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("\nhistory: records 1 to 2, "))
+        #expect(outcome.output.contains("; kept for 60 s, up to 1048576 bytes\n  consumer \"index\": 2 to read\n"))
+        #expect(outcome.output.contains(" local: Item\n"))
+        if !isShared { #expect(!outcome.output.contains("\"pen\"")) }
+        let shown = try await program.run("inspect", "shop.sqlite", "--values")
+        #expect(shown.output.contains(##"    * Item 1: name "pen" -> "ink""##), "\(shown.output)")
+        let history = try #require(try await program.json("inspect", "shop.sqlite")["history"] as? [String: Any])
+        #expect(history["newest"] as? Int == 2)
+        let records = try #require(history["records"] as? [[String: Any]])
+        #expect(records.map { $0["number"] as? Int } == [1, 2])
+        #expect(records.allSatisfy { $0["changes"] == nil })
+    }
+
     @Test func savesOfAnotherOrderOfAttributesNeedTheirModel() async throws {
         let model = try program.write(
             """

@@ -15,12 +15,14 @@ struct FolderOrderTests {
         "ModelCodeGenerator": ["Source", "Types", "Plan", "Literal", "Text"],
         "ModelSource": ["Lex", "Declarations", "Description", "Expansion"],
         "RowStore": [
-            "Rows", "Errors", "Locking", "Changes", "Layout", "Queries", "Sharing", "Store", "InMemory", "Opening",
+            "Rows", "Errors", "Locking", "Changes", "Layout", "Queries", "Sharing", "Store", "History", "InMemory",
+            "Opening",
         ],
         "RowStore/Queries": ["Values", ".", "Joins"],
         "QueryLanguage": ["Values", "KeyPaths", "Tree", "Format", "Macro", "Resolve"],
         "SQLiteStore": [
-            "Schema", "Connection", "Queries", "Files", "Sharing", "Migration", "Reading", "Opening", "Writing",
+            "Schema", "Connection", "Queries", "Files", "History", "Sharing", "Migration", "Reading", "Opening",
+            "Writing",
         ],
         "PostgreSQLStore": ["Connection", "Queries", "Schema", "Sharing", "Opening", "Reading", "Writing"],
         "CoreDataSource": [

@@ -148,6 +148,10 @@ public struct CommittedSave: Sendable {
         return all
     }
 
+    /// The changes of links.
+    var linkRows: [EntityChanges] { saved.entities.filter { layout.entities[$0.entity].links != nil } }
+    var layout: ModelLayout { objects.layout }
+
     /// The changes of objects, without the changes of links.
     private var entities: [EntityChanges] {
         saved.entities.filter { objects.layout.entities[$0.entity].links == nil }
@@ -217,6 +221,29 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
     public var changedProperties: Set<String> {
         guard let columns else { return [] }
         return Set(layout.columns.indices.filter(columns.contains).map(layout.propertyName))
+    }
+}
+
+extension SavedChange {
+    /// The objects to which a to-one relationship led before and after the save.
+    ///
+    /// ```swift
+    /// let group = change.link("group")
+    /// print(group.old ?? "none", group.new ?? "none")
+    /// ```
+    ///
+    /// - Parameter name: The name of the relationship.
+    /// - Returns: The IDs of the objects; nil for no object, and for a relationship whose links are in other objects or of
+    ///   their own.
+    public func link(_ name: String) -> (old: ManagedObjectID?, new: ManagedObjectID?) {
+        guard let index = layout.relationship(named: name), let reader = (new ?? old)?.reader,
+            case .column(let column) = layout.relationships[index].storage
+        else { return (nil, nil) }
+        let family = layout.relationships[index].destinationFamily
+        func id(_ row: ListRow<Object>?) -> ManagedObjectID? {
+            row.flatMap { reader.layout.linkedID($0.row.stored.row, column, family) }
+        }
+        return (id(old), id(new))
     }
 }
 

@@ -4,6 +4,10 @@
 @_exported public import struct QueryLanguage.StoredValue
 @_exported public import protocol QueryLanguage.StoredValueConvertible
 @_exported public import struct RowStore.DataSourceError
+@_exported public import struct RowStore.HistoryFilter
+@_exported public import struct RowStore.HistoryKind
+@_exported public import struct RowStore.HistoryPosition
+@_exported public import struct RowStore.KeptHistory
 @_exported public import struct RowStore.MigrationProgress
 @_exported public import struct RowStore.MigrationReport
 @_exported public import struct RowStore.ResetPolicy

@@ -114,5 +114,5 @@ extension PersistentContainer {
 
 extension ReadTier {
     /// Runs the body on the queue of the tier. The body uses no context.
-    fileprivate func run(_ body: @Sendable () throws -> Void) -> Result<Void, any Error> { Result { try body() } }
+    func run<R: Sendable>(_ body: @Sendable () throws -> R) -> Result<R, any Error> { Result { try body() } }
 }

@@ -89,6 +89,14 @@ public final class PersistentContainer: Sendable {
         /// How long the main actor waits for a server that does not answer; 10 seconds by default. After this time, the read
         /// throws `storeUnavailable`. The limit has no effect on stores on this machine.
         public var mainPatience: Duration
+        /// Whether the store keeps a history of its saves: see <doc:HistoryAndUndo>. With the default, `.unchanged`, a store that
+        /// keeps a history continues to keep it, and a new store keeps none. A container that opens the store beside others
+        /// throws `storeInUse` if it would have to switch the history on or off. Older releases of this library cannot open a
+        /// store that keeps a history.
+        public var history: KeptHistory
+        /// The author of saves that name no author with ``PersistentContainer/withAuthor(_:isolation:_:)``. The author is
+        /// recorded in the kept history. Nil, the default, for none.
+        public var author: String?
         /// How long a call waits for rows that another program has locked.
         package var lockPatience = Duration.seconds(10)
         /// Whether opening may migrate or upgrade a store in a file.
@@ -107,7 +115,7 @@ public final class PersistentContainer: Sendable {
             fileMode: Int = 0o600, isReadOnly: Bool = false,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil,
             trace: (@Sendable (StatementTrace) -> Void)? = nil, tracesValues: Bool = false, directory: URL? = nil,
-            mainPatience: Duration = .seconds(10)
+            mainPatience: Duration = .seconds(10), history: KeptHistory = .unchanged, author: String? = nil
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
@@ -123,6 +131,8 @@ public final class PersistentContainer: Sendable {
             self.tracesValues = tracesValues
             self.directory = directory
             self.mainPatience = max(.zero, mainPatience)
+            self.history = history
+            self.author = author
         }
 
         fileprivate var limits: RootLimits {
@@ -200,7 +210,7 @@ public final class PersistentContainer: Sendable {
         }
         stack = PersistentStack(
             layout, root: root, mainNotifier: notifier,
-            registeredObjectByteLimit: configuration.registeredObjectByteLimit)
+            registeredObjectByteLimit: configuration.registeredObjectByteLimit, author: configuration.author)
         mainTier = MainTier(stack)
         notifier.connect(mainTier.mergeFunctions)
         readers = ReadQueue(stack)

@@ -91,10 +91,18 @@ extension StoreLocation {
         return custom != nil && MainQueue.isCurrent ? "A custom store" : nil
     }
 
+    /// The kind of store, as the subject of an error message, if it cannot keep a history; otherwise nil.
+    private var kindWithoutHistory: String? {
+        custom == nil ? nil : "A custom store"
+    }
+
     /// Opens or creates the store.
     func open(
         _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: PersistentContainer.Configuration
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
+        if let kind = kindWithoutHistory, case .kept = configuration.history.choice {
+            throw DataSourceError(noHistoryIn: kind)
+        }
         if let custom {
             let options = StoreOptions(
                 layout: layout, identity: identity, resetPolicy: configuration.resetPolicy,
@@ -109,7 +117,7 @@ extension StoreLocation {
         }
         #endif
         guard let url else {
-            return (InMemoryStore(layout), StoreStartup(reason: .firstLaunch))
+            return (InMemoryStore(layout, history: configuration.history), StoreStartup(reason: .firstLaunch))
         }
         var options = SQLiteStore.Options(
             url: url, layout: layout, identity: identity, synchronous: configuration.synchronous,
@@ -119,6 +127,7 @@ extension StoreLocation {
         options.mayMigrate = configuration.mayMigrate
         options.isShared = sharing == .processes
         options.tracing = tracing
+        options.history = configuration.history
         let store = try SQLiteStore.open(options)
         return (store, store.startup)
     }
@@ -134,6 +143,7 @@ extension StoreLocation {
         options.migrationProgress = configuration.migrationProgress
         options.tracing = tracing
         options.mainPatience = configuration.mainPatience
+        options.history = configuration.history
         if configuration.isReadOnly {
             let store = try PostgreSQLReadOnlyStore.open(options)
             return (store, store.startup)

@@ -34,7 +34,7 @@ extension DataSource {
     public nonisolated func add(
         _ values: [Value], waitFor level: SaveLevel = .store, progress: BatchProgress? = nil
     ) async throws -> SaveReport {
-        let saved = try await tier.perform(waitFor: level, values: max(1, values.count), deletes: false) {
+        let saved = try await tier.perform(waitFor: level, values: max(1, values.count), deletes: false, kind: .incoming) {
             try self.onAdd(all: values, in: $0, progress)
         }
         progress?.end(values.count)
@@ -88,7 +88,7 @@ extension DataSource {
     ///   `entityNotOwned`; errors of the store; `CancellationError`.
     @discardableResult
     public nonisolated func delete(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
-        try await tier.perform(waitFor: level, values: max(1, values.count)) {
+        try await tier.perform(waitFor: level, values: max(1, values.count), kind: .incoming) {
             try self.onDelete(all: values, in: $0)
         }.report
     }
@@ -135,7 +135,7 @@ extension DataSource {
         _ callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void,
         _ work: @escaping @Sendable (PrivateContext) throws -> Int
     ) {
-        tier.performLater(values: max(1, values.count), deletes: deletes, work) {
+        tier.performLater(values: max(1, values.count), deletes: deletes, kind: .incoming, work) {
             callback($0.map(\.reportWithIgnored))
         }
     }

@@ -43,7 +43,7 @@ extension DataSource {
     ) async throws -> SyncReport {
         let rules = SyncRules(
             deletion: deleting, operations: operations, options: options, isScoped: scope != nil)
-        let saved = try await tier.perform(waitFor: level, values: max(1, values.count)) { context in
+        let saved = try await tier.perform(waitFor: level, values: max(1, values.count), kind: .incoming) { context in
             try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context, progress)
         }
         progress?.end(values.count)

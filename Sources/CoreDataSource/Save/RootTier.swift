@@ -11,8 +11,11 @@ package final class RootTier: Sendable {
     package let store: any PersistentStore
     /// The store, if it supports early writes.
     let earlyWriteStore: (any EarlyWriteStore)?
-    /// The store, if it supports bulk changes. Nil for a shared store, because other members must be notified of each row.
+    /// The store, if it supports bulk changes. Nil for a shared store, because other members must be notified of each row. Also
+    /// nil for a store that keeps a history, because each row is recorded.
     let bulkStore: (any BulkStore)?
+    /// Whether the store keeps a history.
+    let keepsHistory: Bool
     package let layout: ModelLayout
     let state: Guarded<State>
     let queue: any WorkQueue
@@ -47,7 +50,8 @@ package final class RootTier: Sendable {
         self.store = store
         let isExclusive = store.sharing == nil && !store.isReadOnly
         earlyWriteStore = store.isReadOnly ? nil : store as? any EarlyWriteStore
-        bulkStore = isExclusive ? store as? any BulkStore : nil
+        keepsHistory = (store as? any HistoryStore)?.keepsHistory ?? false
+        bulkStore = isExclusive && !keepsHistory ? store as? any BulkStore : nil
         self.scheduling = scheduling
         self.notifyMain = notifyMain
         unmergedByteLimit = limits.unmergedBytes

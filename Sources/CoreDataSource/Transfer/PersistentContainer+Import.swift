@@ -75,7 +75,7 @@ extension PersistentContainer {
         _ chosen: [String: String], _ level: SaveLevel, _ addAll: @Sendable (inout GraphImport) throws -> Void
     ) async throws -> SaveReport {
         let layout = stack.layout
-        return try await TierCall(importingTiers(chosen)).perform(waitFor: level) { contexts in
+        return try await TierCall(importingTiers(chosen), kind: .imported).perform(waitFor: level) { contexts in
             var graphImport = GraphImport(contexts, layout, try TransferKeys(chosen, layout))
             try addAll(&graphImport)
             try graphImport.end()

@@ -6,17 +6,18 @@ internal import RowStore
 /// Shows the contents of a store and its newest saves. Changes nothing, so other processes can have the store open.
 struct InspectCommand: Command {
     static let usage = """
-        Usage: model-reset inspect STORE [--name NAME] [--model MODEL]... [--follow] [--json]
+        Usage: model-reset inspect STORE [--name NAME] [--model MODEL]... [--values] [--follow] [--json]
 
         Shows a store, even while other processes have it open, and changes nothing. Shows its entities and their numbers of
         objects, its members, their leases and the members that wait for a lease, and the newest saves with each changed value
-        before and after.
+        before and after. Of a store that keeps a history, shows its size, its consumers and its newest records.
         Only the process that shows a list knows why the list changed: print the list's lastUpdateReason there.
 
           STORE                 a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name
           --name NAME           the name of the store in the database
           --model MODEL         a model to decode saves with, besides the store's own copy: the saves of an app whose model has its
                                 attributes in another order can be decoded only with that model
+          --values              shows the values in the records of the history
           --follow              continues with each new save until the program is ended; with --json, each save is a line
           --json                prints the answer as JSON, on one line
 
@@ -25,16 +26,18 @@ struct InspectCommand: Command {
     let target: StoreTarget
     let models: [ModelArgument]
     let isFollowing: Bool
+    let showsValues: Bool
 
     /// The number of newest saves to show.
     private static let tail = 10
 
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(
-            command: words, flags: ["--follow"], values: ["--name", "--model"], lists: ["--model"])
+            command: words, flags: ["--follow", "--values"], values: ["--name", "--model"], lists: ["--model"])
         target = try StoreTarget(words.plain("STORE")[0], name: words.value("--name"))
         models = words.list("--model").map { ModelArgument(path: $0) }
         isFollowing = words.flag("--follow")
+        showsValues = words.flag("--values")
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
@@ -43,8 +46,11 @@ struct InspectCommand: Command {
         let inspection = try inspector.inspection(tail: InspectCommand.tail)
         let occupants = try target.occupants()
         let changes = ChangeReader(inspection.metadata, models)
-        let lines = InspectionLines(inspection, title: target.title, occupants: occupants, changes: changes).all
-        var report = Report(lines, inspection.json(target.title, occupants, changes))
+        let lines = InspectionLines(
+            inspection, title: target.title, occupants: occupants, changes: changes, showsValues: showsValues
+        ).all
+        var report = Report(
+            lines, inspection.json(target.title, occupants, changes, showsValues: showsValues))
         guard isFollowing else { return report }
         guard let feed = inspection.feed else {
             throw DataSourceError(

@@ -39,12 +39,17 @@ struct ChangeReader {
     func rows(_ words: ContiguousArray<UInt64>) -> [Row]? {
         for (layout, encoding) in readers {
             guard let changes = words.withUnsafeBufferPointer(encoding.changes) else { continue }
-            return changes.entities.flatMap { rows($0, layout.entities[$0.entity]) }
+            return ChangeReader.rows(changes, layout)
         }
         return nil
     }
 
-    private func rows(_ changes: EntityChanges, _ layout: EntityLayout) -> [Row] {
+    /// The rows of decoded changes.
+    static func rows(_ changes: ChangeSet, _ layout: ModelLayout) -> [Row] {
+        changes.entities.flatMap { rows($0, layout.entities[$0.entity]) }
+    }
+
+    private static func rows(_ changes: EntityChanges, _ layout: EntityLayout) -> [Row] {
         let inserted = changes.inserted.map { stored in
             row(.inserted, of: layout, key: stored.key, columns: layout.storedColumns, before: nil, after: stored.row)
         }
@@ -60,7 +65,7 @@ struct ChangeReader {
         return inserted + updated + deleted
     }
 
-    private func row(
+    private static func row(
         _ kind: Row.Kind, of layout: EntityLayout, key: Int64, columns: [Int], before: RowSnapshot?,
         after: RowSnapshot?
     ) -> Row {
@@ -89,12 +94,18 @@ extension ChangeReader {
         case .unknown(let entities):
             return ["rows of \(entities.joined(separator: ", ")), without details"]
         case .words(let words):
-            guard let rows = rows(words) else { return [ChangeReader.undecodable] }
-            let rest = rows.count - ChangeReader.rowLimit
-            return rows.prefix(ChangeReader.rowLimit).map(\.line)
-                + (rest > 0 ? ["and \(rest) more \(rest == 1 ? "row" : "rows")"] : [])
+            return rows(words).map(ChangeReader.lines) ?? [ChangeReader.undecodable]
         }
     }
+
+    /// The lines of rows, up to a number of rows.
+    static func lines(_ rows: [Row]) -> [String] {
+        let rest = rows.count - rowLimit
+        return rows.prefix(rowLimit).map(\.line) + (rest > 0 ? ["and \(rest) more \(rest == 1 ? "row" : "rows")"] : [])
+    }
+
+    /// The rows as JSON.
+    static func json(_ rows: [Row]) -> JSON { .list(rows.map(\.json)) }
 
     private static let undecodable =
         "its changes cannot be decoded, because the model of the app that saved has another order of attributes, or other "

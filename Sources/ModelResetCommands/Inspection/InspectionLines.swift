@@ -8,9 +8,13 @@ struct InspectionLines {
     private let title: String
     private let occupants: StoreOccupants?
     private let changes: ChangeReader
+    private let showsValues: Bool
 
     /// - Parameter occupants: The processes that have the store open; nil if the list of members already shows them.
-    init(_ inspection: StoreInspection, title: String, occupants: StoreOccupants?, changes: ChangeReader) {
+    init(
+        _ inspection: StoreInspection, title: String, occupants: StoreOccupants?, changes: ChangeReader, showsValues: Bool
+    ) {
+        self.showsValues = showsValues
         self.inspection = inspection
         self.title = title
         self.occupants = occupants
@@ -23,7 +27,11 @@ struct InspectionLines {
         return [
             "\(title): format \(metadata.format), database key \(JSON.string(metadata.identity.databaseKey ?? "").text), model "
                 + hash + (configuration.map { ", configuration \($0)" } ?? "")
-        ] + (occupants?.lines ?? []) + entities + feed
+        ] + (occupants?.lines ?? []) + entities + feed + history
+    }
+
+    private var history: [String] {
+        inspection.history.map { HistoryLines($0, showsValues: showsValues).all } ?? []
     }
 
     /// The configuration; nil for a whole model, and for a model that cannot be read.
@@ -144,7 +152,9 @@ struct ValueText {
 /// The output of an inspection, as JSON.
 extension StoreInspection {
     /// - Parameter occupants: The processes that have the store open; nil if the list of members already shows them.
-    func json(_ title: String, _ occupants: StoreOccupants?, _ changes: ChangeReader) -> JSON {
+    func json(
+        _ title: String, _ occupants: StoreOccupants?, _ changes: ChangeReader, showsValues: Bool
+    ) -> JSON {
         let isOpen = occupants?.isOpen ?? feed?.members.contains { $0.isAlive } ?? false
         return .object([
             ("store", .string(title)), ("format", .number(Int(metadata.format))),
@@ -155,6 +165,7 @@ extension StoreInspection {
             ("members", .list(feed?.members.map { member($0.member, $0.isAlive) } ?? [])),
             ("leases", .list(feed?.leases ?? [])), ("waiting", .list(feed?.tickets ?? [])),
             ("feed", feed?.json(changes) ?? .null),
+            ("history", history.map { HistoryLines($0, showsValues: showsValues).json } ?? .null),
         ])
     }
 

@@ -14,6 +14,8 @@ struct StoreOpening {
         let membership: Membership
         let position: Int64
         let startup: StoreStartup
+        /// The limits of the kept history; nil if the store keeps none.
+        var historyLimits: KeptHistory.Limits?
     }
 
     let options: PostgreSQLOptions
@@ -63,12 +65,13 @@ struct StoreOpening {
             try write(
                 .text(options.layout.model.storedText), as: StoreMetadata.modelRowName, on: connection, in: schema)
         }
+        let limits = try settleHistory(connection, schema)
         try configureWriter(connection)
         connection.tracing = options.tracing
         let (membership, position) = try join(connection, schema)
         return Result(
             connection: connection, schema: schema, entry: entry, membership: membership, position: position,
-            startup: startup)
+            startup: startup, historyLimits: limits)
     }
 
     private func checkName() throws(DataSourceError) {
@@ -120,7 +123,7 @@ struct StoreOpening {
     ///   - body: Called when the tables exist and are empty.
     func create(
         _ registry: Registry, _ old: Registry.Entry?, firstFreeKey: Int64 = 1, storeID: String? = nil,
-        _ body: (PostgreSQLSchema) throws(DataSourceError) -> Void
+        history: HistoryCarriage = .none, _ body: (PostgreSQLSchema) throws(DataSourceError) -> Void
     ) throws(DataSourceError) -> Registry.Entry {
         let entry = try registry.next(after: old, options.name)
         let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
@@ -132,6 +135,7 @@ struct StoreOpening {
         var metadata = StoreMetadata(
             new: identity, firstFreeKey: firstFreeKey, modelText: options.layout.model.storedText)
         if let storeID { metadata.storeID = storeID }
+        metadata.keepsHistory = history.keepsHistory
         try connection.transaction { () throws(DataSourceError) in
             for sql in schema.tableSQL { _ = try connection.pipeline([Request(sql, isKept: false)]) }
             _ = try connection.rows(
@@ -140,13 +144,14 @@ struct StoreOpening {
                 try write(value, as: name, on: connection, in: schema)
             }
             try registry.set(entry, options.name)
+            try carry(history, connection, to: schema)
             try body(schema)
-            for sql in schema.completionSQL { _ = try connection.pipeline([Request(sql, isKept: false)]) }
+            for sql in schema.completionSQL(keepsHistory: history.keepsHistory) { _ = try connection.pipeline([Request(sql, isKept: false)]) }
         }
         return entry
     }
 
-    private func write(
+    func write(
         _ value: RowValue, as name: String, on connection: Connection, in schema: PostgreSQLSchema
     ) throws(DataSourceError) {
         let number: WireValue = if case .integer = value { WireValue(value) } else { .null }
@@ -170,7 +175,8 @@ struct StoreOpening {
         let firstFreeKey = try firstFreeKey(connection, schema)
         let keep = options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
         let isEmpty = keep > 0 ? try GenerationTables(connection, old.schema).isEmpty() : true
-        return try create(registry, old, firstFreeKey: firstFreeKey) { new throws(DataSourceError) in
+        let history = try ended(connection, schema, reason)
+        return try create(registry, old, firstFreeKey: firstFreeKey, history: history) { new throws(DataSourceError) in
             try registry.retire(old, of: options.name, keeping: keep, isEmpty: isEmpty)
             if let own { try rejoin(connection, new, own) }
         }
@@ -225,7 +231,7 @@ struct StoreOpening {
         try Members(connection, schema).mark(own)
         return Result(
             connection: connection, schema: schema, entry: entry, membership: own, position: 0,
-            startup: StoreStartup(reason: .requested))
+            startup: StoreStartup(reason: .requested), historyLimits: try historyLimits(connection, schema))
     }
 
     private func join(
@@ -366,8 +372,10 @@ extension StoreOpening {
         let firstFreeKey = try firstFreeKey(connection, schema)
         let keep = purpose.isMigration ? 0 : options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
         var startup = StoreStartup(reason: reason)
-        let entry = try create(registry, old, firstFreeKey: firstFreeKey, storeID: found.storeID) {
-            new throws(DataSourceError) in
+        let history = try carriage(connection, schema, found, purpose)
+        let entry = try create(
+            registry, old, firstFreeKey: firstFreeKey, storeID: found.storeID, history: history
+        ) { new throws(DataSourceError) in
             try migration.lock()
             // A silent member might have started to report again.
             try throwIfInUse(Members(connection, schema).changed(from: stoppedMembers, besides: nil))

@@ -53,6 +53,13 @@ final class Reader: @unchecked Sendable {
     /// Runs statements in the transaction.
     ///
     /// - Throws: `storeReset` if the tables are gone because another process has reset the store in the meantime.
+    /// Reads the history in the transaction of the reader.
+    var historyDesk: HistoryDesk {
+        HistoryDesk(schema) { sql, values throws(DataSourceError) in
+            try self.pipeline([Request(sql, values, isKept: false)])[0]
+        }
+    }
+
     private func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
         try connection.checkingGeneration(schema, options.name) { () throws(DataSourceError) in
             try connection.pipeline(requests)

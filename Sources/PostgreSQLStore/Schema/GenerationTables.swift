@@ -58,7 +58,7 @@ struct GenerationTables {
     ///
     /// - Throws: `modelChanged` if a database object of another program would be dropped, too. The cause lists such objects.
     func drop() throws(DataSourceError) {
-        let own = try names() + PostgreSQLSchema.names.map(schema.qualified)
+        let own = try names() + PostgreSQLSchema.names.map(schema.qualified) + [schema.history, schema.historyState]
         do throws(DataSourceError) {
             for sql in [
                 "DROP TABLE IF EXISTS \(own.joined(separator: ", "))",

@@ -132,8 +132,10 @@ struct PostgreSQLSchema: Sendable {
     }
 
     /// The statements that make the indexes and triggers, after the first rows were written.
-    var completionSQL: [String] {
-        tables.compactMap(\.self).flatMap { $0.indexes.map { $0.createSQL() } } + outsideSQL
+    ///
+    /// - Parameter keepsHistory: Whether the store keeps a history.
+    func completionSQL(keepsHistory: Bool) -> [String] {
+        tables.compactMap(\.self).flatMap { $0.indexes.map { $0.createSQL() } } + outsideSQL(keepsHistory)
     }
 
     /// The names of the function that records writes of other programs, and of the triggers that call the function.
@@ -197,7 +199,7 @@ extension PostgreSQLSchema {
     /// added just before the commit, so that no other save gets a position between this save and the commit. If the
     /// transaction's isolation level hides a save that was committed since the transaction began, the transaction fails with a
     /// serialization failure, and can be tried again.
-    var outsideSQL: [String] {
+    func outsideSQL(_ keepsHistory: Bool) -> [String] {
         let (function, publishing) = (outsideFunction, publishingFunction)
         var sql = [
             """
@@ -209,7 +211,7 @@ extension PostgreSQLSchema {
                 RETURN NULL;
             END $body$
             """,
-            publishingSQL,
+            publishingSQL(keepsHistory),
             """
             CREATE CONSTRAINT TRIGGER \(PostgreSQLSchema.outsideTrigger) AFTER INSERT ON \(qualified(PostgreSQLSchema.outside)) \
             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION \(publishing)()
@@ -226,15 +228,17 @@ extension PostgreSQLSchema {
     }
 
     /// The SQL of the function that makes a save from the recorded writes.
-    private var publishingSQL: String {
+    ///
+    /// - Parameter replacing: Whether to replace the function.
+    func publishingSQL(_ keepsHistory: Bool, replacing: Bool = false) -> String {
         """
-        CREATE FUNCTION \(publishingFunction)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
+        CREATE \(replacing ? "OR REPLACE " : "")FUNCTION \(publishingFunction)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
         DECLARE kept bigint; found bigint;
         BEGIN
             SELECT lowest INTO STRICT kept FROM \(qualified(PostgreSQLSchema.feed)) FOR UPDATE;
             found := \(position) + 1;
             BEGIN
-                INSERT INTO \(qualified(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, NEW.entity, NULL, DEFAULT);
+                INSERT INTO \(qualified(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, NEW.entity, NULL, DEFAULT);\(recordingOutsideWrite(keepsHistory))
             EXCEPTION WHEN unique_violation THEN
                 RAISE EXCEPTION 'could not serialize access due to a concurrent save' USING ERRCODE = 'serialization_failure';
             END;

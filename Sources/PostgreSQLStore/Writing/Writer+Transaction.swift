@@ -67,6 +67,7 @@ extension Writer {
                 throw failure(error, connection.failedRequest, saves)
             }
             committedNumber = number
+            history?.didCommit()
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
             // If the server is shutting down, its answer does not show the outcome of a commit that waited for a standby.
@@ -121,6 +122,7 @@ extension Writer {
                 UPDATE \(schema.qualified(PostgreSQLSchema.changes)) SET position = \(schema.position) + 1 + ($2::bigint - position) \
                 WHERE position BETWEEN $2::bigint - $1::bigint + 1 AND $2::bigint
                 """, [count, WireValue(written.firstEntry)]),
+        ] + placeInHistory(written.saves.count, from: written.firstEntry) + [
             Request(
                 "DELETE FROM \(saves) WHERE member = $1 AND token = $2 AND number = $3",
                 membership.values + [WireValue(committedNumber)]),
@@ -187,7 +189,7 @@ extension Writer {
             (start, size) = (index + 1, 0)
         }
         for request in requests { retention.record(bytes: request.parameters.last?.bytes?.count ?? 0) }
-        return requests
+        return requests + recordInHistory(saves, from: first)
     }
 
     /// A feed entry of a save.

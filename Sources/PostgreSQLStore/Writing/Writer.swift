@@ -45,6 +45,8 @@ final class Writer {
     var hasEventsForOthers = false
     var keys = KeyReservations()
     var retention = FeedRetention()
+    /// Records the saves; nil if the store keeps no history.
+    var history: ServerHistory?
 
     struct InDoubtTransaction {
         let number: Int64
@@ -69,6 +71,7 @@ final class Writer {
         encoding = ChangeEncoding(opened.schema.layout)
         self.counters = counters
         connection?.counters = counters
+        history = opened.historyLimits.map { ServerHistory($0, opened.schema.layout) }
     }
 
     /// How long to wait for the server to record that this member leaves. After a timeout, other members notice the end

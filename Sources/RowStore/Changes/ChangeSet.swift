@@ -20,6 +20,8 @@ public struct ChangeSet: Sendable {
 
     /// The early write of the save's new rows; nil if no rows were written early.
     package var earlyWrite: EarlyWrite?
+    /// What the kept history records of the save; nil if the store keeps no history.
+    package var facts: SaveFacts?
 
     /// Makes a change set, for example for the feed of a shared store.
     ///

@@ -43,6 +43,8 @@ public struct DataSourceError: Error, Sendable {
     public var cause: String?
     /// The individual errors, if this error combines several errors; otherwise empty.
     public var failures: [DataSourceError]
+    /// For `historyExpired`, the position before the oldest record that the history still has; otherwise nil.
+    public var historyStart: HistoryPosition?
 
     /// Makes an error.
     ///
@@ -143,6 +145,16 @@ extension DataSourceError.Code {
 
     /// A sum is larger than its type can hold, or has no value because infinities of both signs were added.
     public static let numberOverflow = Self(rawValue: "numberOverflow")
+
+    // The kept history.
+
+    /// The store keeps no history, or its kind of store cannot keep one.
+    public static let historyNotKept = Self(rawValue: "historyNotKept")
+    /// The history no longer has the records after the position: they were dropped, or the store was reset or restored.
+    /// ``DataSourceError/historyStart`` is the position at which the history begins now.
+    public static let historyExpired = Self(rawValue: "historyExpired")
+    /// The position belongs to another store, or to a history that was switched off.
+    public static let historyOfOtherStore = Self(rawValue: "historyOfOtherStore")
 
     // Transfer.
 

@@ -3,15 +3,26 @@
 /// Queries have the same results as in an SQLite store.
 package final class InMemoryStore: PersistentStore {
     private let rows: InMemoryRows
+    /// The kept history; nil for none.
+    private let history: Guarded<MemoryHistory>?
 
-    package init(_ layout: ModelLayout) {
+    package init(_ layout: ModelLayout, history: KeptHistory = .unchanged) {
         rows = InMemoryRows(layout)
+        if case .kept(let limits) = history.choice {
+            self.history = Guarded(MemoryHistory(layout, limits))
+        } else {
+            self.history = nil
+        }
     }
 
     package var firstFreeKey: Int64 { rows.firstFreeKey }
 
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
-        try rows.commit(group)
+        let outcome = try rows.commit(group)
+        history?.withLock { history in
+            for (index, set) in group.enumerated() where outcome.refused[index] == nil { history.append(set) }
+        }
+        return outcome
     }
 
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
@@ -21,10 +32,44 @@ package final class InMemoryStore: PersistentStore {
     }
 
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
-        StoreStartup(reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
+        let startup = StoreStartup(
+            reason: .requested,
+            rowsDropped: try rows.removeAll {
+                didEmpty()
+                history?.withLock { $0.end("The store was reset.") }
+            })
+        return startup
     }
 
     package func close() { rows.close() }
+}
+
+extension InMemoryStore: HistoryStore {
+    package var keepsHistory: Bool { history != nil }
+
+    package func readHistory(
+        after position: HistoryPosition?, _ filter: HistoryFilter
+    ) throws(DataSourceError) -> HistoryPage {
+        try withHistory { (history) throws(DataSourceError) in try history.page(after: position, filter) }
+    }
+
+    package func historyEnd() throws(DataSourceError) -> HistoryPosition {
+        try withHistory { (history) throws(DataSourceError) in history.newest }
+    }
+
+    package func changeConsumer(
+        _ name: String, _ change: ConsumerChange
+    ) throws(DataSourceError) -> HistoryPosition? {
+        try withHistory { (history) throws(DataSourceError) in try history.changeConsumer(name, change) }
+    }
+
+    private func withHistory<R: Sendable>(
+        _ body: (inout MemoryHistory) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        guard let history else { throw DataSourceError.historyNotKept }
+        _ = try rows.current()
+        return try history.withLock { (history) throws(DataSourceError) in try history.use(body) }
+    }
 }
 
 /// Reads from one snapshot, or from the newest state in each call.

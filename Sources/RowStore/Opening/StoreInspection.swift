@@ -9,8 +9,13 @@ package struct StoreInspection: Sendable {
     package let counts: [(entity: String, count: Int)]?
     /// The feed; nil for a store that was never shared, because such a store has no feed.
     package let feed: Feed?
+    /// The kept history; nil if the store keeps none.
+    package let history: InspectedHistory?
 
-    package init(metadata: StoreMetadata, counts: [(entity: String, count: Int)]?, feed: Feed?) {
+    package init(
+        metadata: StoreMetadata, counts: [(entity: String, count: Int)]?, feed: Feed?, history: InspectedHistory? = nil
+    ) {
+        self.history = history
         self.metadata = metadata
         self.counts = counts
         self.feed = feed
@@ -133,10 +138,22 @@ package protocol InspectedState {
 
     /// Returns the saves after a position, in the order of their positions.
     func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [RecordedSave]
+
+    /// The kept history, with its newest records; nil if the store keeps none.
+    ///
+    /// - Parameter model: The model of the store, with which values are decoded; nil if it is not known.
+    func history(_ model: ManagedObjectModel?, tail: Int) throws(DataSourceError) -> InspectedHistory?
 }
 
 /// The maximum number of saves to read at once. The changes of a single save can have 4 MB.
 private let pageSize = 16
+
+extension InspectedState {
+    /// Returns nil.
+    package func history(
+        _ model: ManagedObjectModel?, tail: Int
+    ) throws(DataSourceError) -> InspectedHistory? { nil }
+}
 
 extension StoreInspector {
     package func metadata() throws(DataSourceError) -> StoreMetadata {
@@ -160,7 +177,8 @@ extension StoreInspector {
                     saves: try state.saves(after: newest - Int64(tail), limit: tail)
                 )
             }
-            return StoreInspection(metadata: metadata, counts: counts, feed: feed)
+            let history = try state.history(metadata.model(among: models), tail: tail)
+            return StoreInspection(metadata: metadata, counts: counts, feed: feed, history: history)
         }
     }
 

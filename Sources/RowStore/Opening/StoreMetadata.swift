@@ -18,6 +18,14 @@ public struct StoreMetadata: Sendable, Equatable {
     package var modelText: String?
     /// The format of the tables. New metadata always has the format ``ManagedObjectModel/storeFormat``.
     package private(set) var format = ManagedObjectModel.storeFormat
+    /// Whether the store keeps a history. It is a part of the stored number of the format, so a release that cannot record
+    /// saves does not open the store.
+    package var keepsHistory = false
+
+    /// What a stored number of the format is greater by if the store keeps a history.
+    private static let historyFormat: Int64 = 1000
+    /// The stored number of the format.
+    package var storedFormat: Int64 { format + (keepsHistory ? StoreMetadata.historyFormat : 0) }
 
     package init(identity: StoreIdentity, storeID: String, firstFreeKey: Int64, modelText: String? = nil) {
         self.identity = identity
@@ -45,7 +53,7 @@ public struct StoreMetadata: Sendable, Equatable {
     /// The rows of the metadata table.
     package var rows: [String: RowValue] {
         var rows: [String: RowValue] = [
-            "format": .integer(format), "modelHash": .text(identity.modelHash),
+            "format": .integer(storedFormat), "modelHash": .text(identity.modelHash),
             "databaseKey": .text(identity.databaseKey ?? ""), "storeID": .text(storeID),
             "firstFreeKey": .integer(firstFreeKey),
         ]
@@ -60,11 +68,16 @@ public struct StoreMetadata: Sendable, Equatable {
     /// - Throws: `newerFormat`; `storeCorrupt` if a row is missing or invalid. Unreadable metadata never leads to a
     ///   reset.
     package init(rows: [String: RowValue]) throws(DataSourceError) {
-        if case .integer(let format) = rows["format"], format > ManagedObjectModel.storeFormat {
+        var (format, keepsHistory): (Int64?, Bool) = (nil, false)
+        if case .integer(let stored) = rows["format"] {
+            keepsHistory = stored / StoreMetadata.historyFormat == 1
+            format = keepsHistory ? stored - StoreMetadata.historyFormat : stored
+        }
+        if let format, format > ManagedObjectModel.storeFormat {
             throw DataSourceError(
                 .newerFormat, "A newer release of this library wrote the store (format \(format)). Update the app.")
         }
-        guard case .integer(let format) = rows["format"], format > 0, case .text(let modelHash) = rows["modelHash"],
+        guard let format, format > 0, case .text(let modelHash) = rows["modelHash"],
             case .text(let databaseKey) = rows["databaseKey"], case .text(let storeID) = rows["storeID"],
             case .integer(let firstFreeKey) = rows["firstFreeKey"], firstFreeKey > 0
         else {
@@ -79,6 +92,7 @@ public struct StoreMetadata: Sendable, Equatable {
                 databaseKey: databaseKey, entityKeys: StoreMetadata.texts(in: rows, after: StoreMetadata.keyPrefix)),
             storeID: storeID, firstFreeKey: firstFreeKey)
         self.format = format
+        self.keepsHistory = keepsHistory
         if case .text(let text) = rows[StoreMetadata.modelRowName] { modelText = text }
     }
 

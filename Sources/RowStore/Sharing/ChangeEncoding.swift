@@ -5,7 +5,9 @@
 /// transient attributes are left out, because a store does not keep them.
 package struct ChangeEncoding: Sendable {
     private let layout: ModelLayout
-    private let signature: UInt64
+    /// Stands for the names and the order of all entities and columns.
+    package let signature: UInt64
+    private let shapes: [RowShape]
     /// The stored columns of each entity; nil if all columns of the entity are stored.
     private let storedColumns: [[Int]?]
 
@@ -29,6 +31,7 @@ package struct ChangeEncoding: Sendable {
             combine(0xFF)
         }
         signature = hash
+        shapes = layout.entities.map { RowShape(storages: $0.storages) }
         storedColumns = layout.entities.map { entity in
             entity.storedColumns.count == entity.columns.count ? nil : entity.storedColumns
         }
@@ -42,6 +45,11 @@ package struct ChangeEncoding: Sendable {
         guard changes.rowCount <= ChangeEncoding.rowLimit, wordCount(changes) * 8 <= ChangeEncoding.byteLimit else {
             return nil
         }
+        return allWords(changes)
+    }
+
+    /// Encodes the changes, however large they are.
+    package func allWords(_ changes: ChangeSet) -> ContiguousArray<UInt64> {
         var words: ContiguousArray<UInt64> = [signature]
         for entity in changes.entities {
             let start = words.count
@@ -113,32 +121,36 @@ package struct ChangeEncoding: Sendable {
 
     /// Decodes the changes. Returns nil if the words belong to a model with other columns, or if they are damaged.
     package func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
-        guard words.first == signature else { return nil }
+        words.first == signature ? ChangeEncoding.changes(words, shapes) : nil
+    }
+
+    /// Decodes the changes of rows with the given shapes, one for each entity. Returns nil if the words are damaged.
+    package static func changes(_ words: UnsafeBufferPointer<UInt64>, _ shapes: [RowShape]) -> ChangeSet? {
         var reader = WordReader(words: words, position: 1)
         var entities: [EntityChanges] = []
         while !reader.isAtEnd {
-            guard let entity = entity(&reader) else { return nil }
+            guard let entity = entity(&reader, shapes) else { return nil }
             if !entity.isEmpty { entities.append(entity) }
         }
         return ChangeSet(entities: entities)
     }
 
-    private func entity(_ reader: inout WordReader) -> EntityChanges? {
-        guard let number = reader.count(below: layout.entities.count), let inserted = reader.count(),
+    private static func entity(_ reader: inout WordReader, _ shapes: [RowShape]) -> EntityChanges? {
+        guard let number = reader.count(below: shapes.count), let inserted = reader.count(),
             let updated = reader.count(), let deleted = reader.count()
         else { return nil }
-        let layout = layout.entities[number]
+        let shape = shapes[number]
         var changes = EntityChanges(entity: number)
         for _ in 0..<inserted {
-            guard let row = reader.row(layout) else { return nil }
+            guard let row = reader.row(shape) else { return nil }
             changes.inserted.append(row)
         }
         for _ in 0..<updated {
-            guard let row = reader.updatedRow(layout) else { return nil }
+            guard let row = reader.updatedRow(shape) else { return nil }
             changes.updated.append(row)
         }
         for _ in 0..<deleted {
-            guard let row = reader.row(layout) else { return nil }
+            guard let row = reader.row(shape) else { return nil }
             changes.deleted.append(row)
         }
         return changes
@@ -198,35 +210,35 @@ private struct WordReader {
         return Int(word)
     }
 
-    mutating func row(_ layout: EntityLayout) -> StoredRow? {
-        guard let key = word(), let row = snapshot(layout) else { return nil }
+    mutating func row(_ shape: RowShape) -> StoredRow? {
+        guard let key = word(), let row = snapshot(shape) else { return nil }
         return StoredRow(key: Int64(bitPattern: key), row: row)
     }
 
-    mutating func updatedRow(_ layout: EntityLayout) -> UpdatedRow? {
+    mutating func updatedRow(_ shape: RowShape) -> UpdatedRow? {
         guard let key = word() else { return nil }
         var columns = ColumnSet()
-        for start in stride(from: 0, to: layout.columns.count, by: 64) {
+        for start in stride(from: 0, to: shape.storages.count, by: 64) {
             guard let mask = word() else { return nil }
-            for bit in 0..<min(64, layout.columns.count - start) where mask & (1 << UInt64(bit)) != 0 {
+            for bit in 0..<min(64, shape.storages.count - start) where mask & (1 << UInt64(bit)) != 0 {
                 columns.insert(start + bit)
             }
         }
-        guard let row = snapshot(layout), let previous = snapshot(layout) else { return nil }
+        guard let row = snapshot(shape), let previous = snapshot(shape) else { return nil }
         return UpdatedRow(key: Int64(bitPattern: key), row: row, previous: previous, columns: columns)
     }
 
-    private mutating func snapshot(_ layout: EntityLayout) -> RowSnapshot? {
+    private mutating func snapshot(_ shape: RowShape) -> RowSnapshot? {
         guard let count = count(), count <= words.count - position else { return nil }
         defer { position += count }
         let packed = UnsafeBufferPointer(rebasing: words[position..<position + count])
-        return layout.isRow(packed) ? RowSnapshot(packed: packed) : nil
+        return shape.isRow(packed) ? RowSnapshot(packed: packed) : nil
     }
 }
 
 extension RowSnapshot {
     /// Returns the row with nulls in all columns except the given columns.
-    fileprivate func keeping(_ kept: [Int], _ layout: EntityLayout) -> RowSnapshot {
+    func keeping(_ kept: [Int], _ layout: EntityLayout) -> RowSnapshot {
         var row = RowSnapshot(columnCount: columnCount)
         for column in kept where !isNull(column) {
             switch layout.columns[column].storage {
@@ -238,21 +250,28 @@ extension RowSnapshot {
     }
 }
 
-extension EntityLayout {
-    /// Returns whether words from a file are a valid row of the entity.
+/// The storage of each column of a row.
+package struct RowShape: Sendable {
+    package let storages: ContiguousArray<ColumnStorage>
+
+    package init(storages: ContiguousArray<ColumnStorage>) {
+        self.storages = storages
+    }
+
+    /// Returns whether words from a file are a valid row of this shape.
     fileprivate func isRow(_ words: UnsafeBufferPointer<UInt64>) -> Bool {
-        let firstSlot = RowSnapshot.firstSlot(columns.count)
-        guard words.first == UInt64(columns.count), words.count >= RowSnapshot.headWords(columns.count) else {
+        let firstSlot = RowSnapshot.firstSlot(storages.count)
+        guard words.first == UInt64(storages.count), words.count >= RowSnapshot.headWords(storages.count) else {
             return false
         }
-        return columns.indices.allSatisfy { column in
-            switch columns[column].storage {
+        return storages.indices.allSatisfy { column in
+            switch storages[column] {
             case .integer, .real: return true
             case .text, .blob:
                 let word = words[firstSlot + column]
                 let (start, count) = (Int(word >> 32), Int(word & 0xFFFF_FFFF))
                 // These bytes would overlap the head of the row, so that changing the bytes would overwrite the head.
-                if count > 0, start < RowSnapshot.headWords(columns.count) { return false }
+                if count > 0, start < RowSnapshot.headWords(storages.count) { return false }
                 return start * 8 + count <= words.count * 8
             }
         }

@@ -85,6 +85,7 @@ extension StoreMigration {
         let connection = probe.connection
         var metadata = StoreMetadata(
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey, modelText: schema.modelText)
+        metadata.keepsHistory = found.keepsHistory
         try connection.addMigrationFunctions()
         return try connection.transaction { () throws(DataSourceError) in
             let report = try statements.report(connection)
@@ -98,10 +99,26 @@ extension StoreMigration {
             metadata.firstFreeKey = isOverflow ? .max : next
             try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
+            try recordInHistory()
             // Check before the commit that the next start will accept the tables.
             try StoreProbe(connection).check(schema)
             return Outcome(metadata: metadata, report: report, dropped: dropped)
         }
+    }
+
+    /// Records the migration in the history of the store. If rows are dropped because of a changed key, ends the history, because
+    /// its records have values of these rows.
+    private func recordInHistory() throws(DataSourceError) {
+        guard found.keepsHistory else { return }
+        let keyed = found.identity.entitiesOfOtherKeys(in: identity).sorted()
+        if purpose.isMigration, keyed.isEmpty {
+            return try HistoryWriter.note(
+                .migration, "The store was migrated to another model.", probe.connection, schema.layout)
+        }
+        if case .upgrade = purpose { return }
+        let reason = "Some rows of the store were reset."
+        try HistoryTables.end(probe.connection, reason: reason)
+        try HistoryWriter.note(.reset, reason, probe.connection, schema.layout)
     }
 
     /// Makes the new tables beside the old tables, fills the new tables, and drops the old tables. Keeps each table whose rows

@@ -49,6 +49,15 @@ private struct InspectedFile: InspectedState {
 
     func members() throws(DataSourceError) -> [StoreMember] { try SharedTables.members(probe.connection) }
 
+    func history(_ model: ManagedObjectModel?, tail: Int) throws(DataSourceError) -> InspectedHistory? {
+        guard try metadata().keepsHistory else { return nil }
+        // Without a model, the rows are not decoded.
+        let layout = model.map { ModelLayout($0) }
+        let empty = ManagedObjectModel(name: "", entities: [])
+        return try HistoryReading(probe.connection, HistoryEncoding(layout ?? ModelLayout(empty)))
+            .inspection(layout, tail: tail)
+    }
+
     func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [RecordedSave] {
         let sql = """
             SELECT "position", "member", "time", "unknown", "changes" FROM "_changes" WHERE "position" > ?1 \

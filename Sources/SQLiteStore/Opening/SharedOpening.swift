@@ -86,9 +86,11 @@ extension StoreOpening {
         do throws(DataSourceError) {
             try checkRights(connection)
             let probe = try StoreProbe(connection)
-            let metadata = try unchanged(probe) { () throws(DataSourceError) in
+            let others = { () throws(DataSourceError) in
                 try SharedTables.members(connection).filter { notifier.isAlive($0.number) }
             }
+            let metadata = try unchanged(probe, others)
+            try requireSameHistory(metadata, others)
             try probe.check(schema)
             try connection.configureWriter(options.synchronous)
             return Result(connection: connection, metadata: metadata, startup: StoreStartup(reason: .current))

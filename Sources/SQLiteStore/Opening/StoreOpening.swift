@@ -15,6 +15,8 @@ struct StoreOpening {
     private(set) var options: SQLiteOptions
     /// The first key of a new store.
     var firstFreeKey: Int64 = 1
+    /// The history of the store that a new store replaces; nil for none.
+    var ended: HistoryTables.EndedHistory?
 
     func run() throws(DataSourceError) -> Result {
         guard try files.mainExists() else {
@@ -90,7 +92,7 @@ struct StoreOpening {
             let (metadata, probe) = try StoreUpgrade(found, schema.layout.model, probe).run()
             try probe.check(schema)
             try connection.configureWriter(options.synchronous)
-            return try update(connection.checkKeys(metadata, schema), probe)
+            return try settleHistory(update(connection.checkKeys(metadata, schema), probe))
         case .reset(let reason, let fallback):
             if options.resetPolicy.withoutMigration == .standard, let rest = reason.withoutKeysOfDataSources {
                 return try replaceWithoutKeyed(reason, rest: rest, in: probe, fallback: fallback)
@@ -127,7 +129,7 @@ struct StoreOpening {
             migration: outcome.report)
         startup.dropped = outcome.dropped
         let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
-        return Result(connection: probe.connection, metadata: metadata, startup: startup)
+        return try settleHistory(Result(connection: probe.connection, metadata: metadata, startup: startup))
     }
 
     /// Keeps the store as a backup, but without the rows of data sources whose key has changed. The rows may belong to a user
@@ -163,7 +165,9 @@ struct StoreOpening {
 
     /// Replaces the connection's store with an empty store.
     func replace(_ connection: Connection, _ startup: StoreStartup) throws(DataSourceError) -> Result {
-        try create(remove(connection, startup))
+        var opening = self
+        opening.ended = try endedHistory(connection, startup.reason)
+        return try opening.create(opening.remove(connection, startup))
     }
 
     /// Removes the connection's store, or keeps it as a backup. Closes the connection.
@@ -211,7 +215,7 @@ struct StoreOpening {
             entitiesReset: entities.filter { schema.layout.entity(named: $0)?.isAbstract != true }.sorted())
         startup.dropped = outcome.dropped
         let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
-        return Result(connection: probe.connection, metadata: metadata, startup: startup)
+        return try settleHistory(Result(connection: probe.connection, metadata: metadata, startup: startup))
     }
 
     /// Upgrades a store to the format of this release, before a reset that keeps some of the store's tables.
@@ -261,10 +265,12 @@ struct StoreOpening {
     /// remains.
     private func create(_ startup: StoreStartup, _ connection: Connection) throws(DataSourceError) -> Result {
         try connection.configureWriter(.full)
-        let metadata = StoreMetadata(new: options.identity, firstFreeKey: firstFreeKey, modelText: schema.modelText)
-        try connection.transaction { () throws(DataSourceError) in
+        var metadata = StoreMetadata(new: options.identity, firstFreeKey: firstFreeKey, modelText: schema.modelText)
+        let made = metadata
+        metadata.keepsHistory = try connection.transaction { () throws(DataSourceError) in
             for sql in schema.createSQL + schema.indexChanges([]) { try connection.run(sql) }
-            try connection.insert(metadata)
+            try connection.insert(made)
+            return try settleHistory(connection, made)
         }
         try connection.configureWriter(options.synchronous)
         return Result(connection: connection, metadata: metadata, startup: startup)

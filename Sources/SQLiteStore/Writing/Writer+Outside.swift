@@ -45,6 +45,13 @@ struct OutsideWrites {
 }
 
 extension Writer {
+    /// Compares the file with the recorded state, as ``OutsideWrites/detectWrite(_:isByMember:)``.
+    func lookOutside(isByMember: Bool = false) -> Bool {
+        guard outside.detectWrite(connection, isByMember: isByMember) else { return false }
+        history?.foundOutsideWrites = true
+        return true
+    }
+
     /// Returns whether another program has made a write that was not reported yet.
     func noticeOutsideWrites() -> Bool {
         // During a transaction nobody else can write.
@@ -53,7 +60,7 @@ extension Writer {
         let isSeen =
             (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
         // If the keys cannot be read now, a later commit refuses any save that uses a stored key again.
-        if isSeen, outside.detectWrite(connection) { try? raiseFirstFreeKey() }
+        if isSeen, lookOutside() { try? raiseFirstFreeKey() }
         return outside.takeUnreportedWrite()
     }
 
@@ -67,7 +74,7 @@ extension Writer {
     func emptyPage(since writes: Int64) -> FeedPage? {
         // A connection with an open transaction does not see later writes.
         guard openEarlyWrite == nil, let feed = sharing?.feed(ifUnchangedByOthersSince: writes) else { return nil }
-        _ = outside.detectWrite(connection)
+        _ = lookOutside()
         return FeedPage(
             position: feed.position, events: [], isMore: false, foundOutsideWrites: outside.takeUnreportedWrite(),
             leaseVersion: feed.leases)

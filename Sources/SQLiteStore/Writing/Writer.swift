@@ -11,6 +11,8 @@ final class Writer {
     let counters: StoreCounters
     /// The additional work for a shared store; nil if the store is not shared.
     let sharing: SharedWriter?
+    /// Records the saves; nil if the store keeps no history.
+    let history: HistoryWriter?
     let log: WALCheckpointer
     private let watch: FileWatch
     var outside = OutsideWrites()
@@ -36,9 +38,10 @@ final class Writer {
 
     init(
         _ connection: Connection, _ schema: StoreSchema, counters: StoreCounters, watch: FileWatch,
-        log: WALCheckpointer, sharing: SharedWriter? = nil, lockTimeout: Duration
+        log: WALCheckpointer, sharing: SharedWriter? = nil, history: HistoryWriter? = nil, lockTimeout: Duration
     ) {
         self.sharing = sharing
+        self.history = history
         self.lockTimeout = lockTimeout
         self.connection = connection
         self.schema = schema
@@ -59,6 +62,7 @@ final class Writer {
         abandonEarlyWrite()
         updates = []
         sharing?.end()
+        history?.end()
         log.end()
     }
 
@@ -126,6 +130,7 @@ final class Writer {
         try sharing?.check(set)
         for changes in try unwrittenChanges(of: set) { try write(changes) }
         try sharing?.append(set)
+        try history?.append(set)
     }
 
     /// Runs the body in a transaction. If rows were written early, uses the transaction of those rows. If the body throws or
@@ -143,6 +148,7 @@ final class Writer {
         do throws(DataSourceError) {
             result = try body()
             let bound = try moveBound()
+            try history?.finish()
             try sharing?.finish()
             // A transaction with early rows has been open for a while. Check the lock again.
             if openEarlyWrite != nil { try watch.checkLock() }
@@ -154,6 +160,7 @@ final class Writer {
             throw error
         }
         outside.record(connection)
+        history?.didCommit()
         sharing?.didCommit()
         sharing?.notify()
         counters.count(statements: statementsRun, rows: rowsWritten)
@@ -169,7 +176,8 @@ final class Writer {
         do throws(DataSourceError) {
             try watch.checkLock()
             let isByMember = try sharing?.begin() ?? false
-            if outside.detectWrite(connection, isByMember: isByMember), sharing == nil { try raiseFirstFreeKey() }
+            if lookOutside(isByMember: isByMember), sharing == nil { try raiseFirstFreeKey() }
+            try history?.begin()
         } catch {
             connection.rollBack()
             throw error
@@ -184,6 +192,7 @@ final class Writer {
         let first = schema.firstFreeStatement + 3
         try execute(first, "SAVEPOINT one_save")
         let before = (rowsWritten, highestKey, sharing?.position ?? 0)
+        let place = history?.place
         do throws(DataSourceError) {
             try body()
             try execute(first + 1, "RELEASE one_save")
@@ -194,6 +203,7 @@ final class Writer {
             try execute(first + 1, "RELEASE one_save")
             (rowsWritten, highestKey) = (before.0, before.1)
             sharing?.position = before.2
+            if let place { history?.place = place }
             return error
         }
     }

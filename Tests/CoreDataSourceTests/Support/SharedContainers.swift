@@ -16,6 +16,7 @@ extension PersistentContainer {
             resetPolicy: configuration.resetPolicy)
         options.isShared = true
         options.leaseTimes = times
+        options.history = configuration.history
         let store = try SQLiteStore.open(options)
         return PersistentContainer(layout, store, startup: store.startup, configuration: configuration)
     }

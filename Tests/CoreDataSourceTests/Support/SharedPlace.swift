@@ -70,6 +70,7 @@ final class SharedPlace: Sendable {
                 synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
             options.migrationProgress = configuration.migrationProgress
             options.leaseTimes = times
+            options.history = configuration.history
             let store = try PostgreSQLStore.open(options)
             return PersistentContainer(layout, store, startup: store.startup, configuration: configuration)
         }

@@ -18,7 +18,8 @@ struct Store {
 
     /// Opens the store and keeps it open.
     static func open(
-        _ url: URL, model: URL, databaseKey: String = "1", resetPolicy: ResetPolicy = .fail, isShared: Bool = false
+        _ url: URL, model: URL, databaseKey: String = "1", resetPolicy: ResetPolicy = .fail, isShared: Bool = false,
+        history: KeptHistory = .unchanged
     ) throws -> SQLiteStore {
         let model = try ModelReader.read(model).model
         let identity = StoreIdentity(
@@ -27,6 +28,7 @@ struct Store {
         var options = SQLiteStore.Options(
             url: url, layout: ModelLayout(model), identity: identity, resetPolicy: resetPolicy)
         options.isShared = isShared
+        options.history = history
         return try SQLiteStore.open(options)
     }
 

@@ -13,11 +13,14 @@ struct Batch {
     /// The entities that the batch may change in a shared store; nil for a batch that saves nothing, and in other
     /// stores.
     private let leases: LeaseSet?
+    /// What the kept history records of the save; nil if the store keeps no history.
+    private let facts: SaveFacts?
 
     init(
         _ context: PrivateContext, _ source: SaveSource, with others: [PrivateContext] = [],
-        workContexts: [PrivateContext] = [], leases: LeaseSet? = nil
+        workContexts: [PrivateContext] = [], leases: LeaseSet? = nil, facts: SaveFacts? = nil
     ) {
+        self.facts = facts
         self.leases = leases
         self.context = context
         self.source = source
@@ -193,6 +196,7 @@ struct Batch {
         }
         // From here on, the commit writes the remaining rows.
         changes.earlyWrite?.end()
+        changes.facts = facts
         // Use the position of the context that began first, because it may be the oldest.
         let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
         return (changes, number)

@@ -101,13 +101,14 @@ extension PrivateTier {
     ///   - deletes: Whether delete rules may change rows of other data sources. If true, batches of these data sources wait
     ///     during the call. If false, the save fails if delete rules reach such rows.
     nonisolated func perform<Result: Sendable>(
-        waitFor level: SaveLevel, values: Int = 1, deletes: Bool = true,
+        waitFor level: SaveLevel, values: Int = 1, deletes: Bool = true, kind: HistoryKind = .local,
         _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
         let scope: BatchScope = values == 0 ? .nothing : deletes ? .reach : .own
         // If earlier calls with a callback are waiting, lock the same queues as these calls, so that the earlier calls run
         // first.
-        let call = TierCall([self], scope, blocksReach: waitingJobs.load(ordering: .acquiring) > 0)
+        let call = TierCall(
+            [self], scope, blocksReach: waitingJobs.load(ordering: .acquiring) > 0, kind: kind)
         return try await call.perform(waitFor: level, values: values) { try work($0[0]) }
     }
 
@@ -146,7 +147,8 @@ extension PrivateTier {
     /// The callback runs on the main actor, after the save is in the store, and after the main context and its lists
     /// show the save.
     nonisolated func performLater<Result: Sendable>(
-        values: Int = 1, deletes: Bool = true, _ work: @escaping @Sendable (PrivateContext) throws -> Result,
+        values: Int = 1, deletes: Bool = true, kind: HistoryKind = .local,
+        _ work: @escaping @Sendable (PrivateContext) throws -> Result,
         callback: @escaping @MainActor @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void
     ) {
         let notifier = stack.mainNotifier
@@ -161,7 +163,7 @@ extension PrivateTier {
             }
         }
         // All calls with a callback lock the same queues, whether they delete or not, so that they keep their order.
-        let call = TierCall([self], deletes ? .reach : .own, blocksReach: true)
+        let call = TierCall([self], deletes ? .reach : .own, blocksReach: true, kind: kind)
         waitingJobs.add(1, ordering: .acquiringAndReleasing)
         call.blocked[0].executor.enqueue {
             self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
@@ -209,13 +211,22 @@ struct TierCall: Sendable {
     /// The tiers whose queues are blocked during the call: ``participants``, and maybe others.
     fileprivate let blocked: [PrivateTier]
     private let scope: BatchScope
+    /// What the kept history records of the save; nil if the store keeps no history.
+    private let facts: SaveFacts?
 
     private var stack: PersistentStack { tiers[0].stack }
 
-    /// - Parameter blocksReach: Whether to block the queues of the tiers that delete rules reach, even if the save must
-    ///   not change the rows of these tiers.
-    init(_ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false) {
+    /// The author of the save is the author of the current task.
+    ///
+    /// - Parameters:
+    ///   - blocksReach: Whether to block the queues of the tiers that delete rules reach, even if the save must not change
+    ///     the rows of these tiers.
+    ///   - kind: The kind of the save.
+    init(
+        _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local
+    ) {
         self.tiers = tiers
+        facts = tiers[0].stack.facts(kind, from: tiers[0].source)
         self.scope = scope
         blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
         participants = scope == .reach ? blocked : tiers
@@ -302,7 +313,7 @@ struct TierCall: Sendable {
         let first = tiers[0]
         return Batch(
             first.box.context, first.source, with: participants.filter { $0 !== first }.map(\.box.context),
-            workContexts: tiers.filter { $0 !== first }.map(\.box.context), leases: leases)
+            workContexts: tiers.filter { $0 !== first }.map(\.box.context), leases: leases, facts: facts)
     }
 }
 

@@ -11,6 +11,8 @@ package final class PersistentStack: Sendable {
     let mainNotifier: MainNotifier
     /// The most bytes of objects that a private context keeps registered between saves.
     let registeredObjectByteLimit: Int
+    /// The author of saves that name none.
+    let author: String?
     /// A context that shares a uniqueness constraint with another context keeps this lock locked from the check of a save until
     /// the root has accepted the save. Without the lock, two contexts could check the same value at the same time, and both
     /// would find the value free.
@@ -28,11 +30,12 @@ package final class PersistentStack: Sendable {
     /// The diagnostics of each data source, by its class name.
     private let diagnosticsByOwner = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
-    init(_ layout: ModelLayout, root: RootTier, mainNotifier: MainNotifier, registeredObjectByteLimit: Int) {
+    init(_ layout: ModelLayout, root: RootTier, mainNotifier: MainNotifier, registeredObjectByteLimit: Int, author: String? = nil) {
         self.layout = layout
         graph = RelationshipGraph(layout)
         self.root = root
         self.mainNotifier = mainNotifier
+        self.author = author
         self.registeredObjectByteLimit = registeredObjectByteLimit
         origins = Guarded(SaveOrigins(layout))
         objectTypes = Guarded(

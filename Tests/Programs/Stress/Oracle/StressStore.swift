@@ -44,7 +44,8 @@ final class StressStore {
 
     /// Opens it the same way, with other calls for the files.
     static func open(
-        _ url: URL, key: String = "1", synchronous: SynchronousLevel = .normal, logLimit: Int = 40, calls: FileCalls
+        _ url: URL, key: String = "1", synchronous: SynchronousLevel = .normal, logLimit: Int = 40,
+        history: KeptHistory = .unchanged, calls: FileCalls
     ) throws -> PersistentContainer {
         var identity = TestModel.identity(of: .stress)
         identity.databaseKey = key
@@ -52,6 +53,7 @@ final class StressStore {
         var options = SQLiteStore.Options(
             url: url, layout: layout, identity: identity, synchronous: synchronous, resetPolicy: .discard, calls: calls)
         options.logLimit = logLimit
+        options.history = history
         let store = try SQLiteStore.open(options)
         return PersistentContainer(layout, store, startup: store.startup)
     }

@@ -56,7 +56,11 @@ struct KillChild {
             if number == lastCall { kill(getpid(), SIGKILL) }
             return false
         }
-        let container = try StressStore.open(StressStore.url(in: plan.folder), key: plan.key, calls: calls.calls)
+        // Half of the stores keep a history.
+        let history: KeptHistory =
+            plan.seed.isMultiple(of: 2) ? .kept(for: .seconds(86_400), upTo: 64 << 20) : .unchanged
+        let container = try StressStore.open(
+            StressStore.url(in: plan.folder), key: plan.key, history: history, calls: calls.calls)
         container.flushOnTermination()
         say("open \(container.startup.reason)")
         let recordSources = try container.recordSources

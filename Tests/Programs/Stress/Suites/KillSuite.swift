@@ -6,7 +6,8 @@ import TestSupport
 /// Kills processes in the middle of their saves, at random moments and before random calls for the files, asks some to end,
 /// and has others reset the store; each store goes through several of them.
 ///
-/// Every acknowledged save is there, and each save whole or not at all.
+/// Every acknowledged save is there, and each save whole or not at all. Half of the stores keep a history, and have a record of
+/// exactly the saves that are there.
 @MainActor
 struct KillSuite {
     private enum Ending {
@@ -174,6 +175,10 @@ struct KillSuite {
             findings.expect(
                 Set(found) == ledger.values(ledger.cells(after: count)) && found.count == Set(found).count,
                 "task \(task) does not have the records after \(count) operations, \(moment)", .half)
+        }
+        if container.keepsHistory {
+            let difference = try await HistoryReplay(container).difference()
+            findings.expect(difference == nil, "\(difference ?? ""), \(moment)", .half)
         }
         try await container.close()
         let integrity = integrity(of: world.store.url)

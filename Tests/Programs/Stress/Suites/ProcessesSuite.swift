@@ -10,7 +10,8 @@ import TestSupport
 ///
 /// At the end of each round, every list of every process shows what a fetch finds, what its private contexts have, what the
 /// file has, and what the feed comes to when it is replayed; in the feed, each change begins where the one before it ended.
-/// What was reported as saved is there, and the file is whole.
+/// What was reported as saved is there, and the file is whole. The kept history has the saves of all processes in one order: the
+/// records, replayed, are the store.
 @MainActor
 final class ProcessesSuite {
     private let rounds: Int
@@ -32,7 +33,9 @@ final class ProcessesSuite {
     func run() async throws {
         let store = try StressStore(findings)
         var random = SeededRandom(seed: seed)
-        let follower = try SQLiteStore.open(StressStore.sharedOptions(store.url))
+        var options = StressStore.sharedOptions(store.url)
+        options.history = .kept(for: .seconds(7 * 86_400), upTo: 1 << 30)
+        let follower = try SQLiteStore.open(options)
         let url = store.url
         let shared = try await SharingProcesses(
             "processes", processCount, findings: findings, watchdog: watchdog
@@ -63,6 +66,10 @@ final class ProcessesSuite {
             findings.expect(integrity == "ok", "\(integrity), \(moment)")
         }
         await shared.end(rounds)
+        let container = try StressStore.openShared(store.url)
+        let difference = try await HistoryReplay(container).difference()
+        findings.expect(difference == nil, "\(difference ?? ""), seed \(seed)")
+        try await container.close()
         let integrity = integrity(of: store.url)
         findings.expect(integrity == "ok", "\(integrity), seed \(seed)")
     }

@@ -1,0 +1,86 @@
+public import Foundation
+public import RowStore
+
+/// A save, or another event, of the kept history: ``PersistentContainer/history(after:where:)``.
+///
+/// ```swift
+/// for try await record in container.history() where record.author != "sync" {
+///     print(record.date, record.author ?? "-", record.entityNames)
+/// }
+/// ```
+public struct HistoryRecord: Sendable {
+    /// The position after this record. Keep it to continue after the record later.
+    public let position: HistoryPosition
+    private let record: StoredRecord
+    private let objects: DetachedObjects
+
+    init(_ record: StoredRecord, _ historyID: String, _ objects: DetachedObjects) {
+        self.record = record
+        self.objects = objects
+        position = HistoryPosition(historyID: historyID, number: record.number, time: record.time)
+    }
+
+    /// The number of the record. Numbers have no gaps. After a reset, they begin with 1.
+    public var number: Int64 { record.number }
+    /// The time of the save, by the clock of the machine that made it.
+    public var date: Date { Date(timeIntervalSince1970: Double(record.time) / 1000) }
+    /// What has made the changes.
+    public var kind: HistoryKind { record.kind }
+    /// The class name of the data source that made the save. For a save of several data sources, the name of the first one.
+    public var dataSourceName: String? { record.dataSourceName }
+    /// The author of the save: ``PersistentContainer/withAuthor(_:isolation:_:)``.
+    public var author: String? { record.author }
+    /// The container and the process that made the save. The number is 0 for a store that is not shared.
+    public var member: StoreMember { record.member }
+    /// The names of the entities that have changed, and of many-to-many relationships whose links have changed, as
+    /// `ContactEntity.groups`. Empty for events whose entities are not known.
+    public var entityNames: [String] { record.entityNames }
+    /// Whether the record has the old and new values. It has none if the save was too large
+    /// (``KeptHistory/kept(for:upTo:)``), or if it is not a save.
+    public var hasValues: Bool { record.changes != nil }
+    /// For a record without values, what has happened; otherwise nil.
+    public var note: String? { record.note }
+
+    /// The changes of the objects of a class and its subclasses: inserts, then updates, then deletes.
+    ///
+    /// ```swift
+    /// for change in try record.changes(of: ContactEntity.self) {
+    ///     print(change.id, change.changedProperties)
+    /// }
+    /// ```
+    ///
+    /// If the model has changed since, the values are found by their names. Values of entities and attributes that the model no
+    /// longer has, or that have another type now, are left out.
+    ///
+    /// **Complexity**: O(*n*) for *n* changed objects.
+    ///
+    /// - Parameter type: The class; `ManagedObject` for the changes of all objects.
+    /// - Returns: The changes; none if ``hasValues`` is false.
+    /// - Throws: `unknownEntity` if the class is not in the model.
+    public func changes<Object: ManagedObject>(of type: Object.Type) throws -> [SavedChange<Object>] {
+        try CommittedSave(record.changes ?? ChangeSet(entities: []), objects).changes(of: type)
+    }
+
+    /// The changed links of many-to-many relationships.
+    ///
+    /// ```swift
+    /// for link in record.linkChanges where link.kind == .insert {
+    ///     print(link.source, link.relationshipName, link.destination)
+    /// }
+    /// ```
+    public var linkChanges: [SavedLink] {
+        CommittedSave(record.changes ?? ChangeSet(entities: []), objects).linkChanges
+    }
+
+    /// The recorded rows. For tests.
+    package var changeSet: ChangeSet? { record.changes }
+}
+
+extension HistoryRecord: CustomStringConvertible {
+    /// The number, the kind, the author and the entities: `record 12: local by editor: ContactEntity`.
+    public var description: String {
+        let author = author.map { " by \($0)" } ?? ""
+        let subject = note ?? entityNames.joined(separator: ", ")
+        return "record \(number): \(kind)\(author): \(subject)"
+    }
+}

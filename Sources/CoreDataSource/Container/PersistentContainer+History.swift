@@ -1,0 +1,234 @@
+public import RowStore
+
+/// The kept history of the store.
+extension PersistentContainer {
+    /// The records of the kept history after a position, the oldest first.
+    ///
+    /// ```swift
+    /// for try await record in container.history(after: position) {
+    ///     for change in try record.changes(of: ContactEntity.self) {
+    ///         print(change.kind, change.id)
+    ///     }
+    ///     position = record.position
+    /// }
+    /// ```
+    ///
+    /// The sequence ends after the record that is the newest when the loop reaches it. ``saves`` tells when there is more.
+    /// A save has a record once it is in the store. Records are read in pages, so a loop over a large history needs little
+    /// memory. Only the records of a very large save are read as a whole.
+    ///
+    /// **Isolation**: none. The records are read on a queue of the container.
+    ///
+    /// - Parameters:
+    ///   - position: The position after which to begin; nil, the default, to begin with the oldest record that there is.
+    ///   - filter: The records to return; by default all.
+    /// - Returns: A sequence that throws `historyNotKept` if the store keeps no history; `historyExpired` if the history no
+    ///   longer has all records after the position, which is then in ``DataSourceError/historyStart``; `historyOfOtherStore`;
+    ///   errors of the store. So a loop that ends without an error has got all records.
+    public func history(
+        after position: HistoryPosition? = nil, where filter: HistoryFilter = HistoryFilter()
+    ) -> HistoryRecords {
+        HistoryRecords(self, .position(position), filter)
+    }
+
+    /// The position after the newest record of the kept history. An app that has just read all objects goes on from here.
+    ///
+    /// ```swift
+    /// let position = try await container.historyPosition()
+    /// ```
+    ///
+    /// - Throws: `historyNotKept`; errors of the store.
+    public func historyPosition() async throws -> HistoryPosition {
+        try await readingHistory { (store) throws(DataSourceError) in try store.historyEnd() }
+    }
+
+    /// Registers a consumer of the kept history, or returns the registered consumer. The store keeps the position up to which
+    /// the consumer has read, and keeps records that it has not read, up to the bytes of
+    /// ``KeptHistory/kept(for:upTo:)``.
+    ///
+    /// ```swift
+    /// let index = try await container.historyConsumer("search index")
+    /// for try await record in index.records() {
+    ///     try await update(record)
+    ///     try await index.didRead(record.position)
+    /// }
+    /// ```
+    ///
+    /// A new consumer begins with the oldest record that there is.
+    ///
+    /// - Parameter name: The name, which is unique in the store. All processes that use the name share one position.
+    /// - Throws: `historyNotKept`; errors of the store.
+    public func historyConsumer(_ name: String) async throws -> HistoryConsumer {
+        let consumer = HistoryConsumer(container: self, name: name)
+        _ = try await consumer.change(.register)
+        return consumer
+    }
+
+    /// Runs the body with the store and its history, on a queue of the container.
+    func readingHistory<Result: Sendable>(
+        _ body: @Sendable (any HistoryStore) throws(DataSourceError) -> Result
+    ) async throws -> Result {
+        guard let store = stack.root.store as? any HistoryStore else { throw DataSourceError.historyNotKept }
+        let reader = try await readers.take()
+        defer { readers.give(back: reader) }
+        return try await reader.run { try body(store) }.get()
+    }
+
+    // MARK: Authors
+
+    /// Runs the body, and records its saves with an author in the kept history: Core Data's `transactionAuthor`.
+    ///
+    /// ```swift
+    /// try await container.withAuthor("importer") {
+    ///     try await contacts.sync(list, entity: ContactEntity.self)
+    /// }
+    /// ```
+    ///
+    /// The author is a value of the task: it applies to all saves of this container that the body and its child tasks make,
+    /// with `add`, `sync`, `perform`, drafts and calls with a callback. `Configuration.author` is the author of all other
+    /// saves.
+    ///
+    /// **Isolation**: the isolation of the caller.
+    ///
+    /// - Throws: Any error that the body throws.
+    public func withAuthor<Result>(
+        _ author: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await SaveAuthor.$named.withValue(stack.authors(with: author), operation: body, isolation: isolation)
+    }
+
+    /// The form of ``withAuthor(_:isolation:_:)`` for code that does not wait, such as `performAndWait`.
+    ///
+    /// ```swift
+    /// try container.withAuthor("editor") {
+    ///     try contacts.performAndWait { context in
+    ///         try context.fetch(ContactEntity.self).first?.note = "edited"
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// - Throws: Any error that the body throws.
+    public func withAuthor<Result>(_ author: String, _ body: () throws -> Result) rethrows -> Result {
+        try SaveAuthor.$named.withValue(stack.authors(with: author), operation: body)
+    }
+}
+
+/// A registered consumer of the kept history: ``PersistentContainer/historyConsumer(_:)``.
+public struct HistoryConsumer: Sendable {
+    let container: PersistentContainer
+    /// The name of the consumer.
+    public let name: String
+
+    /// The records that the consumer has not read, the oldest first.
+    ///
+    /// ```swift
+    /// for try await record in index.records() { print(record) }
+    /// ```
+    ///
+    /// - Parameter filter: The records to return; by default all.
+    /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyExpired` if
+    ///   records that the consumer has not read were dropped because of their bytes. After a reset, the consumer begins anew;
+    ///   the first record is of the kind ``HistoryKind/reset``.
+    public func records(where filter: HistoryFilter = HistoryFilter()) -> HistoryRecords {
+        HistoryRecords(container, .consumer(name), filter)
+    }
+
+    /// Records that the consumer has read all records up to a position. An earlier position than before changes nothing.
+    ///
+    /// ```swift
+    /// try await index.didRead(record.position)
+    /// ```
+    ///
+    /// **Complexity**: one small transaction.
+    ///
+    /// - Throws: `historyNotKept` if the consumer was removed; `historyOfOtherStore`, `historyExpired`; errors of the store.
+    public func didRead(_ position: HistoryPosition) async throws { _ = try await change(.move(position)) }
+
+    /// Removes the consumer, so that no records are kept for it.
+    ///
+    /// ```swift
+    /// try await index.remove()
+    /// ```
+    ///
+    /// - Throws: `historyNotKept`; errors of the store.
+    public func remove() async throws { _ = try await change(.remove) }
+
+    func change(_ change: ConsumerChange) async throws -> HistoryPosition? {
+        let name = name
+        return try await container.readingHistory { (store) throws(DataSourceError) in
+            try store.changeConsumer(name, change)
+        }
+    }
+}
+
+/// The records of the kept history, for one loop: ``PersistentContainer/history(after:where:)``.
+public struct HistoryRecords: AsyncSequence, Sendable {
+    enum Start: Sendable {
+        case position(HistoryPosition?)
+        case consumer(String)
+    }
+
+    private let container: PersistentContainer
+    private let start: Start
+    private let filter: HistoryFilter
+
+    init(_ container: PersistentContainer, _ start: Start, _ filter: HistoryFilter) {
+        self.container = container
+        self.start = start
+        self.filter = filter
+    }
+
+    /// Begins a loop.
+    ///
+    /// ```swift
+    /// var iterator = container.history().makeAsyncIterator()
+    /// let first = try await iterator.next()
+    /// ```
+    public func makeAsyncIterator() -> Iterator { Iterator(records: self) }
+
+    /// Returns the records one by one.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let records: HistoryRecords
+        private var page: HistoryPage?
+        private var index = 0
+
+        fileprivate init(records: HistoryRecords) {
+            self.records = records
+        }
+
+        /// Reads the next record; nil after the newest one.
+        ///
+        /// ```swift
+        /// if let record = try await iterator.next() { print(record.kind) }
+        /// ```
+        ///
+        /// - Throws: The errors of ``PersistentContainer/history(after:where:)``; `CancellationError`.
+        public mutating func next() async throws -> HistoryRecord? {
+            while true {
+                if let page, index < page.records.count {
+                    index += 1
+                    return HistoryRecord(page.records[index - 1], page.historyID, records.objects)
+                }
+                if let page, !page.isMore { return nil }
+                page = try await records.read(after: page?.position)
+                index = 0
+            }
+        }
+    }
+
+    fileprivate var objects: DetachedObjects {
+        DetachedObjects(layout: container.stack.layout, types: container.stack.types)
+    }
+
+    fileprivate func read(after position: HistoryPosition?) async throws -> HistoryPage {
+        let (start, filter) = (start, filter)
+        return try await container.readingHistory { (store) throws(DataSourceError) in
+            let first =
+                switch start {
+                case .position(let first): first
+                case .consumer(let name): position == nil ? try store.changeConsumer(name, .register) : nil
+                }
+            return try store.readHistory(after: position ?? first, filter)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import RowStore
+
+/// A changed link of a many-to-many relationship, in a ``CommittedSave`` or a ``HistoryRecord``.
+public struct SavedLink: Sendable, Hashable {
+    /// The kind of a change.
+    public enum Kind: String, Sendable, Hashable {
+        /// The objects are linked now.
+        case insert
+        /// The link has another position in an ordered relationship.
+        case move
+        /// The objects are no longer linked.
+        case delete
+    }
+
+    /// What has happened to the link.
+    public let kind: Kind
+    /// The relationship, as `ContactEntity.groups`. It is the relationship that the model declares first.
+    public let relationshipName: String
+    /// The object that has the relationship.
+    public let source: ManagedObjectID
+    /// The object to which the relationship leads.
+    public let destination: ManagedObjectID
+}
+
+extension CommittedSave {
+    /// The changed links of many-to-many relationships.
+    ///
+    /// ```swift
+    /// for link in save.linkChanges { print(link.kind, link.source, link.destination) }
+    /// ```
+    ///
+    /// **Complexity**: O(*n*) for *n* changed links.
+    public var linkChanges: [SavedLink] {
+        linkRows.flatMap { changes in
+            let link = LinkReader(changes.entity, layout)
+            return changes.inserted.compactMap { link?.change(.insert, $0.row) }
+                + changes.updated.compactMap { link?.change(.move, $0.row) }
+                + changes.deleted.compactMap { link?.change(.delete, $0.row) }
+        }
+    }
+}
+
+/// Reads the ends of links.
+private struct LinkReader {
+    private let name: String
+    private let columns: PairColumns
+    private let layout: ModelLayout
+    private let sourceFamily: [Int]
+    private let destinationFamily: [Int]
+
+    init?(_ entity: Int, _ layout: ModelLayout) {
+        let links = layout.entities[entity]
+        guard let relationship = links.links, let owner = layout.entity(named: relationship.entity),
+            let index = owner.relationship(named: relationship.name)
+        else { return nil }
+        name = links.historyName
+        columns = links.pairColumns(isReversed: false)
+        self.layout = layout
+        sourceFamily = owner.concreteFamily
+        destinationFamily = owner.relationships[index].destinationFamily
+    }
+
+    func change(_ kind: SavedLink.Kind, _ row: RowSnapshot) -> SavedLink? {
+        guard let source = layout.linkedID(row, columns.own, sourceFamily),
+            let destination = layout.linkedID(row, columns.other, destinationFamily)
+        else { return nil }
+        return SavedLink(kind: kind, relationshipName: name, source: source, destination: destination)
+    }
+}
+
+extension ModelLayout {
+    /// The ID of the object to which columns of a row lead.
+    ///
+    /// - Parameter family: The indexes of the entities that the object can have.
+    func linkedID(_ row: RowSnapshot, _ link: LinkColumn, _ family: [Int]) -> ManagedObjectID? {
+        if row.isNull(link.key) { return nil }
+        var entity = family.first
+        if let column = link.entity, !row.isNull(column) { entity = Int(truncatingIfNeeded: row.integer(column)) }
+        guard let entity, entities.indices.contains(entity) else { return nil }
+        return ManagedObjectID(entities[entity], key: row.integer(link.key))
+    }
+}

@@ -1,0 +1,131 @@
+#if PostgreSQL
+internal import MigrationSQL
+internal import RowStore
+
+/// What becomes of the history of a generation when the next generation is made.
+enum HistoryCarriage {
+    case none
+    /// The new generation begins a new history.
+    case ended(HistoryDesk.Ended)
+    /// The new generation goes on with the history of the schema.
+    case moved(from: PostgreSQLSchema)
+
+    var keepsHistory: Bool { if case .none = self { false } else { true } }
+}
+
+extension StoreOpening {
+    private func metadata(
+        _ connection: Connection, _ schema: PostgreSQLSchema
+    ) throws(DataSourceError) -> StoreMetadata { try StoreMetadata(rows: schema.metadataRows(connection)) }
+
+    /// The limits of the kept history; nil if the store keeps none.
+    func historyLimits(
+        _ connection: Connection, _ schema: PostgreSQLSchema
+    ) throws(DataSourceError) -> KeptHistory.Limits? {
+        guard try metadata(connection, schema).keepsHistory else { return nil }
+        return try HistoryDesk(schema, connection).limits()
+    }
+
+    /// Makes the history as the options ask for it.
+    ///
+    /// - Returns: The limits of the kept history; nil if the store keeps none.
+    /// - Throws: `storeInUse`, with the names of the other members, if other members have the store open and its history would
+    ///   have to be switched.
+    func settleHistory(
+        _ connection: Connection, _ schema: PostgreSQLSchema
+    ) throws(DataSourceError) -> KeptHistory.Limits? {
+        let metadata = try metadata(connection, schema)
+        let desk = HistoryDesk(schema, connection)
+        switch options.history.choice {
+        case .unchanged: return metadata.keepsHistory ? try desk.limits() : nil
+        case .none:
+            guard metadata.keepsHistory else { return nil }
+            try requireAlone(connection, schema, to: "opened without its history")
+            try connection.transaction { () throws(DataSourceError) in
+                try run("DROP TABLE IF EXISTS \(schema.history), \(schema.historyState)", connection)
+                try set(metadata, false, connection, schema)
+            }
+            return nil
+        case .kept(let limits):
+            if metadata.keepsHistory {
+                // The other members may know other limits until they open the store again.
+                if try desk.limits() != limits { try desk.set(limits) }
+                return limits
+            }
+            try requireAlone(connection, schema, to: "opened with a history")
+            try schema.checkHistoryNames()
+            try connection.transaction { () throws(DataSourceError) in
+                for sql in schema.historySQL { try run(sql, connection) }
+                try desk.begin(limits, nil)
+                try set(metadata, true, connection, schema)
+            }
+            return limits
+        }
+    }
+
+    private func set(
+        _ metadata: StoreMetadata, _ keepsHistory: Bool, _ connection: Connection, _ schema: PostgreSQLSchema
+    ) throws(DataSourceError) {
+        var metadata = metadata
+        metadata.keepsHistory = keepsHistory
+        try write(.integer(metadata.storedFormat), as: "format", on: connection, in: schema)
+        try run(schema.publishingSQL(keepsHistory, replacing: true), connection)
+    }
+
+    private func run(_ sql: String, _ connection: Connection) throws(DataSourceError) {
+        _ = try connection.pipeline([Request(sql, isKept: false)])
+    }
+
+    private func requireAlone(
+        _ connection: Connection, _ schema: PostgreSQLSchema, to change: String
+    ) throws(DataSourceError) {
+        let others = try Members(connection, schema).living(besides: nil, options.wait).0
+        if !others.isEmpty {
+            throw DataSourceError("The store \(options.name)", openIn: others, cannotBe: change)
+        }
+    }
+
+    // MARK: Generations
+
+    /// The history that a reset ends.
+    func ended(
+        _ connection: Connection, _ old: PostgreSQLSchema, _ reason: StoreStartup.Reason
+    ) throws(DataSourceError) -> HistoryCarriage {
+        guard try metadata(connection, old).keepsHistory else { return .none }
+        let summary = reason.summary
+        let sentence = summary.isEmpty ? "The store was reset." : "The store was reset, because \(summary)."
+        return .ended(try HistoryDesk(old, connection).ended(sentence))
+    }
+
+    /// What a migration does with the history. If it drops rows because of a changed key, the history ends, because its records
+    /// have values of these rows.
+    func carriage(
+        _ connection: Connection, _ old: PostgreSQLSchema, _ found: StoreMetadata, _ purpose: MigrationPurpose
+    ) throws(DataSourceError) -> HistoryCarriage {
+        guard found.keepsHistory else { return .none }
+        let keyed = found.identity.entitiesOfOtherKeys(in: options.identity.completed(by: found))
+        if purpose.isMigration, keyed.isEmpty { return .moved(from: old) }
+        return .ended(try HistoryDesk(old, connection).ended("Some rows of the store were reset."))
+    }
+
+    /// Makes the tables of the history of a new generation. Must run in the transaction that makes the generation.
+    func carry(
+        _ history: HistoryCarriage, _ connection: Connection, to schema: PostgreSQLSchema
+    ) throws(DataSourceError) {
+        let desk = HistoryDesk(schema, connection)
+        switch history {
+        case .none: return
+        case .ended(let ended):
+            try schema.checkHistoryNames()
+            for sql in schema.historySQL { try run(sql, connection) }
+            try desk.begin(ended.limits, ended)
+        case .moved(let old):
+            try schema.checkHistoryNames()
+            for table in [old.history, old.historyState] {
+                try run("ALTER TABLE \(table) SET SCHEMA \(schema.name.quoted)", connection)
+            }
+            try desk.record(.migration, "The store was migrated to another model.")
+        }
+    }
+}
+#endif

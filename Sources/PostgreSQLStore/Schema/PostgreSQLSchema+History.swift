@@ -1,0 +1,76 @@
+#if PostgreSQL
+internal import RowStore
+
+/// The tables of a kept history.
+///
+/// - `_history` has the records, each with a row for each of its parts. A transaction inserts its records with negative numbers,
+///   and gives them the next numbers just before its commit, while it has the feed.
+/// - `_history_state` has the limits, the ID of the history, the IDs of earlier histories of the store, the names of layouts,
+///   and the numbers of the last records that the consumers have read.
+extension PostgreSQLSchema {
+    static let history = "_history"
+    static let historyState = "_history_state"
+
+    var history: String { qualified(PostgreSQLSchema.history) }
+    var historyState: String { qualified(PostgreSQLSchema.historyState) }
+
+    var historySQL: [String] {
+        [
+            """
+            CREATE TABLE \(history) (number bigint NOT NULL, part bigint NOT NULL, start bigint NOT NULL, \
+            size bigint NOT NULL, last boolean NOT NULL, time bigint NOT NULL, kind text, source text, author text, \
+            member bigint, process bigint, program text, entities text, note text, changes bytea, PRIMARY KEY (number, part))
+            """,
+            "ALTER TABLE \(history) ALTER COLUMN changes SET STORAGE EXTERNAL",
+            "CREATE TABLE \(historyState) (name text PRIMARY KEY, number bigint, text text)",
+        ]
+    }
+
+    /// The bytes of a row of `_history` besides its changes, roughly.
+    static let historyOverhead = 160
+
+    /// The server's time in milliseconds since 1970.
+    static let historyTime = "(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::bigint"
+
+    /// The number of the newest record, and the bytes of all rows so far.
+    var historyEnd: (number: String, bytes: String) {
+        (
+            "coalesce((SELECT max(number) FROM \(history) WHERE number > 0), 0)",
+            """
+            coalesce((SELECT start + size FROM \(history) WHERE number > 0 ORDER BY number DESC, part DESC LIMIT 1), 0)
+            """
+        )
+    }
+
+    /// Records an event without values. Must run while the transaction has the feed, or the store for itself.
+    ///
+    /// - Parameters:
+    ///   - program: The program that caused the event, as SQL.
+    ///   - entities: The names of the entities, as SQL.
+    func recordingEvent(_ kind: HistoryKind, program: String, entities: String, note: String) -> String {
+        let end = historyEnd
+        return """
+            INSERT INTO \(history) VALUES (\(end.number) + 1, 0, \(end.bytes), \(PostgreSQLSchema.historyOverhead), true, \
+            \(PostgreSQLSchema.historyTime), \(kind.rawValue.quotedText), NULL, NULL, 0, 0, \(program), \(entities), \
+            \(note.quotedText), NULL)
+            """
+    }
+
+    /// Records a write of another program, in the trigger's function.
+    func recordingOutsideWrite(_ keepsHistory: Bool) -> String {
+        guard keepsHistory else { return "" }
+        return "\n" + recordingEvent(
+            .outsideWrites, program: "session_user", entities: "NEW.entity",
+            note: "Another program has written to the store.") + ";"
+    }
+
+    /// Checks that no table of the model has the same name as one of these tables.
+    func checkHistoryNames() throws(DataSourceError) {
+        let names = [PostgreSQLSchema.history, PostgreSQLSchema.historyState]
+        guard let taken = tables.compactMap({ $0?.bareName }).first(where: names.contains) else { return }
+        throw DataSourceError(
+            .unreadableModel,
+            "The model has an entity named \(taken), but a kept history needs a table with that name. Rename the entity.")
+    }
+}
+#endif

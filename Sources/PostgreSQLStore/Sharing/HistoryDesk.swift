@@ -1,0 +1,249 @@
+#if PostgreSQL
+internal import Foundation
+internal import RowStore
+
+/// Reads the records and the state of a kept history, over any connection.
+struct HistoryDesk {
+    let schema: PostgreSQLSchema
+    /// Runs a statement.
+    let rows: (String, [WireValue]) throws(DataSourceError) -> QueryResult
+
+    init(
+        _ schema: PostgreSQLSchema, _ rows: @escaping (String, [WireValue]) throws(DataSourceError) -> QueryResult
+    ) {
+        self.schema = schema
+        self.rows = rows
+    }
+
+    init(_ schema: PostgreSQLSchema, _ connection: Connection) {
+        self.init(schema) { sql, values throws(DataSourceError) in try connection.rows(sql, values) }
+    }
+
+    private static let endedLimit = 16
+    private static let pageSize = 256
+    private static let pageBytes: Int64 = 1 << 20
+
+    private var damaged: DataSourceError {
+        DataSourceError(
+            .storeCorrupt,
+            "The tables of the history in \(schema.name) differ from those that this library made. Open the store once with "
+                + "Configuration.history = .none, which drops the history, and then keep a history again.")
+    }
+
+    // MARK: State
+
+    func set(_ name: String, number: Int64? = nil, text: String? = nil) throws(DataSourceError) {
+        _ = try rows(
+            """
+            INSERT INTO \(schema.historyState) VALUES ($1, $2, $3) \
+            ON CONFLICT (name) DO UPDATE SET number = excluded.number, text = excluded.text
+            """, [WireValue(name), number.map { WireValue($0) } ?? .null, text.map { WireValue($0) } ?? .null])
+    }
+
+    private func number(_ name: String) throws(DataSourceError) -> Int64? {
+        let found = try rows("SELECT number FROM \(schema.historyState) WHERE name = $1", [WireValue(name)])
+        return found.rowCount == 0 ? nil : found.optionalInteger(0, 0)
+    }
+
+    private func text(_ name: String) throws(DataSourceError) -> String? {
+        let found = try rows("SELECT text FROM \(schema.historyState) WHERE name = $1", [WireValue(name)])
+        return found.rowCount == 0 || found.isNull(0, 0) ? nil : found.text(0, 0)
+    }
+
+    func id() throws(DataSourceError) -> String {
+        guard let id = try text("id") else { throw damaged }
+        return id
+    }
+
+    func limits() throws(DataSourceError) -> KeptHistory.Limits {
+        guard let seconds = try number("seconds"), let bytes = try number("bytes"), seconds > 0, seconds < 1 << 40,
+            bytes > 0
+        else { throw damaged }
+        return KeptHistory.Limits(seconds: seconds, bytes: bytes)
+    }
+
+    func set(_ limits: KeptHistory.Limits) throws(DataSourceError) {
+        try set("seconds", number: limits.seconds)
+        try set("bytes", number: limits.bytes)
+    }
+
+    /// The name of the state with the names of a layout.
+    static func namesKey(_ signature: UInt64) -> String { "names \(String(signature, radix: 16))" }
+
+    /// The history that a reset ends.
+    struct Ended {
+        let limits: KeptHistory.Limits
+        /// The reasons for the ends of the newest histories, by their IDs.
+        let reasons: [String: String]
+    }
+
+    /// - Parameter reason: The reason for the end, as a sentence.
+    func ended(_ reason: String) throws(DataSourceError) -> Ended {
+        var reasons = try endedReasons()
+        while reasons.count >= HistoryDesk.endedLimit, let any = reasons.keys.min() { reasons[any] = nil }
+        reasons[try id()] = reason
+        return Ended(limits: try limits(), reasons: reasons)
+    }
+
+    private func endedReasons() throws(DataSourceError) -> [String: String] {
+        let found = try rows("SELECT name, text FROM \(schema.historyState) WHERE starts_with(name, 'ended ')", [])
+        var reasons: [String: String] = [:]
+        for row in 0..<found.rowCount { reasons[String(found.text(row, 0).dropFirst(6))] = found.text(row, 1) }
+        return reasons
+    }
+
+    /// Fills empty tables.
+    func begin(_ limits: KeptHistory.Limits, _ ended: Ended?) throws(DataSourceError) {
+        try set("id", text: UUID().uuidString)
+        try set(limits)
+        for (id, reason) in ended?.reasons ?? [:] { try set("ended \(id)", text: reason) }
+        if ended != nil { try record(.reset, "The store was reset.") }
+    }
+
+    func record(_ kind: HistoryKind, _ note: String) throws(DataSourceError) {
+        _ = try rows(
+            schema.recordingEvent(kind, program: "$1::text", entities: "''", note: note),
+            [WireValue(ProcessInfo.processInfo.processName)])
+    }
+
+    // MARK: Positions
+
+    /// Checks a position.
+    ///
+    /// - Returns: The position from which to read.
+    func start(after position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {
+        let id = try id()
+        // Parts of the oldest record may already be dropped.
+        let oldest = try rows(
+            "SELECT number, part FROM \(schema.history) WHERE number > 0 ORDER BY number, part LIMIT 1", [])
+        let number = oldest.rowCount == 0 ? 1 : oldest.integer(0, 0) + (oldest.integer(0, 1) == 0 ? 0 : 1)
+        let first = HistoryPosition(historyID: id, number: number - 1)
+        guard let position else { return first }
+        guard position.historyID == id else {
+            guard let reason = try endedReasons()[position.historyID] else { throw DataSourceError.historyOfOtherStore }
+            throw DataSourceError(historyExpired: reason, start: first)
+        }
+        if position.number < first.number {
+            throw DataSourceError(
+                historyExpired: "It kept them for a time and up to a number of bytes.", start: first)
+        }
+        let found = try rows(
+            "SELECT time FROM \(schema.history) WHERE number = $1 AND part = 0", [WireValue(position.number)])
+        let isOther = position.time != 0 && found.rowCount > 0 && found.integer(0, 0) != position.time
+        if try position.number > end().number || isOther {
+            throw DataSourceError(historyExpired: "The server has lost saves.", start: first)
+        }
+        return position
+    }
+
+    /// The position after the newest record.
+    func end() throws(DataSourceError) -> HistoryPosition {
+        let found = try rows(
+            """
+            SELECT number, time FROM \(schema.history) WHERE number > 0 AND part = 0 ORDER BY number DESC LIMIT 1
+            """, [])
+        guard found.rowCount > 0 else { return HistoryPosition(historyID: try id(), number: 0) }
+        return HistoryPosition(historyID: try id(), number: found.integer(0, 0), time: found.integer(0, 1))
+    }
+
+    // MARK: Records
+
+    /// Returns the first records after a position. Must run in a transaction that sees one state.
+    func page(after position: HistoryPosition?, _ filter: HistoryFilter) throws(DataSourceError) -> HistoryPage {
+        let start = try start(after: position)
+        var page = HistoryPage(historyID: start.historyID, position: start)
+        let found = try rows(
+            """
+            SELECT number, time, kind, source, author, member, process, program, entities, note, size FROM \(schema.history) \
+            WHERE number > $1 AND part = 0 ORDER BY number LIMIT \(HistoryDesk.pageSize + 1)
+            """, [WireValue(start.number)])
+        var bytes: Int64 = 0
+        for row in 0..<found.rowCount {
+            if row == HistoryDesk.pageSize || bytes >= HistoryDesk.pageBytes {
+                page.isMore = true
+                break
+            }
+            let record = StoredRecord(found, row)
+            // A record in the middle can be missing only if another program has deleted it.
+            guard record.number == page.position.number + 1 else { throw damaged }
+            page.position = HistoryPosition(historyID: page.historyID, number: record.number, time: record.time)
+            guard filter.includes(record) else { continue }
+            page.records.append(record)
+            bytes += found.integer(row, 10)
+        }
+        try readChanges(&page.records)
+        return page
+    }
+
+    private func readChanges(_ records: inout [StoredRecord]) throws(DataSourceError) {
+        let encoding = HistoryEncoding(schema.layout)
+        var names: [UInt64: HistoryNames] = [:]
+        let wanted = records.filter { $0.note == nil }.map(\.number)
+        if wanted.isEmpty { return }
+        let found = try rows(
+            """
+            SELECT number, part, last, changes FROM \(schema.history) WHERE number = ANY($1::bigint[]) ORDER BY number, part
+            """, [WireValue(wanted)])
+        var row = 0
+        for index in records.indices where records[index].note == nil {
+            var (changes, part, isLast) = (ChangeSet(entities: []), Int64(0), false)
+            while !isLast {
+                guard row < found.rowCount, found.integer(row, 0) == records[index].number,
+                    found.integer(row, 1) == part
+                else { throw damaged }
+                let words = ChangeEncoding.words(found.bytes(row, 3))
+                let decoded = try encoding.changes(words) { signature throws(DataSourceError) in
+                    if let known = names[signature] { return known }
+                    let text = try text(HistoryDesk.namesKey(signature))
+                    names[signature] = text.flatMap { HistoryNames(text: $0) }
+                    return names[signature]
+                }
+                guard let decoded else { throw damaged }
+                changes.add(part: decoded)
+                isLast = found.isTrue(row, 2)
+                (row, part) = (row + 1, part + 1)
+            }
+            records[index].changes = changes
+        }
+    }
+
+    // MARK: Consumers
+
+    /// Changes a consumer. Must run in a transaction.
+    func change(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
+        let key = "consumer \(name)"
+        let known = try number(key)
+        switch change {
+        case .register:
+            if let known { return HistoryPosition(historyID: try id(), number: known) }
+            let start = try start(after: nil)
+            try set(key, number: start.number)
+            return start
+        case .move(let position):
+            guard let known else { throw DataSourceError(unknownConsumer: name) }
+            let id = try id()
+            guard position.historyID == id else { throw DataSourceError.historyOfOtherStore }
+            guard position.number > known else { return HistoryPosition(historyID: id, number: known) }
+            let checked = try start(after: position)
+            try set(key, number: checked.number)
+            return checked
+        case .remove:
+            _ = try rows("DELETE FROM \(schema.historyState) WHERE name = $1", [WireValue(key)])
+            return nil
+        }
+    }
+}
+
+extension StoredRecord {
+    fileprivate init(_ found: QueryResult, _ row: Int) {
+        func text(_ column: Int) -> String? { found.isNull(row, column) ? nil : found.text(row, column) }
+        let member = StoreMember(
+            number: found.integer(row, 5), processID: Int32(truncatingIfNeeded: found.integer(row, 6)),
+            name: found.text(row, 7))
+        self.init(
+            number: found.integer(row, 0), time: found.integer(row, 1), kind: HistoryKind(rawValue: found.text(row, 2)),
+            member: member, entityNames: found.text(row, 8).split(separator: "\n").map(String.init))
+        (dataSourceName, author, note) = (text(3), text(4), text(9))
+    }
+}
+#endif

@@ -1,0 +1,127 @@
+#if PostgreSQL
+internal import RowStore
+
+/// The records of a kept history that a writer makes.
+struct ServerHistory {
+    let limits: KeptHistory.Limits
+    fileprivate let encoding: HistoryEncoding
+    /// Whether the store has the names of the layout.
+    fileprivate var hasNames = false
+    /// The bytes and the records since old records were last dropped.
+    fileprivate var unchecked = (bytes: Int64(0), records: 0)
+
+    init(_ limits: KeptHistory.Limits, _ layout: ModelLayout) {
+        self.limits = limits
+        encoding = HistoryEncoding(layout)
+    }
+
+    mutating func didCommit() { hasNames = true }
+
+    /// A larger save would need too much memory for its requests.
+    fileprivate var largestSave: Int64 { min(limits.largestSave, 64 << 20) }
+    /// Old records are dropped after this part of the bytes, or this number of records, was added.
+    fileprivate static let (share, recordLimit): (Int64, Int) = (16, 64)
+    /// The largest number of rows that a transaction drops.
+    fileprivate static let rowLimit = 256
+}
+
+extension Writer {
+    /// The requests that record saves in the history, with negative numbers.
+    func recordInHistory(_ saves: [ChangeSet], from first: Int64) -> [Request] {
+        guard var history else { return [] }
+        defer { self.history = history }
+        var requests: [Request] = []
+        if !history.hasNames {
+            requests.append(
+                Request(
+                    "INSERT INTO \(schema.historyState) VALUES ($1, NULL, $2) ON CONFLICT DO NOTHING",
+                    [
+                        WireValue(HistoryDesk.namesKey(history.encoding.signature)),
+                        WireValue(history.encoding.names.text),
+                    ]))
+        }
+        var start: Int64 = 0
+        for (index, set) in saves.enumerated() {
+            record(set, number: first - Int64(index), &start, history, &requests)
+        }
+        history.unchecked.bytes += start
+        history.unchecked.records += saves.count
+        return requests
+    }
+
+    private func record(
+        _ set: ChangeSet, number: Int64, _ start: inout Int64, _ history: ServerHistory, _ requests: inout [Request]
+    ) {
+        let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
+        let entities = history.encoding.entityNames(set).joined(separator: "\n")
+        let member = membership.member
+        func text(_ text: String?) -> WireValue { text.map { WireValue($0.filter { $0 != "\0" }) } ?? .null }
+        func add(_ part: Int64, isLast: Bool, note: String?, _ words: ContiguousArray<UInt64>?, _ start: inout Int64) {
+            let bytes = words.map { words in words.withUnsafeBytes { Array($0) } }
+            let size = Int64(PostgreSQLSchema.historyOverhead + (bytes?.count ?? 0))
+            let isFirst = part == 0
+            let head = [WireValue(number), WireValue(part), WireValue(start), WireValue(size), WireValue(Int64(isLast ? 1 : 0))]
+            requests.append(
+                Request(
+                    """
+                    INSERT INTO \(schema.history) VALUES ($1, $2, $3, $4, $5::bigint = 1, \(PostgreSQLSchema.historyTime), \
+                    $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                    """,
+                    head + [
+                        text(isFirst ? facts.kind.rawValue : nil), text(isFirst ? facts.dataSourceName : nil),
+                        text(isFirst ? facts.author : nil), WireValue(member.number),
+                        WireValue(Int64(member.processID)), text(isFirst ? member.name : nil),
+                        text(isFirst ? entities : nil), text(note), WireValue(bytes: bytes),
+                    ]))
+            start += size
+        }
+        if Int64(set.byteCount) > history.largestSave {
+            return add(0, isLast: true, note: StoredRecord.tooLarge, nil, &start)
+        }
+        var part: Int64 = 0
+        // The closure does not throw.
+        try? history.encoding.forEachPart(of: set) { words, isLast in
+            add(part, isLast: isLast, note: nil, words, &start)
+            part += 1
+        }
+    }
+
+    /// The requests that give the records of a transaction their numbers, and drop old records. The transaction has the feed.
+    func placeInHistory(_ count: Int, from first: Int64) -> [Request] {
+        guard var history, count > 0 else { return [] }
+        let end = schema.historyEnd
+        var requests = [
+            Request(
+                """
+                UPDATE \(schema.history) SET number = base.number + 1 + ($2::bigint - \(schema.history).number), \
+                start = base.bytes + start FROM (SELECT \(end.number) AS number, \(end.bytes) AS bytes) base \
+                WHERE \(schema.history).number BETWEEN $2::bigint - $1::bigint + 1 AND $2::bigint
+                """, [WireValue(Int64(count)), WireValue(first)])
+        ]
+        if history.unchecked.bytes >= history.limits.bytes / ServerHistory.share
+            || history.unchecked.records >= ServerHistory.recordLimit
+        {
+            history.unchecked = (0, 0)
+            requests.append(dropping(history.limits))
+        }
+        self.history = history
+        return requests
+    }
+
+    private func dropping(_ limits: KeptHistory.Limits) -> Request {
+        let end = schema.historyEnd
+        return Request(
+            """
+            WITH oldest AS (SELECT number, part, row_number() OVER (ORDER BY number, part) AS place, \
+            number < newest.n AND (newest.bytes - start > $1::bigint OR time < \(PostgreSQLSchema.historyTime) - $2::bigint * 1000 \
+            AND number <= newest.unread) AS is_old FROM (SELECT * FROM \(schema.history) WHERE number > 0 \
+            ORDER BY number, part LIMIT \(ServerHistory.rowLimit)) h, \
+            (SELECT \(end.number) AS n, \(end.bytes) AS bytes, coalesce((SELECT min(number) FROM \(schema.historyState) \
+            WHERE starts_with(name, 'consumer ')), \(Int64.max)) AS unread) newest), \
+            stop AS (SELECT coalesce(min(place), \(ServerHistory.rowLimit + 1)) AS place FROM oldest WHERE NOT is_old) \
+            DELETE FROM \(schema.history) old USING oldest, stop WHERE oldest.place < stop.place \
+            AND old.number = oldest.number AND old.part = oldest.part
+            """, [WireValue(limits.bytes), WireValue(limits.seconds)])
+    }
+}
+#endif

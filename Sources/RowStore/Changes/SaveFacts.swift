@@ -1,0 +1,44 @@
+/// What has made the changes of a record in the kept history. A release may add new kinds, so a switch over kinds needs a
+/// default branch.
+public struct HistoryKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: String
+
+    /// The kind with the given raw value, for example from a log.
+    ///
+    /// ```swift
+    /// let kind = HistoryKind(rawValue: "incoming")
+    /// ```
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    public var description: String { rawValue }
+
+    /// Values were added, synced or deleted: `add`, `sync` and `delete` of a data source.
+    public static let incoming = HistoryKind(rawValue: "incoming")
+    /// Objects were edited: `perform`, `update(_:where:set:)`, `delete(_:where:)` and drafts.
+    public static let local = HistoryKind(rawValue: "local")
+    /// A graph was imported.
+    public static let imported = HistoryKind(rawValue: "imported")
+    /// The store was emptied, wholly or for one data source. The history begins with this record.
+    public static let reset = HistoryKind(rawValue: "reset")
+    /// The store was migrated to another model. The record has no values.
+    public static let migration = HistoryKind(rawValue: "migration")
+    /// A program that is not a container of the store has written to it. The record has no values.
+    public static let outsideWrites = HistoryKind(rawValue: "outsideWrites")
+}
+
+/// What the kept history records of a save besides its rows.
+package final class SaveFacts: Sendable {
+    package let kind: HistoryKind
+    /// The class name of the data source that made the save; nil for none.
+    package let dataSourceName: String?
+    /// The author that the app gave; nil for none.
+    package let author: String?
+
+    package init(_ kind: HistoryKind, dataSourceName: String?, author: String?) {
+        self.kind = kind
+        self.dataSourceName = dataSourceName
+        self.author = author
+    }
+}

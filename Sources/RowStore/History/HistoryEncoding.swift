@@ -1,0 +1,160 @@
+internal import ManagedModel
+
+/// Encodes the changes of saves for the kept history, in parts.
+///
+/// The words are those of the feed of a shared store. They have numbers instead of names, so a store also keeps the names of
+/// each layout that it has records of: ``HistoryNames``. Of an update, the old row and the changed new values are encoded.
+package struct HistoryEncoding: Sendable {
+    private let layout: ModelLayout
+    private let encoding: ChangeEncoding
+
+    /// The largest number of rows in a part, and of bytes. A single row may be larger.
+    package static let rowLimit = 512
+    package static let byteLimit = 256 << 10
+
+    package init(_ layout: ModelLayout) {
+        self.layout = layout
+        encoding = ChangeEncoding(layout)
+    }
+
+    /// Stands for the names and the order of all entities and columns.
+    package var signature: UInt64 { encoding.signature }
+    package var names: HistoryNames { HistoryNames(layout) }
+
+    /// Returns the names of the entities that a save changes. For links, the name of the relationship.
+    package func entityNames(_ changes: ChangeSet) -> [String] {
+        changes.entities.map { layout.entities[$0.entity].historyName }
+    }
+
+    /// Passes the parts of the changes to a closure, in their order.
+    ///
+    /// - Parameter body: Gets the words of a part, and whether it is the last one.
+    package func forEachPart(
+        of changes: ChangeSet,
+        _ body: (_ words: ContiguousArray<UInt64>, _ isLast: Bool) throws(DataSourceError) -> Void
+    ) throws(DataSourceError) {
+        var part = PartBuilder(layout)
+        for entity in changes.entities {
+            for row in entity.inserted {
+                if part.isFull { try body(encoding.allWords(part.take()), false) }
+                part.add(inserted: row, entity.entity)
+            }
+            for row in entity.updated {
+                if part.isFull { try body(encoding.allWords(part.take()), false) }
+                part.add(updated: row, entity.entity)
+            }
+            for row in entity.deleted {
+                if part.isFull { try body(encoding.allWords(part.take()), false) }
+                part.add(deleted: row, entity.entity)
+            }
+        }
+        try body(encoding.allWords(part.take()), true)
+    }
+
+    /// Decodes a part.
+    ///
+    /// - Parameter names: Returns the names of the layout with a signature.
+    /// - Returns: The changes in the layout of this model; nil if the words are damaged.
+    package func changes(
+        _ words: ContiguousArray<UInt64>, _ names: (UInt64) throws(DataSourceError) -> HistoryNames?
+    ) throws(DataSourceError) -> ChangeSet? {
+        guard let first = words.first else { return nil }
+        if first == signature { return words.withUnsafeBufferPointer(encoding.changes)?.withCompleteUpdates(layout) }
+        guard let names = try names(first) else { return nil }
+        return words.withUnsafeBufferPointer { ChangeEncoding.changes($0, names.shapes) }
+            .map { names.translate($0, to: layout).withCompleteUpdates(layout) }
+    }
+}
+
+/// Collects the rows of one part.
+private struct PartBuilder {
+    private let layout: ModelLayout
+    private var entities: [EntityChanges] = []
+    private var rowCount = 0
+    private var byteCount = 0
+
+    init(_ layout: ModelLayout) {
+        self.layout = layout
+    }
+
+    var isFull: Bool { rowCount >= HistoryEncoding.rowLimit || byteCount >= HistoryEncoding.byteLimit }
+
+    mutating func take() -> ChangeSet {
+        defer { (entities, rowCount, byteCount) = ([], 0, 0) }
+        return ChangeSet(entities: entities)
+    }
+
+    mutating func add(inserted row: StoredRow, _ entity: Int) {
+        let index = count(row.row.byteCount, entity)
+        entities[index].inserted.append(row)
+    }
+
+    mutating func add(deleted row: StoredRow, _ entity: Int) {
+        let index = count(row.row.byteCount, entity)
+        entities[index].deleted.append(row)
+    }
+
+    mutating func add(updated row: UpdatedRow, _ entity: Int) {
+        let layout = layout.entities[entity]
+        let changed = layout.storedColumns.filter(row.columns.contains)
+        // Transient attributes are not in the store.
+        if changed.isEmpty { return }
+        var previous = row.previous
+        for column in layout.deferredColumns where !row.columns.contains(column) {
+            if previous.isDeferred(column) || previous.blobByteCount(column) > RowSnapshot.longestInlineValue {
+                previous.setNull(column)
+            }
+        }
+        let new = row.row.keeping(changed, layout)
+        let index = count(new.byteCount + previous.byteCount, entity)
+        entities[index].updated.append(
+            UpdatedRow(key: row.key, row: new, previous: previous, columns: row.columns))
+    }
+
+    /// Counts a row.
+    ///
+    /// - Returns: The index of the row's entity in `entities`.
+    private mutating func count(_ bytes: Int, _ entity: Int) -> Int {
+        rowCount += 1
+        byteCount += bytes
+        if entities.last?.entity != entity { entities.append(EntityChanges(entity: entity)) }
+        return entities.count - 1
+    }
+}
+
+extension ChangeSet {
+    /// Returns the changes with complete new rows: the recorded new rows have only the changed values.
+    fileprivate func withCompleteUpdates(_ layout: ModelLayout) -> ChangeSet {
+        var changes = self
+        for index in entities.indices where !entities[index].updated.isEmpty {
+            let columns = layout.entities[entities[index].entity].storages
+            changes.entities[index].updated = entities[index].updated.map { update in
+                var row = update.previous
+                for column in columns.indices where update.columns.contains(column) {
+                    row.setValue(update.row.value(column, columns[column]), column)
+                }
+                return UpdatedRow(key: update.key, row: row, previous: update.previous, columns: update.columns)
+            }
+        }
+        return changes
+    }
+
+    /// Adds the changes of the next part of the same record.
+    package mutating func add(part: ChangeSet) {
+        for changes in part.entities {
+            guard entities.last?.entity == changes.entity else {
+                entities.append(changes)
+                continue
+            }
+            let last = entities.count - 1
+            entities[last].inserted += changes.inserted
+            entities[last].updated += changes.updated
+            entities[last].deleted += changes.deleted
+        }
+    }
+}
+
+extension EntityLayout {
+    /// The name of the entity in records of the history. For links, the name of the relationship, as `ContactEntity.groups`.
+    package var historyName: String { links.map { "\($0.entity).\($0.name)" } ?? name }
+}

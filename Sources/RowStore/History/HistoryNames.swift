@@ -1,0 +1,125 @@
+internal import Foundation
+
+/// The names of the entities and columns of a layout. With the names, records can be read after the model has changed.
+package struct HistoryNames: Sendable, Codable, Equatable {
+    fileprivate struct Entity: Sendable, Codable, Equatable {
+        var name: String
+        var columns: [Column]
+    }
+
+    fileprivate struct Column: Sendable, Codable, Equatable {
+        var name: String
+        var storage: UInt8
+    }
+
+    fileprivate var entities: [Entity]
+
+    package init(_ layout: ModelLayout) {
+        entities = layout.entities.map { entity in
+            Entity(
+                name: entity.historyName,
+                columns: entity.columns.map { Column(name: $0.name, storage: $0.storage.rawValue) })
+        }
+    }
+
+    /// Decodes ``text``. Returns nil if the text is damaged.
+    package init?(text: String) {
+        guard let names = try? JSONDecoder().decode(HistoryNames.self, from: Data(text.utf8)),
+            names.entities.allSatisfy({ $0.columns.allSatisfy { ColumnStorage(rawValue: $0.storage) != nil } })
+        else { return nil }
+        self = names
+    }
+
+    /// The names as JSON.
+    package var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+
+    /// The shapes of the rows.
+    var shapes: [RowShape] {
+        entities.map { entity in
+            RowShape(storages: ContiguousArray(entity.columns.map { ColumnStorage(rawValue: $0.storage) ?? .blob }))
+        }
+    }
+
+    /// Returns changes of the named layout as changes of another layout. Entities and columns that the other layout does not
+    /// have are left out, and so are values of another type.
+    func translate(_ changes: ChangeSet, to layout: ModelLayout) -> ChangeSet {
+        let targets = Dictionary(layout.entities.map { ($0.historyName, $0) }) { first, _ in first }
+        var translated = ChangeSet(entities: [])
+        for old in changes.entities {
+            guard let target = targets[entities[old.entity].name] else { continue }
+            let map = ColumnMap(from: entities[old.entity], to: target) { number in
+                guard number >= 0, number < Int64(entities.count) else { return nil }
+                return targets[entities[Int(number)].name].map { Int64($0.index) }
+            }
+            var new = EntityChanges(entity: target.index)
+            new.inserted = old.inserted.map { StoredRow(key: $0.key, row: map.row($0.row)) }
+            new.deleted = old.deleted.map { StoredRow(key: $0.key, row: map.row($0.row)) }
+            new.updated = old.updated.compactMap(map.update)
+            if !new.isEmpty { translated.add(part: ChangeSet(entities: [new])) }
+        }
+        return translated
+    }
+}
+
+/// The columns of an entity in another layout.
+private struct ColumnMap {
+    /// The old and the new index of each column that both layouts have, and its storage.
+    private var pairs: [(old: Int, new: Int, storage: ColumnStorage)] = []
+    /// The new columns with numbers of entities.
+    private let entityColumns: Set<Int>
+    private let columnCount: Int
+    private let entityNumber: (Int64) -> Int64?
+
+    init(
+        from old: HistoryNames.Entity, to target: EntityLayout, _ entityNumber: @escaping (Int64) -> Int64?
+    ) {
+        self.entityNumber = entityNumber
+        columnCount = target.columns.count
+        let known = Dictionary(old.columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        for (index, column) in target.columns.enumerated() where column.isStored {
+            guard let found = known[column.name], old.columns[found].storage == column.storage.rawValue else {
+                continue
+            }
+            pairs.append((found, index, column.storage))
+        }
+        entityColumns = target.entityNumberColumns
+    }
+
+    func row(_ old: RowSnapshot) -> RowSnapshot {
+        var row = RowSnapshot(columnCount: columnCount)
+        for pair in pairs {
+            var value = old.value(pair.old, pair.storage)
+            if entityColumns.contains(pair.new), case .integer(let number) = value {
+                value = entityNumber(number).map { .integer($0) } ?? .null
+            }
+            row.setValue(value, pair.new)
+        }
+        return row
+    }
+
+    /// Returns nil if the update changes no column that the new layout has.
+    func update(_ old: UpdatedRow) -> UpdatedRow? {
+        var columns = ColumnSet()
+        for pair in pairs where old.columns.contains(pair.old) { columns.insert(pair.new) }
+        if columns.isEmpty { return nil }
+        return UpdatedRow(key: old.key, row: row(old.row), previous: row(old.previous), columns: columns)
+    }
+}
+
+extension EntityLayout {
+    /// The columns whose values are indexes of entities.
+    fileprivate var entityNumberColumns: Set<Int> {
+        if links != nil {
+            let pairs = pairColumns(isReversed: false)
+            return Set([pairs.own.entity, pairs.other.entity].compactMap(\.self))
+        }
+        return Set(
+            relationships.compactMap { relationship in
+                if case .column(let link) = relationship.storage { link.entity } else { nil }
+            })
+    }
+}

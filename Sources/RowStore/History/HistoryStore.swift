@@ -1,0 +1,110 @@
+/// A record of the kept history, as a store returns it.
+package struct StoredRecord: Sendable {
+    package var number: Int64
+    /// The time of the save, in milliseconds since 1970.
+    package var time: Int64
+    package var kind: HistoryKind
+    package var dataSourceName: String?
+    package var author: String?
+    /// The container that made the save.
+    package var member: StoreMember
+    /// The names of the changed entities; empty if they are not known.
+    package var entityNames: [String]
+    /// Why there are no values, or what was reset or migrated; nil for a save with values.
+    package var note: String?
+    /// The rows, in the present model. Nil if the record has no values.
+    package var changes: ChangeSet?
+
+    package init(number: Int64, time: Int64, kind: HistoryKind, member: StoreMember, entityNames: [String]) {
+        self.number = number
+        self.time = time
+        self.kind = kind
+        self.member = member
+        self.entityNames = entityNames
+    }
+
+    package static let tooLarge = "The save is too large for the history."
+}
+
+/// Some records of a history, the oldest first.
+package struct HistoryPage: Sendable {
+    package var historyID: String
+    package var records: [StoredRecord] = []
+    /// The position after the last record that was looked at, even if the filter leaves it out.
+    package var position: HistoryPosition
+    /// Whether there are more records.
+    package var isMore = false
+
+    package init(historyID: String, position: HistoryPosition) {
+        self.historyID = historyID
+        self.position = position
+    }
+}
+
+/// A store that can keep a history.
+package protocol HistoryStore: PersistentStore {
+    /// Whether the store keeps a history. The value does not change while the store is open.
+    var keepsHistory: Bool { get }
+
+    /// Returns the first records after a position.
+    ///
+    /// - Parameters:
+    ///   - position: The position; nil to begin with the oldest record.
+    ///   - filter: The records to return.
+    /// - Throws: `historyNotKept`, `historyExpired`, `historyOfOtherStore`; errors of the store.
+    func readHistory(
+        after position: HistoryPosition?, _ filter: HistoryFilter
+    ) throws(DataSourceError) -> HistoryPage
+
+    /// The position after the newest record.
+    ///
+    /// - Throws: `historyNotKept`; errors of the store.
+    func historyEnd() throws(DataSourceError) -> HistoryPosition
+
+    /// Changes the registered consumers.
+    ///
+    /// - Returns: The position of the consumer after the change; nil after a removal.
+    /// - Throws: `historyNotKept`, `historyOfOtherStore`; errors of the store.
+    func changeConsumer(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition?
+}
+
+/// A change of a consumer of a history.
+package enum ConsumerChange: Sendable {
+    /// Registers the consumer, if it is not registered.
+    case register
+    /// Moves the consumer forward. Does nothing if it is already there or further on.
+    case move(HistoryPosition)
+    case remove
+}
+
+extension DataSourceError {
+    package static let historyNotKept = DataSourceError(
+        .historyNotKept,
+        "The store keeps no history. Open it with Configuration.history = .kept(for:upTo:), from then on saves are recorded.")
+
+    /// - Parameter store: The kind of store, as the subject of a sentence.
+    package init(noHistoryIn store: String) {
+        self.init(
+            .historyNotKept,
+            "\(store) cannot keep a history. Open the store without Configuration.history, or use a store in an SQLite file.")
+    }
+
+    package init(historyExpired reason: String, start: HistoryPosition) {
+        self.init(
+            .historyExpired,
+            "The history no longer has all records after the position: \(reason) Read all objects, then go on at historyStart."
+        )
+        historyStart = start
+    }
+
+    package static let historyOfOtherStore = DataSourceError(
+        .historyOfOtherStore,
+        "The position belongs to another store, or to a history that was switched off since. Read all objects, then read the history from its start."
+    )
+
+    package init(unknownConsumer name: String) {
+        self.init(
+            .historyNotKept,
+            "The history has no consumer named \(name): it was removed, or the store was reset. Register the consumer again.")
+    }
+}

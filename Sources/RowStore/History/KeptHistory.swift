@@ -1,0 +1,101 @@
+/// Whether a store keeps a history of its saves, and how much of it: the value of `Configuration.history`.
+///
+/// ```swift
+/// configuration.history = .kept(for: .seconds(7 * 86_400), upTo: 64 << 20)
+/// ```
+///
+/// A store remembers whether it keeps a history. All containers and processes that open the store then record their saves.
+public struct KeptHistory: Sendable, Hashable {
+    package enum Choice: Sendable, Hashable {
+        case unchanged, none
+        case kept(Limits)
+    }
+
+    /// How long and how much a history is kept.
+    package struct Limits: Sendable, Hashable {
+        package var seconds: Int64
+        package var bytes: Int64
+
+        package init(seconds: Int64, bytes: Int64) {
+            self.seconds = seconds
+            self.bytes = bytes
+        }
+
+        /// The largest save whose values are recorded, in bytes of its rows. One large save must not drop all records before
+        /// it.
+        package var largestSave: Int64 { min(bytes / 2, 512 << 20) }
+
+        /// The smallest number of bytes.
+        package static let leastBytes = 64 << 10
+    }
+
+    package let choice: Choice
+
+    /// The store keeps its history if it has one. A new store keeps none. This is the default.
+    public static let unchanged = KeptHistory(choice: .unchanged)
+
+    /// The store keeps no history. The records of a history that the store has are dropped.
+    public static let none = KeptHistory(choice: .none)
+
+    /// The store keeps its saves for some time, and up to a number of bytes.
+    ///
+    /// ```swift
+    /// let history = KeptHistory.kept(for: .seconds(86_400), upTo: 16 << 20)
+    /// ```
+    ///
+    /// Records that are older than the time are dropped, unless a registered consumer has not read them yet. The oldest
+    /// records are also dropped when there are more bytes. Both are checked when something is saved, and a save drops only a
+    /// few records. So the history may exceed its limits for a while.
+    ///
+    /// - Parameters:
+    ///   - time: How long a record is kept; at least a second.
+    ///   - bytes: The most bytes of records; at least 64 KiB.
+    public static func kept(for time: Duration, upTo bytes: Int) -> KeptHistory {
+        KeptHistory(
+            choice: .kept(
+                Limits(
+                    seconds: max(1, time.components.seconds), bytes: Int64(max(Limits.leastBytes, bytes)))))
+    }
+}
+
+/// The records that a reader of the kept history gets. Each part that is set leaves out records.
+///
+/// ```swift
+/// var filter = HistoryFilter()
+/// filter.kinds = [.local]
+/// filter.entityNames = ["ContactEntity"]
+/// ```
+public struct HistoryFilter: Sendable, Hashable {
+    /// The authors; nil for all. An empty string stands for saves without an author.
+    public var authors: Set<String>?
+    /// The class names of the data sources; nil for all. An empty string stands for records without a data source.
+    public var dataSourceNames: Set<String>?
+    /// The kinds; nil for all.
+    public var kinds: Set<HistoryKind>?
+    /// The entities, at least one of which the record changes; nil for all. The entities of a migration or of writes of other
+    /// programs are not known, so these records are always included.
+    public var entityNames: Set<String>?
+
+    /// Makes a filter. Without arguments, the filter includes all records.
+    ///
+    /// ```swift
+    /// let filter = HistoryFilter(authors: ["importer"])
+    /// ```
+    public init(
+        authors: Set<String>? = nil, dataSourceNames: Set<String>? = nil, kinds: Set<HistoryKind>? = nil,
+        entityNames: Set<String>? = nil
+    ) {
+        self.authors = authors
+        self.dataSourceNames = dataSourceNames
+        self.kinds = kinds
+        self.entityNames = entityNames
+    }
+
+    package func includes(_ record: StoredRecord) -> Bool {
+        if let authors, !authors.contains(record.author ?? "") { return false }
+        if let dataSourceNames, !dataSourceNames.contains(record.dataSourceName ?? "") { return false }
+        if let kinds, !kinds.contains(record.kind) { return false }
+        if let entityNames, !record.entityNames.isEmpty { return !entityNames.isDisjoint(with: record.entityNames) }
+        return true
+    }
+}

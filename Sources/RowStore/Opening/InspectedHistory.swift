@@ -1,0 +1,25 @@
+/// What an inspection shows of the kept history of a store.
+package struct InspectedHistory: Sendable {
+    package let limits: KeptHistory.Limits
+    /// The numbers of the oldest and the newest record. If there are no records, the newest number is smaller.
+    package let numbers: (oldest: Int64, newest: Int64)
+    package let byteCount: Int64
+    /// The consumers, with the numbers of the last records that they have read.
+    package let consumers: [(name: String, number: Int64)]
+    /// The newest records, the oldest first.
+    package let records: [StoredRecord]
+    /// The layout of the records' rows; nil if the rows cannot be decoded.
+    package let layout: ModelLayout?
+
+    package init(
+        limits: KeptHistory.Limits, numbers: (oldest: Int64, newest: Int64), byteCount: Int64,
+        consumers: [(name: String, number: Int64)], records: [StoredRecord], layout: ModelLayout?
+    ) {
+        self.limits = limits
+        self.numbers = numbers
+        self.byteCount = byteCount
+        self.consumers = consumers
+        self.records = records
+        self.layout = layout
+    }
+}

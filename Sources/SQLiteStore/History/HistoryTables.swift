@@ -1,0 +1,163 @@
+internal import CSQLite
+internal import Foundation
+internal import RowStore
+
+/// The tables of a kept history. They are additional to the tables of the model.
+///
+/// - `_history` has the records. A record has a row for each of its parts; only the first row has the facts of the record. The
+///   key of a row is the number of the record, followed by 20 bits for the number of the part. `start` is the number of bytes of
+///   all rows before the row, so no other row counts the bytes.
+/// - `_history_state` has the limits, the ID of the history, the IDs of earlier histories of the store, the names of layouts,
+///   and the positions of consumers.
+enum HistoryTables {
+    static let names = ["_history", "_history_state"]
+
+    private static let createSQL = [
+        """
+        CREATE TABLE "_history" ("key" INTEGER PRIMARY KEY, "start" INTEGER NOT NULL, "size" INTEGER NOT NULL, \
+        "last" INTEGER NOT NULL, "time" INTEGER NOT NULL, "kind" TEXT, "source" TEXT, "author" TEXT, "member" INTEGER, \
+        "process" INTEGER, "program" TEXT, "entities" TEXT, "note" TEXT, "changes" BLOB)
+        """,
+        "CREATE TABLE \"_history_state\" (\"name\" TEXT PRIMARY KEY, \"value\") WITHOUT ROWID",
+    ]
+
+    static let partBits: Int64 = 20
+    /// The numbers of records. The upper bound is never reached.
+    static let numbers: Range<Int64> = 0..<1 << 40
+
+    static let setSQL = "INSERT OR REPLACE INTO \"_history_state\" VALUES (?1, ?2)"
+
+    /// The number of IDs of earlier histories that are kept.
+    private static let endedLimit = 16
+
+    // MARK: Opening
+
+    /// Makes the history of a store as an option asks for it.
+    ///
+    /// - Parameters:
+    ///   - metadata: The store's metadata.
+    ///   - ended: The history of the store that this store has replaced; nil for none.
+    /// - Returns: Whether the store keeps a history now.
+    static func settle(
+        _ connection: Connection, _ wanted: KeptHistory, _ metadata: StoreMetadata, _ ended: EndedHistory? = nil
+    ) throws(DataSourceError) -> Bool {
+        switch wanted.choice {
+        case .unchanged:
+            if let ended { try begin(connection, ended.limits, metadata, ended) }
+            return ended != nil || metadata.keepsHistory
+        case .none:
+            guard metadata.keepsHistory else { return false }
+            for name in names { try connection.run("DROP TABLE IF EXISTS \(name.quoted)") }
+            try setFormat(connection, metadata, false)
+            return false
+        case .kept(let limits):
+            if metadata.keepsHistory { try set(limits, connection) } else { try begin(connection, limits, metadata, ended) }
+            return true
+        }
+    }
+
+    private static func begin(
+        _ connection: Connection, _ limits: KeptHistory.Limits, _ metadata: StoreMetadata, _ ended: EndedHistory?
+    ) throws(DataSourceError) {
+        for sql in createSQL { try connection.run(sql) }
+        try set("id", .text(UUID().uuidString), connection)
+        try set(limits, connection)
+        for (id, reason) in ended?.reasons ?? [:] { try set("ended \(id)", .text(reason), connection) }
+        try setFormat(connection, metadata, true)
+    }
+
+    private static func set(_ limits: KeptHistory.Limits, _ connection: Connection) throws(DataSourceError) {
+        try set("seconds", .integer(limits.seconds), connection)
+        try set("bytes", .integer(limits.bytes), connection)
+    }
+
+    private static func setFormat(
+        _ connection: Connection, _ metadata: StoreMetadata, _ keepsHistory: Bool
+    ) throws(DataSourceError) {
+        var metadata = metadata
+        metadata.keepsHistory = keepsHistory
+        _ = try connection.values(
+            "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'format'", [.integer(metadata.storedFormat)])
+    }
+
+    /// Checks that no table of the model has the same name as one of these tables.
+    static func check(_ schema: StoreSchema) throws(DataSourceError) {
+        let taken = schema.namedSQL.map { $0.name.lowercased() }.first(where: names.contains)
+        guard let taken else { return }
+        throw DataSourceError(
+            .unreadableModel,
+            "The model has an entity named \(taken), but a kept history needs a table with that name. Rename the entity.")
+    }
+
+    // MARK: State
+
+    static func set(_ name: String, _ value: RowValue, _ connection: Connection) throws(DataSourceError) {
+        _ = try connection.values(setSQL, [.text(name), value])
+    }
+
+    static func value(_ name: String, _ connection: Connection) throws(DataSourceError) -> RowValue? {
+        try connection.values("SELECT \"value\" FROM \"_history_state\" WHERE \"name\" = ?1", [.text(name)]).first?.first
+    }
+
+    static func damaged(_ connection: Connection) -> DataSourceError {
+        DataSourceError(
+            .storeCorrupt,
+            "The tables of the history in \(connection.path) differ from those that this library made. Open the store once with "
+                + "Configuration.history = .none, which drops the history, and then keep a history again.")
+    }
+
+    static func id(_ connection: Connection) throws(DataSourceError) -> String {
+        guard case .text(let id)? = try value("id", connection) else { throw damaged(connection) }
+        return id
+    }
+
+    static func limits(_ connection: Connection) throws(DataSourceError) -> KeptHistory.Limits {
+        guard case .integer(let seconds)? = try value("seconds", connection),
+            case .integer(let bytes)? = try value("bytes", connection), seconds > 0, seconds < 1 << 40, bytes > 0
+        else { throw damaged(connection) }
+        return KeptHistory.Limits(seconds: seconds, bytes: bytes)
+    }
+
+    /// The reasons for which earlier histories of the store ended, by their IDs.
+    static func ended(_ connection: Connection) throws(DataSourceError) -> [String: String] {
+        let rows = try connection.values(
+            "SELECT \"name\", \"value\" FROM \"_history_state\" WHERE \"name\" >= 'ended ' AND \"name\" < 'ended!'")
+        var reasons: [String: String] = [:]
+        for row in rows {
+            if case .text(let name) = row[0], case .text(let reason) = row[1] {
+                reasons[String(name.dropFirst("ended ".count))] = reason
+            }
+        }
+        return reasons
+    }
+
+    // MARK: The end
+
+    /// Drops all records and consumers, and gives the history a new ID. The limits stay. Used for a reset that keeps the file.
+    ///
+    /// - Parameter reason: The reason, as a sentence.
+    static func end(_ connection: Connection, reason: String) throws(DataSourceError) {
+        let ended = try EndedHistory(connection, reason: reason)
+        for name in names { try connection.run("DELETE FROM \(name.quoted)") }
+        try set("id", .text(UUID().uuidString), connection)
+        try set(ended.limits, connection)
+        for (id, reason) in ended.reasons { try set("ended \(id)", .text(reason), connection) }
+    }
+
+    /// The history that a reset ends.
+    struct EndedHistory: Sendable {
+        let limits: KeptHistory.Limits
+        /// The reasons for the ends of the newest histories, by their IDs.
+        let reasons: [String: String]
+
+        /// - Parameter reason: The reason, as a sentence.
+        init(_ connection: Connection, reason: String) throws(DataSourceError) {
+            limits = try HistoryTables.limits(connection)
+            var reasons = try HistoryTables.ended(connection)
+            // No order of the ends is known, so any may be forgotten.
+            while reasons.count >= HistoryTables.endedLimit, let any = reasons.keys.min() { reasons[any] = nil }
+            reasons[try HistoryTables.id(connection)] = reason
+            self.reasons = reasons
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import CSQLite
+internal import RowStore
+
+/// Decides which records a transaction drops. A transaction drops a few records, so that no save waits long.
+struct HistoryTrimming {
+    /// The largest number of rows that a transaction drops, and of their bytes. A transaction that adds more bytes drops up to
+    /// twice as many bytes as it adds.
+    private static let rowLimit = 64
+    private static let byteLimit: Int64 = 2 << 20
+    /// The records are checked after this part of the byte limit was added, or this part of the time has passed.
+    private static let share: Int64 = 16
+    private static let longestPause: Int64 = 60_000
+
+    /// The bytes since the last check, and in the current transaction.
+    private var unchecked: Int64 = 0
+    private var added: Int64 = 0
+    private var lastCheck: Int64 = 0
+    /// Whether the last check left records to drop.
+    private var isBehind = false
+
+    mutating func begin() { added = 0 }
+
+    mutating func record(_ bytes: Int64) {
+        unchecked += bytes
+        added += bytes
+    }
+
+    mutating func trim(
+        _ connection: Connection, _ limits: KeptHistory.Limits, end: HistoryWriter.Place
+    ) throws(DataSourceError) {
+        guard added > 0 else { return }
+        let now = HistoryWriter.now
+        let pause = min(limits.seconds * 1000 / HistoryTrimming.share, HistoryTrimming.longestPause)
+        guard isBehind || unchecked >= limits.bytes / HistoryTrimming.share || abs(now - lastCheck) >= pause else {
+            return
+        }
+        (unchecked, lastCheck) = (0, now)
+        let rows = try connection.values(
+            """
+            SELECT "key", "start", "size", "time" FROM "_history" WHERE "key" < ?1 \
+            ORDER BY "key" LIMIT \(HistoryTrimming.rowLimit + 1)
+            """, [.integer(end.number << HistoryTables.partBits)])
+        let old = HistoryTables.Oldness(
+            bytes: limits.bytes, end: end.end, before: now - limits.seconds * 1000,
+            unread: try HistoryTables.oldestUnread(connection))
+        var (dropped, bytes): (Int64?, Int64) = (nil, 0)
+        isBehind = false
+        for (index, row) in rows.enumerated() {
+            guard case .integer(let key) = row[0], case .integer(let start) = row[1], case .integer(let size) = row[2],
+                case .integer(let time) = row[3]
+            else { throw HistoryTables.damaged(connection) }
+            guard old.includes(key, start: start, time: time) else { break }
+            let (sum, isOverflow) = bytes.addingReportingOverflow(size)
+            bytes = isOverflow ? .max : sum
+            if index == HistoryTrimming.rowLimit
+                || index > 0 && bytes > max(HistoryTrimming.byteLimit, added &* 2)
+            {
+                isBehind = true
+                break
+            }
+            dropped = key
+        }
+        guard let dropped else { return }
+        _ = try connection.values("DELETE FROM \"_history\" WHERE \"key\" <= ?1", [.integer(dropped)])
+    }
+}
+
+extension HistoryTables {
+    /// Tells which rows are too old.
+    struct Oldness {
+        /// The most bytes.
+        let bytes: Int64
+        /// The bytes of all rows so far, dropped rows included.
+        let end: Int64
+        /// The time before which rows are too old, in milliseconds since 1970.
+        let before: Int64
+        /// The number of the oldest record that a consumer has not read; nil for none.
+        let unread: Int64?
+
+        func includes(_ key: Int64, start: Int64, time: Int64) -> Bool {
+            let (kept, isOverflow) = end.subtractingReportingOverflow(start)
+            if isOverflow || kept > bytes { return true }
+            guard time < before else { return false }
+            return unread.map { key >> HistoryTables.partBits < $0 } ?? true
+        }
+    }
+
+    /// The number of the oldest record that a registered consumer has not read; nil without consumers.
+    static func oldestUnread(_ connection: Connection) throws(DataSourceError) -> Int64? {
+        let found = try connection.values(
+            "SELECT min(\"value\") FROM \"_history_state\" WHERE \"name\" >= 'consumer ' AND \"name\" < 'consumer!'")
+        guard case .integer(let number)? = found.first?.first, number < Int64.max else { return nil }
+        return number + 1
+    }
+}

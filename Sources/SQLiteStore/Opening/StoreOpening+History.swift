@@ -1,0 +1,60 @@
+internal import RowStore
+
+/// Switching a kept history on and off.
+extension StoreOpening {
+    /// Makes the history of an existing store as the options ask for it.
+    func settleHistory(_ result: Result) throws(DataSourceError) -> Result {
+        var metadata = result.metadata
+        if options.history == .unchanged { return result }
+        metadata.keepsHistory = try result.connection.transaction { () throws(DataSourceError) in
+            try settleHistory(result.connection, result.metadata)
+        }
+        return Result(connection: result.connection, metadata: metadata, startup: result.startup)
+    }
+
+    /// Must run in a transaction.
+    ///
+    /// - Returns: Whether the store keeps a history.
+    func settleHistory(_ connection: Connection, _ metadata: StoreMetadata) throws(DataSourceError) -> Bool {
+        let keeps = try HistoryTables.settle(connection, options.history, metadata, ended)
+        if keeps { try HistoryTables.check(schema) }
+        if keeps, ended != nil { try HistoryWriter.note(.reset, StoreOpening.resetNote, connection, schema.layout) }
+        return keeps
+    }
+
+    /// The history of a store that will be replaced; nil if the store keeps none, or if its history cannot be read.
+    func endedHistory(
+        _ connection: Connection, _ reason: StoreStartup.Reason
+    ) throws(DataSourceError) -> HistoryTables.EndedHistory? {
+        do throws(DataSourceError) {
+            guard StoreMetadata.metadata(in: try StoreProbe(connection).found())?.keepsHistory == true else { return nil }
+            return try HistoryTables.EndedHistory(connection, reason: StoreOpening.sentence(reason))
+        } catch  where error.code == .storeCorrupt {
+            return nil
+        }
+    }
+
+    static let resetNote = "The store was reset."
+
+    private static func sentence(_ reason: StoreStartup.Reason) -> String {
+        let summary = reason.summary
+        return summary.isEmpty ? resetNote : "The store was reset, because \(summary)."
+    }
+
+    /// Checks that a store that other members have open keeps a history if the options ask for one.
+    ///
+    /// - Throws: `storeInUse`, with the names of the other members, if the store would have to be changed.
+    func requireSameHistory(
+        _ metadata: StoreMetadata, _ others: () throws(DataSourceError) -> [StoreMember]
+    ) throws(DataSourceError) {
+        let isSame =
+            switch options.history.choice {
+            case .unchanged: true
+            case .none: !metadata.keepsHistory
+            case .kept: metadata.keepsHistory
+            }
+        if isSame { return }
+        let change = metadata.keepsHistory ? "opened without its history" : "opened with a history"
+        throw DataSourceError(files.main, openIn: try others(), cannotBe: change)
+    }
+}

@@ -1,0 +1,181 @@
+import CoreDataSource
+import ErrorExpectations
+import Foundation
+import RowStore
+import TestSupport
+import Testing
+
+/// A reader of a kept history continues where it was, or is told that records are missing.
+@MainActor
+struct HistoryPositionTests {
+    /// Saves one contact at a time.
+    private func save(_ container: PersistentContainer, _ range: Range<Int>, phone: String = "1") async throws {
+        let contacts = try container.dataSource(ContactDataSource.self)
+        for number in range {
+            try await contacts.add([ContactData(uid: "uid-\(number)", name: "\(number)", phone: phone)])
+        }
+    }
+
+    @Test(arguments: HistoryPlace.lasting)
+    func aPositionIsValidWhenTheStoreIsOpenedAgain(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store)
+        try await save(first, 0..<3)
+        let position = try #require(try await first.records().first?.position)
+        let data = try JSONEncoder().encode(position)
+        try await first.close()
+        // The store remembers that it keeps a history.
+        let second = try await place.open(directory.store, .init(synchronous: .normal))
+        try await save(second, 3..<4)
+        let decoded = try JSONDecoder().decode(HistoryPosition.self, from: data)
+        #expect(decoded == position)
+        #expect(try await second.records(after: decoded).map(\.number) == [2, 3, 4])
+        let end = try await second.historyPosition()
+        #expect(try await second.records(after: end).isEmpty)
+        try await second.close()
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func manyRecordsAreReadInPages(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            for step in 0..<700 {
+                try await contacts.add(contactList(0..<1) { _ in "\(step)" }, waitFor: .main)
+            }
+            try await container.flush()
+            let all = try await container.records()
+            #expect(all.map(\.number) == Array(1...700))
+            let later = try await container.records(after: all[299].position)
+            #expect(later.map(\.number) == Array(301...700))
+            let none = try await container.records(where: HistoryFilter(authors: ["nobody"]))
+            #expect(none.isEmpty)
+        }
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func theOldestRecordsAreDroppedForTheirBytesAndReadersAreTold(place: HistoryPlace) async throws {
+        try await place.withContainer(.keeping(.kept(for: .seconds(86_400), upTo: 64 << 10))) { container, url in
+            try await save(container, 0..<1)
+            let old = try await container.historyPosition()
+            try await save(container, 1..<200, phone: String(repeating: "1", count: 1000))
+            let error = await expectError(.historyExpired) { try await container.records(after: old) }
+            let start = try #require(error?.historyStart)
+            let kept = try await container.records(after: start)
+            #expect(kept.last?.number == 200 && kept.count < 100 && kept.count > 10)
+            #expect(try await container.records().map(\.number) == kept.map(\.number))
+            #expect(kept.map(\.number) == Array((kept.first?.number ?? 0)...200))
+            if place.isFile {
+                let size = try RawConnection(url).column("SELECT sum(size) FROM _history").first.flatMap(Int.init)
+                #expect(size.map { $0 <= 80 << 10 } ?? false)
+            }
+        }
+    }
+
+    @Test(arguments: HistoryPlace.files)
+    func recordsThatAreTooOldAreDropped(place: HistoryPlace) async throws {
+        let configuration = PersistentContainer.Configuration.keeping(.kept(for: .seconds(60), upTo: 1 << 20))
+        try await place.withContainer(configuration) { container, url in
+            try await save(container, 0..<5)
+            let old = try #require(try await container.records().first?.position)
+            try RawConnection(url).execute("UPDATE _history SET time = time - 100000 WHERE key >> 20 <= 4")
+            try await container.close()
+            let later = try await place.open(url, configuration)
+            try await save(later, 5..<6)
+            await expectError(.historyExpired) { try await later.records(after: old) }
+            #expect(try await later.records().map(\.number) == [5, 6])
+            try await later.close()
+        }
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func aConsumerGoesOnWhereItWas(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            try await save(container, 0..<3)
+            let index = try await container.historyConsumer("index")
+            let first = try await index.records().all()
+            #expect(first.map(\.number) == [1, 2, 3])
+            try await index.didRead(first[1].position)
+            // An earlier position changes nothing.
+            try await index.didRead(first[0].position)
+            let again = try await container.historyConsumer("index")
+            #expect(try await again.records().all().map(\.number) == [3])
+            try await again.remove()
+            await expectError(.historyNotKept) { try await again.didRead(first[2].position) }
+            #expect(try await container.historyConsumer("index").records().all().count == 3)
+        }
+    }
+
+    /// What a consumer has not read is kept however old it is, but not beyond the bytes.
+    @Test(arguments: HistoryPlace.files)
+    func whatAConsumerHasNotReadIsKeptUpToTheBytes(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let configuration = PersistentContainer.Configuration.keeping(.kept(for: .seconds(60), upTo: 64 << 10))
+        let first = try await place.open(directory.store, configuration)
+        try await save(first, 0..<2)
+        let index = try await first.historyConsumer("index")
+        try await index.didRead(try #require(try await first.records().first?.position))
+        try await save(first, 2..<4)
+        try await first.close()
+        try RawConnection(directory.store).execute("UPDATE _history SET time = time - 100000")
+        let second = try await place.open(directory.store, configuration)
+        try await save(second, 4..<5)
+        let consumer = try await second.historyConsumer("index")
+        #expect(try await consumer.records().all().map(\.number) == [2, 3, 4, 5])
+        try await save(second, 5..<200, phone: String(repeating: "1", count: 1000))
+        let error = await expectError(.historyExpired) { try await consumer.records().all() }
+        try await consumer.didRead(try #require(error?.historyStart))
+        #expect(try await consumer.records().all().last?.number == 200)
+        try await second.close()
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func aPositionOfAnotherStoreIsRefused(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let other = try await place.open(directory.store)
+        try await save(other, 0..<2)
+        let position = try await other.historyPosition()
+        try await other.close()
+        try await place.withContainer { container, _ in
+            try await save(container, 0..<3)
+            await expectError(.historyOfOtherStore) { try await container.records(after: position) }
+            let consumer = try await container.historyConsumer("index")
+            await expectError(.historyOfOtherStore) { try await consumer.didRead(position) }
+        }
+    }
+
+    @Test func aPositionFromBeforeARestoreIsRefused() async throws {
+        try await HistoryPlace.sqlite.withContainer { container, url in
+            try await save(container, 0..<2)
+            let copy = url.deletingLastPathComponent().appending(path: "copy.sqlite")
+            try await container.backup(to: copy)
+            try await save(container, 2..<4)
+            let positions = try await container.records().map(\.position)
+            try await container.close()
+            try await PersistentContainer.restore(copy, to: url, replacingStore: true)
+            let restored = try await HistoryPlace.sqlite.open(url)
+            #expect(try await restored.records(after: positions[0]).map(\.number) == [2])
+            await expectError(.historyExpired) { try await restored.records(after: positions[3]) }
+            // Also when the restored store has reached the number again.
+            try RawConnection(url).execute("UPDATE _history SET time = time - 1 WHERE key >> 20 > 2")
+            try await save(restored, 2..<6)
+            try RawConnection(url).execute("UPDATE _history SET time = time - 1 WHERE key >> 20 > 2")
+            await expectError(.historyExpired) { try await restored.records(after: positions[3]) }
+            try await restored.close()
+        }
+    }
+
+    /// A position that an app has damaged leads to an error.
+    @Test(arguments: HistoryPlace.all, [Int64.min, -1, 99, .max - 1, .max])
+    func aDamagedPositionIsRefused(place: HistoryPlace, number: Int64) async throws {
+        try await place.withContainer { container, _ in
+            try await save(container, 0..<2)
+            let id = try await container.historyPosition().historyID
+            let position = HistoryPosition(historyID: id, number: number, time: 5)
+            await expectError(.historyExpired) { try await container.records(after: position) }
+            if number > 0 {
+                let consumer = try await container.historyConsumer("index")
+                await expectError(.historyExpired) { try await consumer.didRead(position) }
+            }
+        }
+    }
+}
