@@ -93,7 +93,7 @@ package final class PostgreSQLStore: PersistentStore {
         _ body: (HistoryDesk) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         try writing { (writer) throws(DataSourceError) in
-            try writer.reconnecting { connection throws(DataSourceError) in
+            try writer.withReconnect { connection throws(DataSourceError) in
                 try connection.transaction { () throws(DataSourceError) in
                     try body(HistoryDesk(writer.schema, connection))
                 }

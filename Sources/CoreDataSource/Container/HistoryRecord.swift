@@ -12,9 +12,9 @@ public struct HistoryRecord: Sendable {
     /// The position after this record. Keep it to continue after the record later.
     public let position: HistoryPosition
     private let record: StoredRecord
-    private let objects: DetachedObjects
+    private let objects: DetachedObjectFactory
 
-    init(_ record: StoredRecord, _ historyID: String, _ objects: DetachedObjects) {
+    init(_ record: StoredRecord, _ historyID: String, _ objects: DetachedObjectFactory) {
         self.record = record
         self.objects = objects
         position = HistoryPosition(historyID: historyID, number: record.number, time: record.time)

@@ -216,8 +216,8 @@ public struct HistoryRecords: AsyncSequence, Sendable {
         }
     }
 
-    fileprivate var objects: DetachedObjects {
-        DetachedObjects(layout: container.stack.layout, types: container.stack.types)
+    fileprivate var objects: DetachedObjectFactory {
+        DetachedObjectFactory(layout: container.stack.layout, types: container.stack.types)
     }
 
     fileprivate func read(after position: HistoryPosition?) async throws -> HistoryPage {

@@ -9,7 +9,7 @@ struct HistoryTrimming {
     private static let byteLimit: Int64 = 2 << 20
     /// The records are checked after this part of the byte limit was added, or this part of the time has passed.
     private static let share: Int64 = 16
-    private static let longestPause: Int64 = 60_000
+    private static let maxPause: Int64 = 60_000
 
     /// The bytes since the last check, and in the current transaction.
     private var unchecked: Int64 = 0
@@ -30,7 +30,7 @@ struct HistoryTrimming {
     ) throws(DataSourceError) {
         guard added > 0 else { return }
         let now = HistoryWriter.now
-        let pause = min(limits.seconds * 1000 / HistoryTrimming.share, HistoryTrimming.longestPause)
+        let pause = min(limits.seconds * 1000 / HistoryTrimming.share, HistoryTrimming.maxPause)
         guard isBehind || unchecked >= limits.bytes / HistoryTrimming.share || abs(now - lastCheck) >= pause else {
             return
         }
