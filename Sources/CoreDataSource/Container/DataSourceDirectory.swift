@@ -13,9 +13,12 @@ final class DataSourceDirectory {
     ) throws -> Source {
         if let source = sources[ObjectIdentifier(type)] as? Source { return source }
         let entities = try claim(type, stack)
-        let tier = PrivateTier(stack, owner: "\(type)", ownedEntities: entities)
-        stack.register(tier, entities)
+        let completes = type is any SaveCompleting.Type
+        let tier = PrivateTier(stack, owner: "\(type)", ownedEntities: entities, completes: completes)
+        if completes { stack.recordCompleter("\(type)", of: entities) }
         let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
+        // Other data sources find the tier from now on, so its data source must be complete.
+        stack.register(tier, entities)
         sources[ObjectIdentifier(type)] = source
         return source
     }

@@ -99,6 +99,8 @@ public final class PersistentContainer: Sendable {
         public var author: String?
         /// How long a call waits for rows that another program has locked.
         package var lockPatience = Duration.seconds(10)
+        /// The most rows of one entity that an update or a deletion adds to a change set.
+        package var changedRowLimit = 1 << 14
         /// Whether opening may migrate or upgrade a store in a file.
         var mayMigrate = true
 
@@ -210,7 +212,8 @@ public final class PersistentContainer: Sendable {
         }
         stack = PersistentStack(
             layout, root: root, mainNotifier: notifier,
-            registeredObjectByteLimit: configuration.registeredObjectByteLimit, author: configuration.author)
+            registeredObjectByteLimit: configuration.registeredObjectByteLimit,
+            changedRowLimit: configuration.changedRowLimit, author: configuration.author)
         mainTier = MainTier(stack)
         notifier.connect(mainTier.mergeFunctions)
         readers = ReadQueue(stack)

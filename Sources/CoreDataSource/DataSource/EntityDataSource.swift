@@ -20,6 +20,7 @@ open class EntityDataSource {
         mainTier = binding.mainTier
         boundLists = BoundLists(binding.mainTier)
         tier.source.setHandler { [weak self] in self?.handleError($0) }
+        if tier.completes { tier.connect(self as? any SaveCompleting) }
     }
 
     /// The classes of the entities that only this data source may change.

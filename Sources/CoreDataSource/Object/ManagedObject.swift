@@ -315,6 +315,7 @@ extension ManagedObject {
         switch editing {
         case .inBatch: break
         case .inDraft: draft.checkInBatch()
+        case .guarded: home.context?.refuse(DataSourceError(guarding: layout, attribute: layout.columns[column].name))
         case .readOnly:
             preconditionFailure(
                 "\(layout.name).\(layout.columns[column].name) was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or edit a copy of the object in a draft."
@@ -332,7 +333,10 @@ extension ManagedObject {
             home.context?.refuseEditOfDeleted(self, column)
             return false
         }
-        if editing == .inDraft { draft.willChange(self) }
+        if editing != .inBatch {
+            if editing == .guarded { return false }
+            draft.willChange(self)
+        }
         if state == .saved {
             home.context?.willEdit(self)
             saved = row
@@ -392,5 +396,16 @@ extension RowSnapshot {
             columns.insert(column)
         }
         return columns
+    }
+}
+
+extension DataSourceError {
+    /// Makes the error for an edit of an object that does not belong to the data source of the running hook.
+    init(guarding layout: EntityLayout, attribute: String? = nil) {
+        let name = layout.links.map { "\($0.entity).\($0.name)" } ?? layout.name
+        self.init(
+            .entityNotOwned,
+            "willSave(_:in:) changed \(name)\(attribute.map { ".\($0)" } ?? ""), which another data source owns. Change only the objects of the hook's own data source.",
+            entityName: layout.links?.entity ?? layout.name, attributeName: layout.links?.name ?? attribute)
     }
 }

@@ -17,7 +17,8 @@ final class ObjectHome {
     var uncalculatedColumn: Int?
     /// Nil after the container is deinitialized, and for objects without a context.
     weak let context: (any ObjectContext)?
-    let editing: ObjectEditing
+    // Only the context sets the value, on its queue, and not while an object is edited. So accesses cannot overlap.
+    @exclusivity(unchecked) var editing: ObjectEditing
     /// Whether the objects represent values of any type instead of rows of the entity.
     let storesAnyValue: Bool
     /// Whether the context looks up the objects by values that need not be unique.
@@ -88,4 +89,6 @@ enum ObjectEditing: UInt8 {
     case inBatch
     /// The object can be edited in a draft, which can undo each edit.
     case inDraft
+    /// The object belongs to another data source than the running hook `willSave`. An edit makes the save throw.
+    case guarded
 }

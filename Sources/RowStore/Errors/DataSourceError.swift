@@ -110,6 +110,8 @@ extension DataSourceError.Code {
     public static let deletionDenied = Self(rawValue: "deletionDenied")
     /// A string or blob is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
+    /// `willSave(_:in:)` leads to new changes each time that it is called for a save.
+    public static let willSaveRepeats = Self(rawValue: "willSaveRepeats")
     /// No key is left for a new object.
     public static let keysExhausted = Self(rawValue: "keysExhausted")
     /// A sync got an empty list, although there are objects in its scope.

@@ -13,15 +13,19 @@ struct Batch {
     /// The entities that the batch may change in a shared store; nil for a batch that saves nothing, and in other
     /// stores.
     private let leases: LeaseSet?
+    /// The data sources that complete the save; nil if there are none.
+    private let completion: SaveCompletion?
     /// What the kept history records of the save; nil if the store keeps no history.
     private let facts: SaveFacts?
 
     init(
         _ context: PrivateContext, _ source: SaveSource, with others: [PrivateContext] = [],
-        workContexts: [PrivateContext] = [], leases: LeaseSet? = nil, facts: SaveFacts? = nil
+        workContexts: [PrivateContext] = [], leases: LeaseSet? = nil, completion: SaveCompletion? = nil,
+        facts: SaveFacts? = nil
     ) {
         self.facts = facts
         self.leases = leases
+        self.completion = completion
         self.context = context
         self.source = source
         self.others = others
@@ -130,6 +134,7 @@ struct Batch {
             one.beginBatch(
                 with: all.filter { $0 !== one }, workContexts: ([context] + workContexts).filter { $0 !== one })
         }
+        completion?.begin()
     }
 
     /// Discards all edits, and forgets objects that other data sources may change before the next batch.
@@ -139,6 +144,7 @@ struct Batch {
     }
 
     private func end() {
+        completion?.end()
         context.endBatch()
         for other in others { other.endBatch() }
     }
@@ -150,10 +156,12 @@ struct Batch {
         for context in contexts { try context.endSweeps(sparing: kept) }
     }
 
-    /// Applies the model's delete rules, and checks the model's rules for relationships.
+    /// Applies the model's delete rules, calls the data sources that complete the save, and checks the model's rules for
+    /// relationships.
     private func applyRules() throws {
         let contexts = [context] + others
         for context in contexts { try context.throwRefusal() }
+        try completion?.run(contexts, endSweeps)
         try context.applyingRules {
             var failures: [DataSourceError] = []
             for context in contexts { failures += try context.relationshipFailures() }

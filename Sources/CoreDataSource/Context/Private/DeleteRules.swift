@@ -16,6 +16,8 @@ struct DeleteRules {
     private let isOfDraft: Bool
     /// The entities whose leases the batch has; nil in a store that is not shared.
     private let leasedEntities: Set<Int>?
+    /// Whether rows may be deleted without being made into objects. A hook would not see such deletions.
+    private let deletesRows: Bool
     /// Whether the deleted objects were never saved. If true, saved objects only lose their links to the deleted objects.
     private var keepsSavedObjects = false
     private var denials: [Denial] = []
@@ -35,7 +37,11 @@ struct DeleteRules {
     ///   - contexts: The contexts whose edits are saved together.
     ///   - leasedEntities: The entities whose leases the batch has; nil in a store that is not shared.
     ///   - onlyCascades: Whether to apply only the rule Cascade.
-    init(_ contexts: [EditingContext], leasedEntities: Set<Int>? = nil, onlyCascades: Bool = false) {
+    ///   - deletesRows: Whether rows may be deleted without being made into objects.
+    init(
+        _ contexts: [EditingContext], leasedEntities: Set<Int>? = nil, onlyCascades: Bool = false, deletesRows: Bool = true
+    ) {
+        self.deletesRows = deletesRows
         self.contexts = contexts
         self.onlyCascades = onlyCascades
         isOfDraft = onlyCascades && contexts.allSatisfy { $0.editing == .inDraft }
@@ -46,7 +52,9 @@ struct DeleteRules {
         guard let graph = contexts.first(where: { !$0.deletions.isEmpty })?.stack.graph else { return }
         // Delete rows without making objects only if the batch has no changes except deletions: the search for these rows
         // reads the store, and does not see changes of the batch.
-        if !onlyCascades, contexts.allSatisfy({ $0.bulkChanges.isEmpty && $0.changed.allSatisfy(\.isDeleted) }) {
+        if !onlyCascades, deletesRows,
+            contexts.allSatisfy({ $0.bulkChanges.isEmpty && $0.changed.allSatisfy(\.isDeleted) })
+        {
             let deleted = Set(contexts.lazy.flatMap(\.changed).map(\.layout.index))
             entitiesDeletedAsRows = graph.entitiesDeletedAsRows(byDeleting: deleted)
         }

@@ -16,8 +16,6 @@ enum RowChangeWay {
 /// The changes are part of the batch's change set, and are checked like all saves. If there are too many rows for a change set,
 /// the store changes the rows.
 extension PrivateContext {
-    /// The largest number of rows of one entity that such a change adds to a change set.
-    static let maxChangedRows = 1 << 14
     /// If the store makes the change, the rules of the model are checked on at most this number of rows.
     private static let maxCheckedRows = 256
 
@@ -169,15 +167,15 @@ extension PrivateContext {
         try reading(registersObjects: false) { () throws(DataSourceError) in
             var plan = FetchPlan(plan.query.of(entity: entity))
             plan.query.budget = QueryBudget(isCancellable: isCancellable)
-            if isLimited { plan.query.limit = PrivateContext.maxChangedRows + 1 }
+            if isLimited { plan.query.limit = stack.changedRowLimit + 1 }
             let rows = try rows(plan, columns: nil)
-            return (rows, !isLimited || rows.count <= PrivateContext.maxChangedRows)
+            return (rows, !isLimited || rows.count <= stack.changedRowLimit)
         }
     }
 
     /// Whether the store can make the change. A change with a predicate over relationships must be made here, because the
     /// predicate might depend on rows that the same change has just modified.
-    private func canChangeInStore(_ plan: FetchPlan) -> Bool {
+    func canChangeInStore(_ plan: FetchPlan) -> Bool {
         stack.root.bulkStore != nil && plan.query.joined.isEmpty
     }
 
@@ -202,7 +200,7 @@ extension PrivateContext {
 
 extension EntityBinding {
     /// Returns an object outside any context, with the stored row.
-    fileprivate func detachedObject(_ stored: StoredRow) -> ManagedObject {
+    func detachedObject(_ stored: StoredRow) -> ManagedObject {
         type.make(ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, .saved, asOf: 0)
     }
 }

@@ -38,6 +38,8 @@ extension PrivateContext {
             let column = try column(keyPath, of: type, bindings[entity].layout)
             let family = bindings[entity].layout.concreteFamily
             guard bindings[entity].layout.columns[column].isStored else { return }
+            // Look-ups in the contexts of other data sources do not use the values that were read here.
+            if readsCompanions, isOwnedElsewhere(family) { return }
             if isOwnedElsewhere(family) {
                 return try preloadFromOtherDataSources(entity, column, values.lazy.map(\.storedValue.value))
             }

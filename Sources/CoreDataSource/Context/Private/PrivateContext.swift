@@ -33,14 +33,34 @@ public final class PrivateContext: EditingContext {
     private var hasCascaded = false
     /// Whether the last application of delete rules threw an error, or is still running.
     private var hasFailedToCascade = false
+    /// The data source, if it completes the save of the running batch.
+    var completer: (any SaveCompleting)?
+    /// Whether any data source completes the save of the running batch.
+    var isCompleted = false
+    /// What the data source was told about the running batch.
+    var told = ToldChanges()
+    /// Whether the hook of another data source is running. That hook may only read the objects of this context.
+    var isGuarded = false {
+        didSet {
+            if isGuarded == oldValue { return }
+            for binding in bindings { binding.home.editing = isGuarded ? .guarded : .inBatch }
+        }
+    }
     /// The early write of the batch.
     var earlyWrites = EarlyWriteBatch()
     private var lastSyncMark: Int32 = 0
     /// Whether a uniqueness constraint covers objects of this context and of another context.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
 
+    /// The links between an object of this context and an object of another context.
+    private(set) lazy var foreignLinks = Set(
+        bindings.filter { binding in
+            binding.layout.links != nil && !binding.isOwned
+                && stack.graph.ends(ofLinks: binding.layout.index).contains { bindings[$0].isOwned }
+        }.map(\.layout.index))
+
     override func editor(ofEntity entity: Int) -> ManagedObjectContext {
-        let others = isApplyingRules ? otherBatchContexts : workContexts
+        let others = isApplyingRules || readsCompanions ? otherBatchContexts : workContexts
         if bindings[entity].isOwned || others.isEmpty { return self }
         if let owner = others.first(where: { $0.bindings[entity].isOwned }) { return owner }
         // Links between objects of two contexts belong to the context of the first end.
@@ -51,6 +71,7 @@ public final class PrivateContext: EditingContext {
     }
 
     override func mayEdit(_ entity: Int) -> Bool {
+        if isGuarded, !isApplyingRules { return false }
         if bindings[entity].isOwned { return true }
         if isApplyingRules, !stack.isOwned(entity) {
             return bindings[entity].layout.links == nil || mayLink(entity)
@@ -66,7 +87,7 @@ public final class PrivateContext: EditingContext {
     override var lookupIsolation: ReadIsolation { .lookup }
 
     override func editor(of object: ManagedObject) -> EditingContext {
-        workContexts.first { $0 === object.context } ?? self
+        (readsCompanions ? otherBatchContexts : workContexts).first { $0 === object.context } ?? self
     }
 
     override func willDelete(_ object: ManagedObject) {
@@ -82,6 +103,7 @@ public final class PrivateContext: EditingContext {
         deletions.removeAll()
         (hasCascaded, hasFailedToCascade) = (false, false)
         sweeps = ChildSweeps()
+        told.removeAll()
     }
 
     /// Applies the cascades of the deletions so far, so that a query does not find the deleted objects.
@@ -108,10 +130,18 @@ public final class PrivateContext: EditingContext {
             context.hasFailedToCascade = true
         }
         defer { for context in contexts { context.isApplyingRules = false } }
-        var rules = DeleteRules(contexts, leasedEntities: leasedEntities, onlyCascades: onlyCascades)
+        var rules = DeleteRules(
+            contexts, leasedEntities: leasedEntities, onlyCascades: onlyCascades, deletesRows: !isCompleted)
         try rules.apply()
         try body()
         for context in contexts { context.hasFailedToCascade = false }
+    }
+
+    /// Applies the delete rules to everything that the batch has deleted so far. Rules that were applied before are applied
+    /// again, because a hook may have made links since.
+    func applyRulesAgain() throws {
+        for context in [self] + otherBatchContexts { context.hasCascaded = true }
+        try applyingRules {}
     }
 
     private func collectDeletions() {
@@ -120,7 +150,7 @@ public final class PrivateContext: EditingContext {
 
     /// Whether the owners of both ends of links take part in the batch.
     private func mayLink(_ layout: Int) -> Bool {
-        let others = isApplyingRules ? otherBatchContexts : workContexts
+        let others = isApplyingRules ? otherBatchContexts : readsCompanions ? [] : workContexts
         return stack.graph.ends(ofLinks: layout).allSatisfy { end in
             bindings[end].isOwned || others.contains { $0.bindings[end].isOwned }
                 || isApplyingRules && !stack.isOwned(end)
@@ -128,6 +158,7 @@ public final class PrivateContext: EditingContext {
     }
 
     override func notOwned(_ layout: EntityLayout) -> DataSourceError {
+        if isGuarded { return DataSourceError(guarding: layout) }
         guard let links = layout.links else { return super.notOwned(layout) }
         let unownedEntities = stack.graph.ends(ofLinks: layout.index).filter { !bindings[$0].isOwned }
             .map { bindings[$0].layout.name }
@@ -287,69 +318,6 @@ extension PrivateContext {
         }
         // The inserted rows are not registered.
         if !changes.inserted.isEmpty { binding.recordUnregisteredRow() }
-    }
-}
-
-/// Changes of many rows in a batch that makes no other change.
-extension PrivateContext {
-    /// Sets the same values in all matching objects.
-    ///
-    /// - Parameter source: The data source of the context.
-    /// - Returns: The report of the change if the store made it; nil if the changes are part of the batch.
-    func updateAll<Object: ManagedObject>(
-        _ type: Object.Type, _ predicate: FetchPredicate<Object>?, _ assignments: [FetchAssignment<Object>],
-        from source: SaveSource
-    ) throws -> SaveReport? {
-        let plan = try changePlan(type, predicate)
-        let layout = bindings[plan.query.entity].layout
-        var values: [Int: RowValue] = [:]
-        for assignment in assignments {
-            guard let column = storedColumn(assignment.keyPath, of: type, layout) else {
-                try update(type, where: predicate, set: assignments)
-                return nil
-            }
-            values[column] = assignment.value
-        }
-        if values.isEmpty { return nil }
-        let assign = { (object: Object) in
-            for assignment in assignments { assignment.apply(object) }
-        }
-        switch try updateRows(plan, to: values, assign: assign, checkCancellation: checkCancellation) {
-        case .rows: return nil
-        case .tooManyRows: return SaveReport(updated: try changeInStore(plan, values, from: source))
-        case .objects:
-            try update(type, where: predicate, set: assignments)
-            return nil
-        }
-    }
-
-    /// Deletes all matching objects.
-    ///
-    /// - Parameter source: The data source of the context.
-    /// - Returns: The report of the change if the store made it; nil if the changes are part of the batch.
-    func deleteAll<Object: ManagedObject>(
-        _ type: Object.Type, _ predicate: FetchPredicate<Object>?, from source: SaveSource
-    ) throws -> SaveReport? {
-        let plan = try changePlan(type, predicate)
-        switch try deleteRows(plan, checkCancellation) {
-        case .rows: return nil
-        case .tooManyRows: return SaveReport(deleted: try changeInStore(plan, nil, from: source))
-        case .objects:
-            try delete(type, where: predicate)
-            return nil
-        }
-    }
-
-    /// Returns the plan of a request for matching objects.
-    ///
-    /// - Throws: `entityNotOwned` if the context does not own all these objects.
-    func changePlan<Object: ManagedObject>(
-        _ type: Object.Type, _ predicate: FetchPredicate<Object>?
-    ) throws(DataSourceError) -> FetchPlan {
-        let family = bindings[try entity(of: type)].layout.concreteFamily
-        for concrete in family { try checkOwned(concrete) }
-        try checkClass(type, family)
-        return try plan(ObjectRequest(type, where: predicate))
     }
 }
 

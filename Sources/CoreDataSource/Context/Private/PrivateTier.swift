@@ -14,6 +14,9 @@ package actor PrivateTier {
     nonisolated let reach: Set<Int>
     /// The number of enqueued jobs with a callback that have not begun.
     nonisolated let waitingJobs = Atomic<Int>(0)
+    /// Whether the data source completes saves (``SaveCompleting``).
+    nonisolated let completes: Bool
+    private nonisolated let weakCompleter = Guarded(WeakCompleter())
     /// The leases that batches need; nil if the store is not shared.
     nonisolated let leases: TierLeases?
     nonisolated let stack: PersistentStack
@@ -25,9 +28,10 @@ package actor PrivateTier {
     /// The running calls of `orLoad` closures, which load objects that the store does not have.
     nonisolated let loads = CoalescedLoads()
 
-    init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
+    init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>, completes: Bool) {
         self.stack = stack
         self.owner = owner
+        self.completes = completes
         executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))
         source = SaveSource(owner)
         stack.register(source, ownedEntities)
@@ -39,6 +43,14 @@ package actor PrivateTier {
     }
 
     package var context: PrivateContext { box.context }
+
+    /// Sets the data source, which the tier does not keep alive.
+    nonisolated func connect(_ completer: (any SaveCompleting)?) {
+        weakCompleter.withLock { $0 = WeakCompleter(completer) }
+    }
+
+    /// The data source, if it completes saves; nil after it was released.
+    nonisolated var completer: (any SaveCompleting)? { weakCompleter.withLock(\.object) }
 
     // MARK: For tests
 
@@ -211,6 +223,8 @@ struct TierCall: Sendable {
     /// The tiers whose queues are blocked during the call: ``participants``, and maybe others.
     fileprivate let blocked: [PrivateTier]
     private let scope: BatchScope
+    /// The data sources that complete the save; nil if there are none.
+    private let completion: SaveCompletion?
     /// What the kept history records of the save; nil if the store keeps no history.
     private let facts: SaveFacts?
 
@@ -225,11 +239,14 @@ struct TierCall: Sendable {
     init(
         _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local
     ) {
+        // Its hook may delete objects, too.
+        let scope = scope == .own && tiers.contains(where: \.completes) ? .reach : scope
         self.tiers = tiers
         facts = tiers[0].stack.facts(kind, from: tiers[0].source)
         self.scope = scope
         blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
         participants = scope == .reach ? blocked : tiers
+        completion = scope == .reach ? SaveCompletion.of(participants, named: tiers) : nil
     }
 
     /// Returns the given tiers, and the tiers in which delete rules may change rows. The result is sorted: every call locks the
@@ -237,11 +254,27 @@ struct TierCall: Sendable {
     private static func reached(_ tiers: [PrivateTier]) -> [PrivateTier] {
         if tiers.count == 1, tiers[0].reach.isEmpty { return tiers }
         var blocked: [PrivateTier] = []
-        let all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
+        var all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
+        addReached(by: tiers.count, &all)
         // Data sources without entities have no position.
         func order(_ tier: PrivateTier) -> (Int, UInt) { (tier.lockPosition, UInt(bitPattern: ObjectIdentifier(tier))) }
         for tier in all.sorted(by: { order($0) < order($1) }) where blocked.last !== tier { blocked.append(tier) }
         return blocked
+    }
+
+    /// Adds the tiers in which delete rules may change rows when the hooks of added tiers delete objects.
+    ///
+    /// - Parameter start: The index of the first added tier.
+    private static func addReached(by start: Int, _ all: inout [PrivateTier]) {
+        var index = start
+        while index < all.count {
+            let tier = all[index]
+            index += 1
+            guard tier.completes else { continue }
+            for reached in tier.stack.tiers(owning: tier.reach) where !all.contains(where: { $0 === reached }) {
+                all.append(reached)
+            }
+        }
     }
 
     /// Waits for admission, runs the work, saves its edits, and waits until the save has reached the requested level.
@@ -270,7 +303,8 @@ struct TierCall: Sendable {
     ) async throws -> Result {
         try await stack.root.admission.enter(values)
         let outcome = await blocked[0].run(self) {
-            try batch(leases: nil).dryRun { _ in try work(tiers.map(\.box.context)) }
+            try completion?.check()
+            return try batch(leases: nil).dryRun { _ in try work(tiers.map(\.box.context)) }
         }
         stack.root.admission.leave(values)
         return try outcome.get()
@@ -289,6 +323,7 @@ struct TierCall: Sendable {
     fileprivate func save<Result: Sendable>(
         isAwaited: Bool, _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
+        try completion?.check()
         if participants.count > 1 { stack.mergeOrigins(participants.map(\.source)) }
         let contexts = tiers.map(\.box.context)
         let (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
@@ -305,7 +340,8 @@ struct TierCall: Sendable {
     /// The leases that a batch needs; nil for none.
     private var leases: LeaseSet? {
         if scope == .nothing || tiers[0].leases == nil { return nil }
-        let sets = tiers.compactMap { scope == .own ? $0.leases?.own : $0.leases?.reach }
+        let changing = completion == nil ? tiers : tiers + participants.filter(\.completes)
+        let sets = changing.compactMap { scope == .own ? $0.leases?.own : $0.leases?.reach }
         return sets.count == 1 ? sets[0] : LeaseSet(sets.reduce(into: []) { $0.formUnion($1.entities) })
     }
 
@@ -313,7 +349,8 @@ struct TierCall: Sendable {
         let first = tiers[0]
         return Batch(
             first.box.context, first.source, with: participants.filter { $0 !== first }.map(\.box.context),
-            workContexts: tiers.filter { $0 !== first }.map(\.box.context), leases: leases, facts: facts)
+            workContexts: tiers.filter { $0 !== first }.map(\.box.context), leases: leases, completion: completion,
+            facts: facts)
     }
 }
 

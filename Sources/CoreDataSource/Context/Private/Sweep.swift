@@ -55,7 +55,7 @@ extension PrivateContext {
     private func record<Parent: ManagedObject>(
         _ keyPath: PartialKeyPath<Parent>, of parent: Parent, keeping kept: [ManagedObject?], rules: SyncRules
     ) throws {
-        if let other = workContexts.first(where: { $0 === parent.context }) {
+        if let other = (readsCompanions ? otherBatchContexts : workContexts).first(where: { $0 === parent.context }) {
             return try other.record(keyPath, of: parent, keeping: kept, rules: rules)
         }
         checkInBatch()
@@ -296,37 +296,6 @@ struct SweepReport {
     var stored = 0
     var kept = 0
     var deleted: [ManagedObjectID] = []
-}
-
-extension PrivateContext {
-    /// Deletes all objects that this context owns.
-    ///
-    /// - Parameter source: The data source of the context.
-    func deleteAllOwned(from source: SaveSource) throws {
-        let owned = bindings.filter { $0.isOwned && !$0.layout.isAbstract && $0.layout.links == nil }.map(\.layout)
-        guard let first = owned.first else { return }
-        var all = FetchPlan(RowQuery(entity: first.index))
-        all.family = owned.map(\.index)
-        // Only entities without relationships are deleted as rows. Objects of other entities are deleted one by one.
-        if owned.allSatisfy(\.relationships.isEmpty) {
-            switch try deleteRows(all, checkCancellation) {
-            case .rows: return
-            case .tooManyRows:
-                _ = try changeInStore(all, nil, from: source)
-                return
-            case .objects: break
-            }
-        }
-        for layout in owned {
-            let plan = FetchPlan(RowQuery(entity: layout.index))
-            if layout.relationships.isEmpty, try deleteRows(plan, checkCancellation) == .rows { continue }
-            let objects = try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
-            for (index, object) in objects.enumerated() {
-                try checkCancellation(index)
-                delete(object)
-            }
-        }
-    }
 }
 
 /// The rule for deleting the objects that are not in the list of a sync.

@@ -88,6 +88,8 @@ extension ManagedObjectContext {
     private func objects(
         _ query: RowQuery, ofEntity entity: Int, _ linkColumns: [Int]
     ) throws(DataSourceError) -> [ManagedObject] {
+        let reader = reader(ofEntity: entity)
+        if reader !== self { return try reader.objects(query, ofEntity: entity, linkColumns) }
         let query = query.of(entity: entity)
         if isRegistered(query) { return sorted(try registeredObjects(query), query) }
         if !bindings[entity].hasEdits, let objects = try readObjects(query, linkColumns) { return objects }
@@ -136,7 +138,10 @@ extension ManagedObjectContext {
 
     private func objects(_ query: RowQuery, ofEntities family: [Int]) throws(DataSourceError) -> [ManagedObject] {
         let (rows, asOf) = try rows(query, ofEntities: family)
-        return rows.map { object($0.stored, bindings[$0.entity], asOf: asOf) }
+        return rows.map { row in
+            let reader = reader(ofEntity: row.entity)
+            return reader.object(row.stored, reader.bindings[row.entity], asOf: asOf)
+        }
     }
 
     /// Returns the objects of the saved rows with the given keys, in any order. Registered objects keep their edits. Deleted
@@ -158,8 +163,9 @@ extension ManagedObjectContext {
         var stored: [Int] = []
         for entity in plan.family {
             let query = plan.query.unlimited.of(entity: entity)
-            if isRegistered(query) {
-                total += try countOfRegistered(query)
+            let reader = reader(ofEntity: entity)
+            if reader.isRegistered(query) {
+                total += try reader.countOfRegistered(query)
             } else if editing == .inDraft, bindings[entity].hasEdits {
                 // Other contexts may have changed the rows that were edited here, so the saved rows of the edited objects may
                 // be outdated.
@@ -167,7 +173,7 @@ extension ManagedObjectContext {
             } else {
                 // The store counts the saved rows. Add the difference that the edits make.
                 stored.append(entity)
-                total += try countOfEdits(query)
+                total += try reader.countOfEdits(query)
             }
         }
         return total + (try source.count(plan.query, ofEntities: stored, stack.layout))
@@ -206,7 +212,7 @@ extension ManagedObjectContext {
         var found: [Int64: ManagedObject] = [:]
         var missing: [Int: [Int64]] = [:]
         for id in known {
-            let binding = bindings[id.entity]
+            let binding = reader(ofEntity: id.entity).bindings[id.entity]
             if binding.isOwned, let object = binding.objects[id.key] {
                 if !object.isDeleted { found[id.key] = object }
             } else if !binding.hasAllRows {
@@ -214,7 +220,9 @@ extension ManagedObjectContext {
             }
         }
         for (entity, keys) in missing {
-            for object in try readObjects(keys, ofEntity: entity) { found[object.key] = object }
+            for object in try reader(ofEntity: entity).readObjects(keys, ofEntity: entity) {
+                found[object.key] = object
+            }
         }
         var objects: [Object] = []
         for id in known {

@@ -7,6 +7,8 @@ extension ManagedObjectContext {
         if bindings[entity].isOwned {
             if let object = bindings[entity].objects[key] { return object.isDeleted ? nil : object }
             if bindings[entity].hasAllRows { return nil }
+        } else if readsCompanions, case let reader = reader(ofEntity: entity), reader !== self {
+            return try reader.find(entity: entity, key: key)
         } else if lookupCache != nil, let object = bindings[entity].objects[key] {
             // The batch has already read the object.
             return object.isDeleted ? nil : object
@@ -18,10 +20,26 @@ extension ManagedObjectContext {
     /// Returns the first object, in the order of creation, whose column has the value.
     func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let family = bindings[entity].layout.concreteFamily
+        if readsCompanions, family.contains(where: { reader(ofEntity: $0) !== self }) {
+            return try findAmongReaders(family, column, value)
+        }
         if lookupCache != nil, isOwnedElsewhere(family) {
             return try findInOtherDataSources(entity, column, value)
         }
         return try find(entity, family, column, value)
+    }
+
+    /// Like ``find(entity:column:value:)``, but each entity is read in the context that shows its edits.
+    private func findAmongReaders(
+        _ family: [Int], _ column: Int, _ value: RowValue
+    ) throws(DataSourceError) -> ManagedObject? {
+        var first: ManagedObject?
+        for entity in family {
+            let reader = reader(ofEntity: entity)
+            let found = try reader.find(entity, [entity], column, value)
+            if let found, first.map({ found.key < $0.key }) ?? true { first = found }
+        }
+        return first
     }
 
     /// Whether other data sources own all entities of a family.
@@ -52,7 +70,7 @@ extension ManagedObjectContext {
         // If other contexts write the entities, read all entities in one state, because an object may be replaced by an object
         // of another entity between two reads.
         let isOneState = family.count == 1 || family.allSatisfy { bindings[$0].isOwned }
-        guard isUnique, value != .null, isOneState else { return try findFirst(entity, column, value) }
+        guard isUnique, value != .null, isOneState else { return try findFirst(entity, in: family, column, value) }
         for concrete in family {
             let binding = bindings[concrete]
             guard let constraint = binding.layout.constraint(onColumn: column) else { continue }
@@ -70,20 +88,22 @@ extension ManagedObjectContext {
     }
 
     /// Like ``find(entity:column:value:)``, but for a column without a uniqueness constraint.
-    private func findFirst(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject? {
+    private func findFirst(
+        _ entity: Int, in family: [Int], _ column: Int, _ value: RowValue
+    ) throws(DataSourceError) -> ManagedObject? {
         let layout = bindings[entity].layout
         recordLookup(entity, column)
-        let isOwned = layout.concreteFamily.allSatisfy { bindings[$0].isOwned }
+        let isOwned = family.allSatisfy { bindings[$0].isOwned }
         guard isOwned, layout.columns[column].isStored, value.fits(layout.columns[column].storage) else {
             var plan = FetchPlan(
                 RowQuery(
                     entity: entity, predicate: .compare(column: column, .equal, value), limit: 1,
                     budget: QueryBudget(isCancellable: isCancellable)))
-            plan.family = layout.concreteFamily
+            plan.family = family
             return try objects(plan).first
         }
         var first: ManagedObject?
-        for concrete in layout.concreteFamily {
+        for concrete in family {
             let found = try findFirst(bindings[concrete], column, value)
             if let found, first.map({ found.key < $0.key }) ?? true { first = found }
         }

@@ -318,7 +318,8 @@ extension ManagedObjectContext {
         var found: [(object: ManagedObject, stored: StoredRow)] = []
         found.reserveCapacity(rows.count)
         for (entity, stored) in rows {
-            let object = object(stored, bindings[entity], asOf: asOf)
+            let reader = reader(ofEntity: entity)
+            let object = reader.object(stored, reader.bindings[entity], asOf: asOf)
             if let objectPredicate = plan.objectPredicate {
                 try query.budget.countRow()
                 guard try objectPredicate.accepts(object, stored, query.budget) else { continue }

@@ -15,6 +15,8 @@ extension ManagedObjectContext {
     }
 
     private func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
+        let reader = reader(ofEntity: query.entity)
+        if reader !== self { return try reader.rows(query) }
         guard isRegistered(query) else { return try readRows(query).rows }
         return sorted(try registeredObjects(query), query).map { StoredRow(key: $0.key, row: $0.row) }
     }
@@ -48,12 +50,17 @@ extension ManagedObjectContext {
         // Each row that the batch has changed may replace a row of the store.
         var spare = 0
         if query.limit != nil {
-            for entity in family { spare = max(spare, try countOfTouched(query.of(entity: entity))) }
+            for entity in family {
+                spare = max(spare, try reader(ofEntity: entity).countOfTouched(query.of(entity: entity)))
+            }
         }
         return try query.firstRows(spare: spare, { bindings[$0].layout }) { widenedQuery throws(DataSourceError) in
             let (found, asOf) = try source.firstRows(widenedQuery, ofEntities: family, stack.layout)
             return (
-                found.map { LayeredRows(entity: $0, older: $1, newer: EditedRows(context: self, entity: $0)) }, asOf
+                found.map { entity, older in
+                    let edits = EditedRows(context: reader(ofEntity: entity), entity: entity)
+                    return LayeredRows(entity: entity, older: older, newer: edits)
+                }, asOf
             )
         }
     }
@@ -63,7 +70,7 @@ extension ManagedObjectContext {
     func committedQuery(_ plan: FetchPlan, columns: [Int]?) -> RowQuery? {
         guard plan.objectPredicate == nil, plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         var query = plan.query.of(entity: plan.family[0])
-        if bindings[query.entity].hasEdits || isRegistered(query) { return nil }
+        if reader(ofEntity: query.entity).bindings[query.entity].hasEdits || isRegistered(query) { return nil }
         query.columns = columns
         return query
     }

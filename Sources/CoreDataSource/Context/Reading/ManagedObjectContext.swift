@@ -40,6 +40,8 @@ public class ManagedObjectContext {
     var related = RelatedCache()
     /// The look-ups of the batch among objects of other data sources; nil outside of a batch.
     var lookupCache: LookupCache?
+    /// Whether reads show the edits of all contexts of the batch. If false, they show only the edits of this context.
+    var readsCompanions = false
     /// Whether relationships are being read.
     var isFollowingRelationship = false
     /// For each relationship, the number of reads for one object at a time.
@@ -158,6 +160,11 @@ public class ManagedObjectContext {
     /// Returns the context in which objects of an entity are edited. In a batch over several data sources, the result may be
     /// another context.
     func editor(ofEntity entity: Int) -> ManagedObjectContext { self }
+
+    /// Returns the context whose edits of an entity a read shows.
+    final func reader(ofEntity entity: Int) -> ManagedObjectContext {
+        readsCompanions ? editor(ofEntity: entity) : self
+    }
 
     /// Whether links of this context may refer to deleted objects of an entity, because only the save applies delete rules.
     func mayHaveGoneObjects(_ entity: Int) -> Bool { editor(ofEntity: entity).bindings[entity].hasDeletions }

@@ -13,6 +13,9 @@ package final class PersistentStack: Sendable {
     let registeredObjectByteLimit: Int
     /// The author of saves that name none.
     let author: String?
+    /// The most rows of one entity that an update or a deletion adds to a change set. If more rows match, the store makes the
+    /// change.
+    let changedRowLimit: Int
     /// A context that shares a uniqueness constraint with another context keeps this lock locked from the check of a save until
     /// the root has accepted the save. Without the lock, two contexts could check the same value at the same time, and both
     /// would find the value free.
@@ -24,19 +27,26 @@ package final class PersistentStack: Sendable {
     private let owners = Guarded<[Int: String]>([:])
     /// The tier of the data source that owns each entity.
     private let tiers = Guarded<[Int: WeakReference]>([:])
+    /// The class names of the data sources that complete saves, by the entities that they own. An entry stays after its data
+    /// source was released.
+    private let completers = Guarded<[Int: String]>([:])
     /// The keys of new objects.
     package let keys: StoreKeys
     private let origins: Guarded<SaveOrigins>
     /// The diagnostics of each data source, by its class name.
     private let diagnosticsByOwner = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
-    init(_ layout: ModelLayout, root: RootTier, mainNotifier: MainNotifier, registeredObjectByteLimit: Int, author: String? = nil) {
+    init(
+        _ layout: ModelLayout, root: RootTier, mainNotifier: MainNotifier, registeredObjectByteLimit: Int,
+        changedRowLimit: Int, author: String? = nil
+    ) {
         self.layout = layout
         graph = RelationshipGraph(layout)
         self.root = root
         self.mainNotifier = mainNotifier
         self.author = author
         self.registeredObjectByteLimit = registeredObjectByteLimit
+        self.changedRowLimit = changedRowLimit
         origins = Guarded(SaveOrigins(layout))
         objectTypes = Guarded(
             layout.entities.map { layout.model.classes[$0.name] as? ManagedObject.Type ?? ManagedObject.self })
@@ -53,6 +63,19 @@ package final class PersistentStack: Sendable {
     /// Adds the tier of a data source that owns entities.
     func register(_ tier: any AnyObject & Sendable, _ entities: Set<Int>) {
         tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakReference(tier) } }
+    }
+
+    /// Records that a data source completes the saves of its entities.
+    func recordCompleter(_ name: String, of entities: Set<Int>) {
+        completers.withLock { completers in for entity in entities { completers[entity] = name } }
+    }
+
+    /// The class name of a data source that was released, but must complete saves of any of the entities; nil if there is none.
+    func releasedCompleter(of entities: Set<Int>) -> String? {
+        let found = completers.withLock { completers in
+            completers.isEmpty ? [:] : completers.filter { entities.contains($0.key) }
+        }
+        return found.first { !isOwned($0.key) }?.value
     }
 
     /// Whether an existing data source owns the entity.
