@@ -61,7 +61,9 @@ final class CountedLoans: LoanSource, SaveCompleting {
             loan.bookKey = loan.book?.key ?? ""
             if loan.day == nil { loan.day = try context.findOrInsert(Day.self, where: \.key, equals: "some day") }
         }
-        for day in try changes.owners(of: \Day.loans) {
+        // The batch may have given a new day to a loan, and then another day.
+        let newDays = try changes.of(Day.self).filter { $0.kind == .inserted }.map(\.object)
+        for day in Set(try changes.owners(of: \Day.loans) + newDays) {
             day.loanCount = Int64(day.loans.count)
             if day.loans.isEmpty { context.delete(day) }
         }

@@ -39,7 +39,8 @@ struct DeleteRules {
     ///   - onlyCascades: Whether to apply only the rule Cascade.
     ///   - deletesRows: Whether rows may be deleted without being made into objects.
     init(
-        _ contexts: [EditingContext], leasedEntities: Set<Int>? = nil, onlyCascades: Bool = false, deletesRows: Bool = true
+        _ contexts: [EditingContext], leasedEntities: Set<Int>? = nil, onlyCascades: Bool = false,
+        deletesRows: Bool = true
     ) {
         self.deletesRows = deletesRows
         self.contexts = contexts
