@@ -109,7 +109,7 @@ public struct PendingChanges {
             .filter { layout.concreteFamily.contains($0.entity) }
         return try context.reading { () throws(DataSourceError) in
             try context.readObjects(found)
-            return found.compactMap { context.known($0).flatMap(\.self) as? Object }
+            return found.compactMap { context.cachedObject($0).flatMap(\.self) as? Object }
         }
     }
 }
@@ -305,7 +305,7 @@ extension [ObjectChange] {
         var found: [LinkEnd] = []
         var known: Set<LinkEnd> = []
         func add(_ end: LinkEnd?) { if let end, known.insert(end).inserted { found.append(end) } }
-        func compare(_ change: ObjectChange, _ column: LinkColumn) {
+        func compare(_ change: ObjectChange, _ column: LinkColumns) {
             let (before, now) = (change.previous, change.isDeletion ? nil : change.row)
             let ends = (before?.end(column, owners), now?.end(column, owners))
             let position = { (row: RowSnapshot?) in
