@@ -37,7 +37,7 @@ struct WillSaveCountTests {
     @Test(arguments: SharedPlace.Kind.all)
     func processesThatShareAStoreCountTogether(kind: SharedPlace.Kind) async throws {
         let place = try SharedPlace(kind)
-        let containers = [try place.open(times: .unhurried), try place.open(times: .unhurried)]
+        let containers = [try place.open(times: .patient), try place.open(times: .patient)]
         let sources = try containers.map { try $0.dataSource(CountedSource.self) }
         for step in 0..<20 {
             try await sources[step % 2].add((0...step).map { Member("\($0)", Self.groups[($0 + step) % 3]) })
