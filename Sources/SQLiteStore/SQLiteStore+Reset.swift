@@ -24,9 +24,10 @@ extension SQLiteStore {
             guard startup.reason != .firstLaunch, startup.isReset || !onlyIfNeeded else { return startup }
             var opening = StoreOpening(files: files, schema: schema, options: options)
             // A store that cannot be read has no history to end.
-            opening.ended = (try? files.look { (connection) throws(DataSourceError) in
-                try opening.endedHistory(connection, startup.reason)
-            }) ?? nil
+            opening.ended =
+                (try? files.withSnapshot { (connection) throws(DataSourceError) in
+                    try opening.endedHistory(connection, startup.reason)
+                }) ?? nil
             if let backupFolder {
                 startup.backup = try FolderBackup(files: files, folder: backupFolder).move()
             } else {

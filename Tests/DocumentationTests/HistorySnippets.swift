@@ -7,7 +7,8 @@ import Testing
 /// The examples of the kept history.
 @MainActor
 struct HistorySnippets {
-    private func withHistory(_ body: @MainActor (PersistentContainer, ContactDataSource) async throws -> Void) async throws
+    private func withHistory(_ body: @MainActor (PersistentContainer, ContactDataSource) async throws -> Void)
+        async throws
     {
         let directory = try TemporaryDirectory()
         let url = directory.url.appending(component: "contacts.sqlite")

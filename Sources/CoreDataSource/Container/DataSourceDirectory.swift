@@ -119,3 +119,10 @@ public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
         return entityKeys
     }
 }
+
+extension PersistentStack {
+    /// The container; nil after the container is released.
+    var container: PersistentContainer? { holder.withLock { $0.object } as? PersistentContainer }
+
+    func connect(_ container: PersistentContainer) { holder.withLock { $0 = WeakReference(container) } }
+}

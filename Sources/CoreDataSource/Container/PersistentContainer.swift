@@ -397,10 +397,3 @@ extension ManagedObjectContext {
     /// **Isolation**: the isolation of the context. The container can be sent anywhere.
     public var container: PersistentContainer? { stack.container }
 }
-
-extension PersistentStack {
-    /// The container; nil after the container is released.
-    var container: PersistentContainer? { holder.withLock { $0.object } as? PersistentContainer }
-
-    func connect(_ container: PersistentContainer) { holder.withLock { $0 = WeakReference(container) } }
-}

@@ -72,7 +72,7 @@ extension ModelLayout {
     /// The ID of the object to which columns of a row lead.
     ///
     /// - Parameter family: The indexes of the entities that the object can have.
-    func linkedID(_ row: RowSnapshot, _ link: LinkColumn, _ family: [Int]) -> ManagedObjectID? {
+    func linkedID(_ row: RowSnapshot, _ link: LinkColumns, _ family: [Int]) -> ManagedObjectID? {
         if row.isNull(link.key) { return nil }
         var entity = family.first
         if let column = link.entity, !row.isNull(column) { entity = Int(truncatingIfNeeded: row.integer(column)) }

@@ -34,7 +34,9 @@ extension DataSource {
     public nonisolated func add(
         _ values: [Value], waitFor level: SaveLevel = .store, progress: BatchProgress? = nil
     ) async throws -> SaveReport {
-        let saved = try await tier.perform(waitFor: level, values: max(1, values.count), deletes: false, kind: .incoming) {
+        let saved = try await tier.perform(
+            waitFor: level, values: max(1, values.count), deletes: false, kind: .incoming
+        ) {
             try self.onAdd(all: values, in: $0, progress)
         }
         progress?.end(values.count)

@@ -398,14 +398,3 @@ extension RowSnapshot {
         return columns
     }
 }
-
-extension DataSourceError {
-    /// Makes the error for an edit of an object that does not belong to the data source of the running hook.
-    init(guarding layout: EntityLayout, attribute: String? = nil) {
-        let name = layout.links.map { "\($0.entity).\($0.name)" } ?? layout.name
-        self.init(
-            .entityNotOwned,
-            "willSave(_:in:) changed \(name)\(attribute.map { ".\($0)" } ?? ""), which another data source owns. Change only the objects of the hook's own data source.",
-            entityName: layout.links?.entity ?? layout.name, attributeName: layout.links?.name ?? attribute)
-    }
-}

@@ -364,9 +364,7 @@ extension FetchPredicate {
     /// Matches if the range contains the optional attribute, for example `.isIn(\.birthday, ..<Date.now)`.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value>
-    ) -> Self {
-        bounded(keyPath, range.attributeBounds)
-    }
+    ) -> Self { bounded(keyPath, range.attributeBounds) }
 
     /// Matches if the range contains the attribute: `.isIn(\.age, 18..<30)`. For ranges of integers, which are also sequences.
     public static func isIn<Value: AttributeStorable>(
@@ -378,9 +376,7 @@ extension FetchPredicate {
     /// Matches if the range contains the optional attribute. For ranges of integers, which are also sequences.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value> & Sequence<Value>
-    ) -> Self {
-        bounded(keyPath, range.attributeBounds)
-    }
+    ) -> Self { bounded(keyPath, range.attributeBounds) }
 
     private static func list<Value: AttributeStorable>(_ keyPath: AnyKeyPath, _ values: some Sequence<Value>) -> Self {
         named(keyPath) { .isIn($0, .list(values.map { .constant(FetchValue($0)) }), []) }

@@ -12,7 +12,8 @@ struct InspectionLines {
 
     /// - Parameter occupants: The processes that have the store open; nil if the list of members already shows them.
     init(
-        _ inspection: StoreInspection, title: String, occupants: StoreOccupants?, changes: ChangeReader, showsValues: Bool
+        _ inspection: StoreInspection, title: String, occupants: StoreOccupants?, changes: ChangeReader,
+        showsValues: Bool
     ) {
         self.showsValues = showsValues
         self.inspection = inspection

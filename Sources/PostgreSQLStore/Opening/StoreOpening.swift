@@ -146,7 +146,9 @@ struct StoreOpening {
             try registry.set(entry, options.name)
             try carry(history, connection, to: schema)
             try body(schema)
-            for sql in schema.completionSQL(keepsHistory: history.keepsHistory) { _ = try connection.pipeline([Request(sql, isKept: false)]) }
+            for sql in schema.completionSQL(keepsHistory: history.keepsHistory) {
+                _ = try connection.pipeline([Request(sql, isKept: false)])
+            }
         }
         return entry
     }

@@ -59,9 +59,10 @@ extension PostgreSQLSchema {
     /// Records a write of another program, in the trigger's function.
     func recordingOutsideWrite(_ keepsHistory: Bool) -> String {
         guard keepsHistory else { return "" }
-        return "\n" + recordingEvent(
-            .outsideWrites, program: "session_user", entities: "NEW.entity",
-            note: "Another program has written to the store.") + ";"
+        return "\n"
+            + recordingEvent(
+                .outsideWrites, program: "session_user", entities: "NEW.entity",
+                note: "Another program has written to the store.") + ";"
     }
 
     /// Checks that no table of the model has the same name as one of these tables.
@@ -70,7 +71,8 @@ extension PostgreSQLSchema {
         guard let taken = tables.compactMap({ $0?.bareName }).first(where: names.contains) else { return }
         throw DataSourceError(
             .unreadableModel,
-            "The model has an entity named \(taken), but a kept history needs a table with that name. Rename the entity.")
+            "The model has an entity named \(taken), but a kept history needs a table with that name. Rename the entity."
+        )
     }
 }
 #endif

@@ -60,7 +60,9 @@ extension Writer {
             let bytes = words.map { words in words.withUnsafeBytes { Array($0) } }
             let size = Int64(PostgreSQLSchema.historyOverhead + (bytes?.count ?? 0))
             let isFirst = part == 0
-            let head = [WireValue(number), WireValue(part), WireValue(start), WireValue(size), WireValue(Int64(isLast ? 1 : 0))]
+            let head = [
+                WireValue(number), WireValue(part), WireValue(start), WireValue(size), WireValue(Int64(isLast ? 1 : 0)),
+            ]
             requests.append(
                 Request(
                     """

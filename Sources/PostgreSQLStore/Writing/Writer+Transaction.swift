@@ -125,7 +125,7 @@ extension Writer {
         ] + placeInHistory(written.saves.count, from: written.firstEntry) + [
             Request(
                 "DELETE FROM \(saves) WHERE member = $1 AND token = $2 AND number = $3",
-                membership.values + [WireValue(committedNumber)]),
+                membership.values + [WireValue(committedNumber)])
         ]
     }
 

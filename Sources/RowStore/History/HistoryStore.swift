@@ -80,13 +80,15 @@ package enum ConsumerChange: Sendable {
 extension DataSourceError {
     package static let historyNotKept = DataSourceError(
         .historyNotKept,
-        "The store keeps no history. Open it with Configuration.history = .kept(for:upTo:), from then on saves are recorded.")
+        "The store keeps no history. Open it with Configuration.history = .kept(for:upTo:), from then on saves are recorded."
+    )
 
     /// - Parameter store: The kind of store, as the subject of a sentence.
     package init(noHistoryIn store: String) {
         self.init(
             .historyNotKept,
-            "\(store) cannot keep a history. Open the store without Configuration.history, or use a store in an SQLite file.")
+            "\(store) cannot keep a history. Open the store without Configuration.history, or use a store in an SQLite file."
+        )
     }
 
     package init(historyExpired reason: String, start: HistoryPosition) {
@@ -105,6 +107,7 @@ extension DataSourceError {
     package init(unknownConsumer name: String) {
         self.init(
             .historyNotKept,
-            "The history has no consumer named \(name): it was removed, or the store was reset. Register the consumer again.")
+            "The history has no consumer named \(name): it was removed, or the store was reset. Register the consumer again."
+        )
     }
 }

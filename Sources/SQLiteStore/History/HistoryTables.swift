@@ -51,7 +51,11 @@ enum HistoryTables {
             try setFormat(connection, metadata, false)
             return false
         case .kept(let limits):
-            if metadata.keepsHistory { try set(limits, connection) } else { try begin(connection, limits, metadata, ended) }
+            if metadata.keepsHistory {
+                try set(limits, connection)
+            } else {
+                try begin(connection, limits, metadata, ended)
+            }
             return true
         }
     }
@@ -86,7 +90,8 @@ enum HistoryTables {
         guard let taken else { return }
         throw DataSourceError(
             .unreadableModel,
-            "The model has an entity named \(taken), but a kept history needs a table with that name. Rename the entity.")
+            "The model has an entity named \(taken), but a kept history needs a table with that name. Rename the entity."
+        )
     }
 
     // MARK: State
@@ -96,7 +101,8 @@ enum HistoryTables {
     }
 
     static func value(_ name: String, _ connection: Connection) throws(DataSourceError) -> RowValue? {
-        try connection.values("SELECT \"value\" FROM \"_history_state\" WHERE \"name\" = ?1", [.text(name)]).first?.first
+        try connection.values("SELECT \"value\" FROM \"_history_state\" WHERE \"name\" = ?1", [.text(name)]).first?
+            .first
     }
 
     static func damaged(_ connection: Connection) -> DataSourceError {

@@ -91,7 +91,8 @@ final class HistoryWriter {
     }
 
     private static func readPlace(_ connection: Connection) throws(DataSourceError) -> Place {
-        let rows = try connection.values("SELECT \"key\", \"start\" + \"size\" FROM \"_history\" ORDER BY 1 DESC LIMIT 1")
+        let rows = try connection.values(
+            "SELECT \"key\", \"start\" + \"size\" FROM \"_history\" ORDER BY 1 DESC LIMIT 1")
         guard let row = rows.first else { return Place() }
         guard case .integer(let key) = row[0], case .integer(let end) = row[1], end >= 0, end < 1 << 60,
             HistoryTables.numbers.contains(key >> HistoryTables.partBits)

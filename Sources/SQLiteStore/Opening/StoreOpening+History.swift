@@ -27,7 +27,9 @@ extension StoreOpening {
         _ connection: Connection, _ reason: StoreStartup.Reason
     ) throws(DataSourceError) -> HistoryTables.EndedHistory? {
         do throws(DataSourceError) {
-            guard StoreMetadata.metadata(in: try StoreProbe(connection).found())?.keepsHistory == true else { return nil }
+            guard StoreMetadata.metadata(in: try StoreProbe(connection).found())?.keepsHistory == true else {
+                return nil
+            }
             return try HistoryTables.EndedHistory(connection, reason: StoreOpening.sentence(reason))
         } catch  where error.code == .storeCorrupt {
             return nil

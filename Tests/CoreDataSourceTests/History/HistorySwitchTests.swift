@@ -9,7 +9,8 @@ import Testing
 /// A history is switched on and off, and survives or ends with what happens to its store.
 @MainActor
 struct HistorySwitchTests {
-    private static let tables = "SELECT name FROM sqlite_schema WHERE name LIKE '\\_history%' ESCAPE '\\' AND type = 'table'"
+    private static let tables =
+        "SELECT name FROM sqlite_schema WHERE name LIKE '\\_history%' ESCAPE '\\' AND type = 'table'"
     private static let format = "SELECT value FROM _metadata WHERE name = 'format'"
 
     @Test(arguments: HistoryPlace.files)

@@ -174,7 +174,8 @@ struct KeptHistoryTests {
             #expect(try records[0].changes(of: ContactEntity.self).count == 3000)
             // The store does not make the change itself, so all old values are known.
             let updated = try records[1].changes(of: ContactEntity.self)
-            #expect(updated.count == 3000 && updated.allSatisfy { $0.changedProperties == ["note"] && $0.old?.note == nil })
+            #expect(
+                updated.count == 3000 && updated.allSatisfy { $0.changedProperties == ["note"] && $0.old?.note == nil })
             if place.isFile {
                 #expect(try RawConnection(url).column("SELECT count(*) FROM _history") == ["13"])
             }

@@ -29,8 +29,7 @@ struct LateClassTests {
     }
 
     /// A cascade deletes an object of an entity that nobody owns. When its class is met, the object must not be read as another one.
-    @Test(arguments: [true, false]) func aCascadedDeletionSurvivesTheFirstUseOfItsClass(isDraft: Bool) async throws
-    {
+    @Test(arguments: [true, false]) func aCascadedDeletionSurvivesTheFirstUseOfItsClass(isDraft: Bool) async throws {
         let directory = try TemporaryDirectory()
         let first = try await PersistentContainer(model: garden(.cascade), store: .sqlite(directory.store))
         try await first.dataSource(PlainDataSource<BedEntity, SoilEntity>.self).perform { context in
