@@ -133,7 +133,7 @@ struct HistorySnippets {
                 }
             }
             try await container.withAuthor("importer") {
-                _ = try await contacts.sync(list, entity: ContactEntity.self)
+                try await contacts.sync(list, entity: ContactEntity.self)
             }
             try container.withAuthor("editor") {
                 try contacts.performAndWait { context in

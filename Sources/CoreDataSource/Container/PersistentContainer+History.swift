@@ -91,6 +91,7 @@ extension PersistentContainer {
     /// **Isolation**: the isolation of the caller.
     ///
     /// - Throws: Any error that the body throws.
+    @discardableResult
     public func withAuthor<Result>(
         _ author: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
@@ -108,6 +109,7 @@ extension PersistentContainer {
     /// ```
     ///
     /// - Throws: Any error that the body throws.
+    @discardableResult
     public func withAuthor<Result>(_ author: String, _ body: () throws -> Result) rethrows -> Result {
         try SaveAuthor.$named.withValue(stack.authors(with: author), operation: body)
     }
