@@ -73,7 +73,7 @@ import Testing
         try await groups.perform { context in
             for index in 0..<3 { try context.insert(GroupEntity.self).gid = "\(index)" }
         }
-        let second = try #require(try groups.first(GroupEntity.self, where: \.gid == "1"))
+        let second = try #require(try groups.fetch(GroupEntity.self, where: \.gid == "1").first)
         #expect(try groups.fetch(GroupEntity.self, where: \.objectID == second.objectID).map(\.gid) == ["1"])
         let others = try groups.fetch(
             GroupEntity.self, where: !(\.objectID == second.objectID), order: [.ascending(\.gid)])
