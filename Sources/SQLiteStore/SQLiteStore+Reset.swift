@@ -110,7 +110,7 @@ extension SQLiteStore {
         var isEmptied = false
         var failure: DataSourceError?
         do throws(DataSourceError) {
-            let ended = try opening.endedHistory(connection, startup.reason)
+            let ended = keepsHistory ? try opening.endedHistory(connection, startup.reason) : nil
             startup.removedBackups = try opening.removeStandardBackups(startup.reason)
             startup = try opening.remove(connection, startup) {
                 isEmptied = true

@@ -53,7 +53,8 @@ import Testing
     @Test func helpSaysWhereTheReasonsOfListsAre() async throws {
         let output = try await program.run(["inspect", "--help"]).output
         #expect(
-            output.contains("Only the process that shows a list knows why the list changed: print its lastUpdateReason")
+            output.contains(
+                "Only the process that shows a list knows why the list changed: print the list's lastUpdateReason")
         )
     }
 

@@ -21,7 +21,7 @@ public import Foundation
 /// write to the store. If the call throws, nothing more is reported.
 public struct BatchProgress: Sendable {
     private let report: @Sendable (_ completed: Int, _ total: Int) -> Void
-    private let isCancelled: @Sendable () -> Bool
+    private let wasCancelled: @Sendable () -> Bool
 
     /// Makes a progress that calls a closure.
     ///
@@ -31,7 +31,7 @@ public struct BatchProgress: Sendable {
     /// - Parameter report: Gets the number of completed values and the number of all values.
     public init(_ report: @escaping @Sendable (_ completed: Int, _ total: Int) -> Void) {
         self.report = report
-        isCancelled = { false }
+        wasCancelled = { false }
     }
 
     /// Makes a progress that sets the unit counts of a `Progress`. One unit is one value.
@@ -52,7 +52,7 @@ public struct BatchProgress: Sendable {
             progress.totalUnitCount = Int64(max(total, 1))
             progress.completedUnitCount = Int64(total == 0 ? 1 : completed)
         }
-        isCancelled = { progress.isCancelled }
+        wasCancelled = { progress.isCancelled }
     }
 
     /// Reports the number of added values if a report is due.
@@ -60,7 +60,7 @@ public struct BatchProgress: Sendable {
     /// - Parameter count: The number of values that have been added.
     /// - Throws: `CancellationError` if the progress was cancelled.
     func check(_ count: Int, of total: Int) throws {
-        if isCancelled() { throw CancellationError() }
+        if wasCancelled() { throw CancellationError() }
         // This function is called after each 256 values.
         let step = max(1, (total / 100 + 255) / 256) * 256
         if count < total, count % step == 0 { report(count, total) }

@@ -316,9 +316,8 @@ struct RelatedQueryTests {
                 ("SUBQUERY(messages, $m, $x.size > 1).@count > 0", .invalidPredicate, "$x"),
                 ("SUBQUERY(messages, $m, $m.size > 1) > 0", .invalidPredicate, "@count"),
             ] {
-                let predicate = try FetchPredicate<MailThread>(format: format)
                 let error = expectError(code, "\(format)") {
-                    try mail.main.fetch(MailThread.self, where: predicate)
+                    try mail.main.fetch(MailThread.self, where: FetchPredicate(format: format))
                 }
                 #expect(error?.message.contains(word) == true, "\(format): \(error?.message ?? "")")
             }
