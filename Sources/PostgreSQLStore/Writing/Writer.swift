@@ -258,6 +258,7 @@ extension ChangeSet {
     fileprivate init(alreadyCommitted other: ChangeSet) {
         self = other
         entities = []
+        scopes = []
     }
 }
 
