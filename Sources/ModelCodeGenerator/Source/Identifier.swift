@@ -107,12 +107,11 @@ enum ReservedNames {
         "SaveCompleting", "SaveEvent",
         "SaveLevel", "SavedChange", "SavedLink", "SaveReport", "FeedPage", "StartupPlan", "StatementTrace",
         "StoreDescription",
-        "StoreFailure", "StoreLease", "ScopeFreshness", "ScopeRequest", "ServerAnswer", "StalePolicy",
+        "StoreFailure", "StoreLease",
         "StoreLocation", "StoreMember", "StoreMetadata", "StoreOptions", "StoreReader", "StoreSharing",
         "StoreSharingMode", "StoreStartup", "StoredCompositeValue", "StoredForm", "StoredRow", "StoredTypes",
         "StoredValue", "StoredValueConvertible", "StringAttribute",
         "StringMatching", "StringSorting", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions",
-        "SyncScope",
         "SyncReport",
         "SynchronousLevel", "UnknownChanges", "UpdatedRow",
     ]

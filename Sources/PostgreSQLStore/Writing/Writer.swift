@@ -258,7 +258,6 @@ extension ChangeSet {
     fileprivate init(alreadyCommitted other: ChangeSet) {
         self = other
         entities = []
-        scopes = []
     }
 }
 

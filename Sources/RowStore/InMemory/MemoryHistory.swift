@@ -33,7 +33,7 @@ struct MemoryHistory: Sendable {
     // MARK: Writing
 
     mutating func append(_ set: ChangeSet) {
-        if set.entities.isEmpty { return }
+        if set.isEmpty { return }
         let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
         var record = record(facts.kind, set.entities.map { layout.entities[$0.entity].historyName })
         (record.dataSourceName, record.author) = (facts.dataSourceName, facts.author)
