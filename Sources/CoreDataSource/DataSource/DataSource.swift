@@ -174,7 +174,8 @@ extension EntityDataSource: DataSourceProtocol {}
 ///     }
 ///
 ///     nonisolated override func update(
-///         _ entity: ContactEntity, from contact: Contact, in context: PrivateContext
+///         _ entity: ContactEntity, from contact: Contact,
+///         in context: PrivateContext
 ///     ) {
 ///         entity.name = contact.name
 ///     }

@@ -335,7 +335,8 @@ extension FetchPredicate {
     /// Matches if the attribute is one of the values. **Complexity**: linear in the number of values.
     ///
     /// ```swift
-    /// let brothers = ObjectRequest(ContactEntity.self, where: .isIn(\.uid, ["1", "2"]))
+    /// let brothers = ObjectRequest(
+    ///     ContactEntity.self, where: .isIn(\.uid, ["1", "2"]))
     /// ```
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ values: some Sequence<Value>
