@@ -43,9 +43,9 @@ import Testing
             earlier,
         ]
         for value in values {
-            // A whole model has no configuration, and one that was read has no fault.
+            // A whole model has no configuration, and one that was read has no error of its classes.
             for label in Mirror(reflecting: value).children.compactMap(\.label)
-            where !["configurationName", "fault"].contains(label) {
+            where !["configurationName", "classError"].contains(label) {
                 #expect(source.contains("\(label): "), "\(label) of \(type(of: value))")
             }
         }

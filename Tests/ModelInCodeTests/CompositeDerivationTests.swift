@@ -31,7 +31,10 @@ struct CompositeDerivationTests {
     @Test(arguments: [
         ("city", "E.place.key is derived from city, but E has no such attribute"),
         ("reverse:(title)", "E.place.key is derived from reverse:(title), which is not a known derivation"),
-        ("other.title", "E.place.key is derived from other.title, but it is part of a composite"),
+        (
+            "other.title",
+            "E.place.key is derived from other.title, but an attribute in a composite cannot be derived from other objects"
+        ),
         ("place.key", "E.place.key is derived from itself"),
     ])
     func aDerivationInACompositeThatCannotBeCalculatedIsRefused(expression: String, words: String) async {

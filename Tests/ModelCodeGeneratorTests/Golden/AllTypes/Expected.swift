@@ -14,6 +14,13 @@ nonisolated public class Bounded: ManagedObject {
         ]
     }
 
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "Bounded" else { return nil }
+        return [
+            "amount", "code", "count", "day", "ratio",
+        ]
+    }
+
     public final var amount: Decimal { get { attribute(at: 0) } set { setAttribute(newValue, at: 0) } }
     public final var code: String? { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
     public final var count: Int16 { get { attribute(at: 2) } set { setAttribute(newValue, at: 2) } }
@@ -34,6 +41,13 @@ nonisolated public class Child: Parent {
     public override class var relationshipKeyPaths: [AnyKeyPath: String] {
         [
             \Child.favourite: "favourite", \Child.children: "children", \Child.friends: "friends",
+        ]
+    }
+
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "Child" else { return nil }
+        return [
+            "createdAt", "favourite", "name", "children", "nickname", "friends",
         ]
     }
 
@@ -61,6 +75,17 @@ nonisolated public class EveryType: ManagedObject {
             \EveryType.integer64Zero: "integer64Zero", \EveryType.stringOptional: "stringOptional",
             \EveryType.stringRequired: "stringRequired", \EveryType.uriOptional: "uriOptional",
             \EveryType.uriRequired: "uriRequired", \EveryType.uuidOptional: "uuidOptional", \EveryType.uuidRequired: "uuidRequired",
+        ]
+    }
+
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "EveryType" else { return nil }
+        return [
+            "binaryOptional", "binaryRequired", "booleanOptional", "booleanRequired", "booleanZero", "dateOptional", "dateRequired",
+            "decimalOptional", "decimalRequired", "doubleOptional", "doubleRequired", "doubleZero", "floatOptional",
+            "floatRequired", "floatZero", "integer16Optional", "integer16Required", "integer16Zero", "integer32Optional",
+            "integer32Required", "integer32Zero", "integer64Optional", "integer64Required", "integer64Zero", "stringOptional",
+            "stringRequired", "uriOptional", "uriRequired", "uuidOptional", "uuidRequired",
         ]
     }
 
@@ -118,6 +143,13 @@ nonisolated public class Grandparent: ManagedObject {
         ]
     }
 
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "Grandparent" else { return nil }
+        return [
+            "createdAt", "favourite",
+        ]
+    }
+
     public final var createdAt: Date { get { attribute(at: 0) } set { setAttribute(newValue, at: 0) } }
     public final var favourite: Grandparent? { get { relatedObject(at: 0) } set { setRelatedObject(newValue, at: 0) } }
 }
@@ -133,6 +165,14 @@ nonisolated public class Keywords: ManagedObject {
             \Keywords.`deinit`: "deinit", \Keywords.description_: "description", \Keywords.`extension`: "extension",
             \Keywords.init_: "init", \Keywords.`nil`: "nil", \Keywords.`protocol`: "protocol", \Keywords.self_: "self",
             \Keywords.`subscript`: "subscript", \Keywords.`super`: "super",
+        ]
+    }
+
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "Keywords" else { return nil }
+        return [
+            "-", "1st", "Any", "Type", "a b", "a-b", "a_b", "class", "default", "deinit", "description", "extension", "init", "nil",
+            "protocol", "self", "subscript", "super",
         ]
     }
 
@@ -187,6 +227,13 @@ nonisolated public class Parent: Grandparent {
         ]
     }
 
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "Parent" else { return nil }
+        return [
+            "createdAt", "favourite", "name", "children",
+        ]
+    }
+
     public final var name: String { get { attribute(at: 3) } set { setAttribute(newValue, at: 3) } }
     public final var children: RelatedObjects<Place> { relatedObjects(at: 1) }
 }
@@ -207,6 +254,13 @@ nonisolated public class Place: ManagedObject {
         ]
     }
 
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "Place" else { return nil }
+        return [
+            "address", "area", "origin", "title", "owner",
+        ]
+    }
+
     public final var address: Address? { get { Address.read(from: self, at: 0) } set { editTogether { Address.write(newValue, to: self, at: 0) } } }
     public final var area: Double { get { attribute(at: 6) } set { setAttribute(newValue, at: 6) } }
     public final var origin: Coordinate { get { Coordinate(reading: self, at: 7) } set { editTogether { Coordinate.write(newValue, to: self, at: 7) } } }
@@ -223,6 +277,13 @@ nonisolated public class Special: ManagedObject {
             \Special.attachment: "attachment", \Special.canonicalTitle: "canonicalTitle", \Special.colour: "colour",
             \Special.cursor: "cursor", \Special.lengths: "lengths", \Special.secret: "secret", \Special.tags: "tags",
             \Special.title: "title", \Special.untyped: "untyped",
+        ]
+    }
+
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "Special" else { return nil }
+        return [
+            "attachment", "canonicalTitle", "colour", "cursor", "lengths", "secret", "tags", "title", "untyped", "whatever",
         ]
     }
 
@@ -250,6 +311,13 @@ nonisolated public class Étage: ManagedObject {
     public override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
             \Étage.größe: "größe", \Étage.名前: "名前",
+        ]
+    }
+
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "Étage" else { return nil }
+        return [
+            "größe", "名前",
         ]
     }
 

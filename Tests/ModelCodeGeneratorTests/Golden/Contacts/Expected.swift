@@ -14,6 +14,13 @@ nonisolated class BaseEntity: ManagedObject {
         ]
     }
 
+    override class var propertyNames: Set<String>? {
+        guard entityName == "BaseEntity" else { return nil }
+        return [
+            "syncFlag",
+        ]
+    }
+
     final var syncFlag: Int16 { get { attribute(at: 0) } set { setAttribute(newValue, at: 0) } }
 }
 
@@ -32,6 +39,13 @@ nonisolated class ContactEntity: BaseEntity {
     override class var relationshipKeyPaths: [AnyKeyPath: String] {
         [
             \ContactEntity.group: "group",
+        ]
+    }
+
+    override class var propertyNames: Set<String>? {
+        guard entityName == "ContactEntity" else { return nil }
+        return [
+            "syncFlag", "age", "birthday", "initial", "isFavorite", "name", "note", "phone", "score", "uid", "group",
         ]
     }
 
@@ -68,6 +82,13 @@ nonisolated class GroupEntity: BaseEntity {
         [
             \GroupEntity?.?.syncFlag: "syncFlag", \GroupEntity?.?.gid: "gid", \GroupEntity?.?.memberCount: "memberCount",
             \GroupEntity?.?.name: "name", \GroupEntity?.?.members: "members",
+        ]
+    }
+
+    override class var propertyNames: Set<String>? {
+        guard entityName == "GroupEntity" else { return nil }
+        return [
+            "syncFlag", "gid", "memberCount", "name", "members",
         ]
     }
 

@@ -60,6 +60,13 @@ nonisolated package class Hub: Branch {
         return super.attributeKeyPaths.merging(own) { $1 }
     }
 
+    package override class var propertyNames: Set<String>? {
+        guard entityName == "Hub" else { return nil }
+        return [
+            "city", "floors",
+        ]
+    }
+
     package final var floors: Int16 { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
 }
 
@@ -75,6 +82,13 @@ nonisolated package class Disc: ManagedObject {
         ]
     }
 
+    package override class var propertyNames: Set<String>? {
+        guard entityName == "Record" else { return nil }
+        return [
+            "shelf", "length",
+        ]
+    }
+
     package final var shelf: String { get { attribute(at: 0) } set { setAttribute(newValue, at: 0) } }
     package final var length: Double { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
 }
@@ -86,6 +100,13 @@ nonisolated package class Disc_Reissue: Disc {
     package override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
             \Disc_Reissue.shelf: "shelf", \Disc_Reissue.length: "length", \Disc_Reissue.year: "year",
+        ]
+    }
+
+    package override class var propertyNames: Set<String>? {
+        guard entityName == "Reissue" else { return nil }
+        return [
+            "shelf", "length", "year",
         ]
     }
 

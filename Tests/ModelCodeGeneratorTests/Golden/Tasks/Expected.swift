@@ -15,6 +15,13 @@ nonisolated public class TaskEntity: ManagedObject {
         ]
     }
 
+    public override class var propertyNames: Set<String>? {
+        guard entityName == "TaskEntity" else { return nil }
+        return [
+            "effort", "estimate", "labels", "minutes", "origin", "priority", "state", "uid", "urgency", "venue",
+        ]
+    }
+
     public final var effort: Work.Effort? { get { attribute(at: 0) } set { setAttribute(newValue.map { $0.rawValue as Int16 }, at: 0) } }
     public final var estimate: Int? { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
     public final var labels: Labels { get { attribute(at: 2) } set { setAttribute(newValue.rawValue as Int32, at: 2) } }
