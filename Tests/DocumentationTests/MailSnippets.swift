@@ -319,6 +319,17 @@ struct MailSnippets {
         #expect(grown != empty)
     }
 
+    @Test func anIDIsCompared() async throws {
+        try await withMail { _, mail in
+            let thread = try #require(try mail.fetch(ThreadEntity.self).first)
+            let message = try #require(try mail.fetch(MessageEntity.self, where: \.thread == thread).first)
+            let others = try mail.fetch(
+                MessageEntity.self,
+                where: \.thread == thread && !(\.objectID == message.objectID))
+            #expect(others.count == 1)
+        }
+    }
+
     @Test func aRelationshipIsComparedWithAnID() async throws {
         try await withMail { _, mail in
             let thread = try #require(try mail.fetch(ThreadEntity.self).first)

@@ -61,7 +61,7 @@ private final class NotedSource: MemberSource {
         }
         let renamed = try changes.of(ContactEntity.self)
             .filter { $0.changes(\.name) }
-        #expect(renamed.count < 17_000)
+        #expect(renamed.count <= 17_000)
         for change in try changes.of(ContactEntity.self)
         where change.kind == .deleted {
             print("\(change.object.name) goes")

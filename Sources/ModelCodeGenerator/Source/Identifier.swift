@@ -73,7 +73,7 @@ enum ReservedNames {
 
     private static let systemTypes: Set<String> = [
         "AnyKeyPath", "AnyObject", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Foundation", "Hashable",
-        "Int", "Int16", "Int32", "Int64", "Sendable", "String", "Swift", "URL", "UUID",
+        "Int", "Int16", "Int32", "Int64", "Sendable", "Set", "String", "Swift", "URL", "UUID",
     ]
 
     /// The modules, and every public type that `import CoreDataSource` imports. A test compares this list with the sources.
