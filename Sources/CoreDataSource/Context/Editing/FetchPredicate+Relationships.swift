@@ -131,9 +131,8 @@ extension FetchPredicate {
 /// Matches the object with the given id.
 ///
 /// ```swift
-/// let others = try mail.fetch(
-///     MessageEntity.self,
-///     where: \.thread == thread && !(\.objectID == message.objectID))
+/// let found = try mail.fetch(
+///     MessageEntity.self, where: \.objectID == message.objectID)
 /// ```
 ///
 /// - Parameters:
