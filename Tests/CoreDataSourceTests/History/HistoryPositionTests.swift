@@ -73,11 +73,11 @@ struct HistoryPositionTests {
 
     @Test(arguments: HistoryPlace.files)
     func recordsThatAreTooOldAreDropped(place: HistoryPlace) async throws {
-        let configuration = PersistentContainer.Configuration.keeping(.kept(for: .seconds(60), upTo: 1 << 20))
+        let configuration = PersistentContainer.Configuration.keeping(.kept(for: .seconds(100_000), upTo: 1 << 20))
         try await place.withContainer(configuration) { container, url in
             try await save(container, 0..<5)
             let old = try #require(try await container.records().first?.position)
-            try RawConnection(url).execute("UPDATE _history SET time = time - 100000 WHERE key >> 20 <= 4")
+            try RawConnection(url).execute("UPDATE _history SET time = time - 200000000 WHERE key >> 20 <= 4")
             try await container.close()
             let later = try await place.open(url, configuration)
             try await save(later, 5..<6)
