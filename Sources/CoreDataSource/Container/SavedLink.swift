@@ -69,14 +69,14 @@ private struct LinkReader {
 }
 
 extension ModelLayout {
-    /// The ID of the object to which columns of a row lead.
+    /// The ID of the object to which columns of a row lead; nil if there is none, or if its entity is not known.
     ///
     /// - Parameter family: The indexes of the entities that the object can have.
     func linkedID(_ row: RowSnapshot, _ link: LinkColumns, _ family: [Int]) -> ManagedObjectID? {
         if row.isNull(link.key) { return nil }
-        var entity = family.first
-        if let column = link.entity, !row.isNull(column) { entity = Int(truncatingIfNeeded: row.integer(column)) }
-        guard let entity, entities.indices.contains(entity) else { return nil }
+        // A record of an earlier model may have no entity that this model has.
+        let entity = link.entity.map { row.isNull($0) ? -1 : Int(truncatingIfNeeded: row.integer($0)) } ?? family.first
+        guard let entity, family.contains(entity) else { return nil }
         return ManagedObjectID(entities[entity], key: row.integer(link.key))
     }
 }

@@ -25,6 +25,8 @@ public struct KeptHistory: Sendable, Hashable {
         /// it.
         package var largestSave: Int64 { min(bytes / 2, 512 << 20) }
 
+        /// The longest time, which is about 2,000 years. Sums of times in milliseconds do not overflow.
+        static let mostSeconds: Int64 = 1 << 36
         /// The smallest number of bytes.
         package static let leastBytes = 64 << 10
     }
@@ -48,13 +50,14 @@ public struct KeptHistory: Sendable, Hashable {
     /// few records. So the history may exceed its limits for a while.
     ///
     /// - Parameters:
-    ///   - time: How long a record is kept; at least a second.
+    ///   - time: How long a record is kept; at least a second, and at most about 2,000 years.
     ///   - bytes: The most bytes of records; at least 64 KiB.
     public static func kept(for time: Duration, upTo bytes: Int) -> KeptHistory {
         KeptHistory(
             choice: .kept(
                 Limits(
-                    seconds: max(1, time.components.seconds), bytes: Int64(max(Limits.leastBytes, bytes)))))
+                    seconds: min(max(1, time.components.seconds), Limits.mostSeconds),
+                    bytes: Int64(max(Limits.leastBytes, bytes)))))
     }
 }
 

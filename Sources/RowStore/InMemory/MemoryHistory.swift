@@ -70,14 +70,18 @@ struct MemoryHistory: Sendable {
         byteCounts.append(bytes + MemoryHistory.recordOverhead)
         byteCount += bytes + MemoryHistory.recordOverhead
         let unread = consumers.values.min() ?? .max
-        let oldest = record.time - limits.seconds * 1000
+        let times = record.time - limits.seconds * 1000...record.time + limits.seconds * 1000
         var (dropped, kept) = (0, byteCount)
         while dropped < records.count - 1 {
             let isTooMuch = Int64(kept) > limits.bytes
-            guard isTooMuch || records[dropped].time < oldest && records[dropped].number <= unread else { break }
+            // A record from far in the future was made while the clock was wrong.
+            let isOld = !times.contains(records[dropped].time)
+            guard isTooMuch || isOld && records[dropped].number <= unread else { break }
             kept -= byteCounts[dropped]
             dropped += 1
         }
+        // Each removal moves all later records, so remove many records at once.
+        guard dropped * 8 >= records.count else { return }
         byteCount = kept
         records.removeFirst(dropped)
         byteCounts.removeFirst(dropped)

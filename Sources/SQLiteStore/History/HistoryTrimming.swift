@@ -3,8 +3,8 @@ internal import RowStore
 
 /// Decides which records a transaction drops. A transaction drops a few records, so that no save waits long.
 struct HistoryTrimming {
-    /// The largest number of rows that a transaction drops, and of their bytes. A transaction that adds more bytes drops up to
-    /// twice as many bytes as it adds.
+    /// The largest number of rows that a transaction drops, and of their bytes. A transaction that adds more drops up to twice
+    /// as many rows and bytes as it adds.
     private static let rowLimit = 64
     private static let byteLimit: Int64 = 2 << 20
     /// The records are checked after this part of the byte limit was added, or this part of the time has passed.
@@ -14,15 +14,17 @@ struct HistoryTrimming {
     /// The bytes since the last check, and in the current transaction.
     private var unchecked: Int64 = 0
     private var added: Int64 = 0
+    private var addedRows = 0
     private var lastCheck: Int64 = 0
     /// Whether the last check left records to drop.
     private var isBehind = false
 
-    mutating func begin() { added = 0 }
+    mutating func begin() { (added, addedRows) = (0, 0) }
 
     mutating func record(_ bytes: Int64) {
         unchecked += bytes
         added += bytes
+        addedRows += 1
     }
 
     mutating func trim(
@@ -35,13 +37,14 @@ struct HistoryTrimming {
             return
         }
         (unchecked, lastCheck) = (0, now)
+        let rowLimit = max(HistoryTrimming.rowLimit, 2 * addedRows)
         let rows = try connection.values(
             """
             SELECT "key", "start", "size", "time" FROM "_history" WHERE "key" < ?1 \
-            ORDER BY "key" LIMIT \(HistoryTrimming.rowLimit + 1)
+            ORDER BY "key" LIMIT \(rowLimit + 1)
             """, [.integer(end.number << HistoryTables.partBits)])
         let old = HistoryTables.Oldness(
-            bytes: limits.bytes, end: end.end, before: now - limits.seconds * 1000,
+            bytes: limits.bytes, end: end.end, times: now - limits.seconds * 1000...now + limits.seconds * 1000,
             unread: try HistoryTables.oldestUnread(connection))
         var (dropped, bytes): (Int64?, Int64) = (nil, 0)
         isBehind = false
@@ -52,7 +55,7 @@ struct HistoryTrimming {
             guard old.includes(key, start: start, time: time) else { break }
             let (sum, isOverflow) = bytes.addingReportingOverflow(size)
             bytes = isOverflow ? .max : sum
-            if index == HistoryTrimming.rowLimit
+            if index == rowLimit
                 || index > 0 && bytes > max(HistoryTrimming.byteLimit, added &* 2)
             {
                 isBehind = true
@@ -72,15 +75,16 @@ extension HistoryTables {
         let bytes: Int64
         /// The bytes of all rows so far, dropped rows included.
         let end: Int64
-        /// The time before which rows are too old, in milliseconds since 1970.
-        let before: Int64
+        /// The times of rows that are not too old, in milliseconds since 1970. A row from far in the future was written while
+        /// the clock was wrong.
+        let times: ClosedRange<Int64>
         /// The number of the oldest record that a consumer has not read; nil for none.
         let unread: Int64?
 
         func includes(_ key: Int64, start: Int64, time: Int64) -> Bool {
             let (kept, isOverflow) = end.subtractingReportingOverflow(start)
             if isOverflow || kept > bytes { return true }
-            guard time < before else { return false }
+            guard !times.contains(time) else { return false }
             return unread.map { key >> HistoryTables.partBits < $0 } ?? true
         }
     }

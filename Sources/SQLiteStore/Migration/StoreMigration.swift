@@ -110,6 +110,17 @@ extension StoreMigration {
     /// its records have values of these rows.
     private func recordInHistory() throws(DataSourceError) {
         guard found.keepsHistory else { return }
+        do throws(DataSourceError) {
+            try writeRecord()
+        } catch {
+            // Opening reports the damaged history, or drops it if the options say so. Until then, it must not have values of the
+            // dropped rows.
+            guard error.code == .storeCorrupt else { throw error }
+            for name in HistoryTables.names { try probe.connection.run("DELETE FROM \(name.quoted)") }
+        }
+    }
+
+    private func writeRecord() throws(DataSourceError) {
         let keyed = found.identity.entitiesOfOtherKeys(in: identity).sorted()
         if purpose.isMigration, keyed.isEmpty {
             return try HistoryWriter.note(

@@ -203,6 +203,36 @@ struct HistorySwitchTests {
         }
     }
 
+    /// The history can be dropped although it is damaged, also if the model has changed.
+    @Test(arguments: HistoryPlace.files)
+    func aDamagedHistoryDoesNotPreventAMigration(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store)
+        try await first.dataSource(ContactDataSource.self).add(contactList(0..<2))
+        try await first.close()
+        try RawConnection(directory.store).execute("DELETE FROM _history_state WHERE name = 'seconds'")
+        var configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+        configuration.history = .none
+        let second = try await place.open(directory.store, configuration, model: changed())
+        #expect(second.startup.migration != nil)
+        #expect(try await second.main.count(ContactEntity.self) == 2)
+        try await second.close()
+        #expect(try RawConnection(directory.store).column(Self.tables) == [])
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func aHistoryMayBeKeptForEver(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let configuration = PersistentContainer.Configuration.keeping(.kept(for: .seconds(Int64.max), upTo: 1 << 20))
+        for count in 1...2 {
+            let container = try await place.open(directory.store, configuration)
+            try await container.dataSource(ContactDataSource.self).add(contactList(count..<count + 1))
+            let records = try await container.records()
+            #expect(records.count == (place == .memory ? 1 : count))
+            try await container.close()
+        }
+    }
+
     @Test func aStoreThatOthersHaveOpenIsNotSwitched() async throws {
         let directory = try TemporaryDirectory()
         let place = HistoryPlace.sharedFile

@@ -1,0 +1,45 @@
+import RowStore
+import SQLiteStore
+import StoreTestModel
+import Testing
+
+/// How many records a history drops.
+struct HistoryTrimmingTests {
+    private func save(_ key: Int64) -> ChangeSet {
+        .of(insert: [StoredRow(key: key, row: TestModel.row(code: "code \(key)"))], number: key)
+    }
+
+    /// A group of saves adds more rows than a single save may drop.
+    @Test func groupsOfManySavesDropAsManyRecords() throws {
+        let folder = try TemporaryFolder()
+        var options = SQLiteStore.Options.test(folder)
+        options.history = .kept(for: .seconds(3600), upTo: 64 << 10)
+        let store = try SQLiteStore.open(options)
+        for group in Int64(0)..<12 {
+            let first = group * 300 + 1
+            try store.write((first..<first + 300).map(save))
+        }
+        let kept = try RawDatabase(folder).run("SELECT sum(size) <= 200000 FROM _history")
+        #expect(kept == ["1"])
+        #expect(try store.count() == 12 * 300)
+        store.close()
+        try checkIntegrity(folder)
+    }
+
+    /// The clock was wrong when the record was made.
+    @Test func aRecordFromTheFutureKeepsNoOthers() throws {
+        let folder = try TemporaryFolder()
+        var options = SQLiteStore.Options.test(folder)
+        options.history = .kept(for: .seconds(3600), upTo: 64 << 20)
+        let first = try SQLiteStore.open(options)
+        for key in Int64(1)...4 { try first.write([save(key)]) }
+        first.close()
+        let raw = try RawDatabase(folder)
+        try raw.run("UPDATE _history SET time = time + 1000000000 WHERE key >> 20 = 1")
+        try raw.run("UPDATE _history SET time = time - 1000000000 WHERE key >> 20 IN (2, 3)")
+        let second = try SQLiteStore.open(options)
+        try second.write([save(5)])
+        #expect(try raw.run("SELECT key >> 20 FROM _history ORDER BY key") == ["4", "5"])
+        second.close()
+    }
+}
