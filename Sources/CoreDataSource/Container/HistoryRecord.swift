@@ -22,7 +22,7 @@ public struct HistoryRecord: Sendable {
 
     /// The number of the record. Numbers have no gaps. After a reset, they begin with 1.
     public var number: Int64 { record.number }
-    /// The time of the save, by the clock of the machine that made it.
+    /// The time of the save, by the clock of the machine that made it; on a server, by the clock of the server.
     public var date: Date { Date(timeIntervalSince1970: Double(record.time) / 1000) }
     /// What has made the changes.
     public var kind: HistoryKind { record.kind }
@@ -50,7 +50,8 @@ public struct HistoryRecord: Sendable {
     /// ```
     ///
     /// If the model has changed since, the values are found by their names. Values of entities and attributes that the model no
-    /// longer has, or that have another type now, are left out.
+    /// longer has, or that are stored in another form now, are left out. A value whose type has changed within one form, such as
+    /// a `Double` that is a `Date` now, is read with the new type.
     ///
     /// **Complexity**: O(*n*) for *n* changed objects.
     ///

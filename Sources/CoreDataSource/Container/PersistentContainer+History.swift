@@ -31,7 +31,8 @@ extension PersistentContainer {
         HistoryRecords(self, .position(position), filter)
     }
 
-    /// The position after the newest record of the kept history. An app that has just read all objects goes on from here.
+    /// The position after the newest record of the kept history. To read all objects once and to follow the changes from then on,
+    /// take the position first, and then read the objects. A save in between is then read twice, but never missed.
     ///
     /// ```swift
     /// let position = try await container.historyPosition()
@@ -126,6 +127,9 @@ public struct HistoryConsumer: Sendable {
     /// ```swift
     /// for try await record in index.records() { print(record) }
     /// ```
+    ///
+    /// Records that the filter leaves out count as not read until the consumer moves on. So if the filter may leave out many
+    /// records, take ``PersistentContainer/historyPosition()`` before the loop, and call ``didRead(_:)`` with it after the loop.
     ///
     /// - Parameter filter: The records to return; by default all.
     /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyExpired` if
