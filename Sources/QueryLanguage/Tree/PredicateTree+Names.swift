@@ -11,15 +11,23 @@ extension PredicateTree {
         var rest: [(part: Node.Part, variables: [String: NamedProperties?])] = [(.node(node), [:])]
         let root = NamedProperties(type)
         while let (part, variables) = rest.popLast() {
-            var inner = variables
             switch part {
+            case .expression(.subquery(let objects, let name, let predicate)):
+                // The variable of this subquery hides the variable of an outer subquery with the same name.
+                var inner = variables
+                switch objects {
+                case .keyPath(let keys): inner[name] = .some(try root.end(of: keys))
+                case .path(.variable(let outer), let keys): inner[name] = .some(try variables[outer]??.end(of: keys))
+                default: inner[name] = .some(nil)
+                }
+                rest.append((.expression(objects), variables))
+                rest.append((.node(predicate), inner))
+                continue
             case .expression(.keyPath(let keys)): _ = try root.end(of: keys)
             case .expression(.path(.variable(let name), let keys)): _ = try variables[name]??.end(of: keys)
-            case .expression(.subquery(let objects, let name, _)):
-                if case .keyPath(let keys) = objects { inner[name] = .some(try root.end(of: keys)) }
             default: break
             }
-            for next in part.parts { rest.append((next, inner)) }
+            for next in part.parts { rest.append((next, variables)) }
         }
     }
 }

@@ -25,6 +25,17 @@ import Testing
         expectError(.unknownAttribute) { try FetchPredicate<GroupEntity>(format: format) }
     }
 
+    /// The inner variable hides the outer one.
+    @Test func aVariableMayBeUsedAgainInside() throws {
+        let format = "SUBQUERY(members, $x, SUBQUERY($x.group.members, $x, $x.age > 1).@count > 0).@count > 0"
+        _ = try FetchPredicate<GroupEntity>(format: format)
+        let nested = "SUBQUERY(members, $x, SUBQUERY($x.group, $x, $x.memberCount > 1).@count > 0).@count > 0"
+        _ = try FetchPredicate<GroupEntity>(format: nested)
+        expectError(.unknownAttribute) {
+            try FetchPredicate<GroupEntity>(format: format.replacing("$x.age", with: "$x.agee"))
+        }
+    }
+
     @Test(arguments: [
         "syncFlag == 0", "name.length > 2", "members.@count > 1", "members.@max.age > 3", "%@ IN members", "SELF == %@",
         "SUBQUERY(members, $m, $m.age > memberCount AND $m.group.name == name).@count > 0", "name == $NAME",
