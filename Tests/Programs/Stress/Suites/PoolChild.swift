@@ -61,7 +61,9 @@ struct PoolChild {
     /// - Parameter isFirst: Whether the call begins before the closing.
     private func run(_ call: ContainerCall, isFirst: Bool) async throws {
         let place = folder.appending(component: "call-\(UUID().uuidString).sqlite")
-        let container = try await PersistentContainer(model: .stress, store: .sqlite(place))
+        var configuration = PersistentContainer.Configuration()
+        configuration.history = .kept(for: .seconds(3600), upTo: 1 << 20)
+        let container = try await PersistentContainer(model: .stress, store: .sqlite(place), configuration: configuration)
         let source = try container.dataSource(BlueDataSource.self)
         let lock = OtherWriter(place)
         try await source.add(RecordData(key: "a"), waitFor: .main)
@@ -130,6 +132,16 @@ private struct ContainerCall: Sendable {
         ContainerCall("reset") { container, _ in _ = try await container.reset() },
         ContainerCall("nuke") { container, _ in _ = try await container.nuke() },
         ContainerCall("close") { container, _ in try await container.close() },
+        ContainerCall("historyPosition") { container, _ in _ = try await container.historyPosition() },
+        ContainerCall("historyConsumer") { container, _ in _ = try await container.historyConsumer("a") },
+        ContainerCall("didRead") { container, _ in
+            let consumer = try await container.historyConsumer("a")
+            for try await record in consumer.records() { try await consumer.didRead(record.position) }
+        },
+        ContainerCall("remove") { container, _ in try await container.historyConsumer("a").remove() },
+        ContainerCall("withAuthor") { container, source in
+            try await container.withAuthor("b") { try await source.add(RecordData(key: "g")) }
+        },
         ContainerCall("add") { _, source in try await source.add(RecordData(key: "e")) },
         ContainerCall("delete") { _, source in try await source.delete(RecordData(key: "a")) },
         ContainerCall("sync") { _, source in
