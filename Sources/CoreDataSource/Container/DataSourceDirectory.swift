@@ -15,10 +15,11 @@ final class DataSourceDirectory {
         let entities = try claim(type, stack)
         let completes = type is any SaveCompleting.Type
         let tier = PrivateTier(stack, owner: "\(type)", ownedEntities: entities, completes: completes)
-        if completes { stack.recordCompleter("\(type)", of: entities) }
         let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
         // Other data sources find the tier from now on, so its data source must be complete.
         stack.register(tier, entities)
+        // A recorded data source without a tier counts as released.
+        if completes { stack.recordCompleter("\(type)", of: entities) }
         sources[ObjectIdentifier(type)] = source
         return source
     }

@@ -43,6 +43,20 @@ struct WillSaveBulkTests {
         }
     }
 
+    /// However many rows the deletion reaches.
+    @Test(arguments: StoreKind.allCases, [8, 100])
+    func aHookThatDiscardsTheBatchStopsADeletion(kind: StoreKind, limit: Int) async throws {
+        try await withMany(kind, limit: limit) { source, container in
+            source.script.set { changes, context in
+                let deletes = try changes.bulk.isEmpty ? !changes.of(ContactEntity.self).isEmpty : true
+                if deletes { context.rollback() }
+            }
+            try await source.delete(ContactEntity.self, where: nil)
+            source.script.set { _, _ in }
+            #expect(try source.count(ContactEntity.self) == Self.count)
+        }
+    }
+
     /// The limit of an app.
     @Test func aChangeOfMoreRowsThanTheLimitOfAnAppIsOneStatement() async throws {
         try await withMany(.sqlite, limit: 1 << 14, count: 17_000) { source, container in

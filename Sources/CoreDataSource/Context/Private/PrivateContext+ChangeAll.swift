@@ -136,14 +136,16 @@ extension PrivateContext {
     /// - Parameters:
     ///   - bulk: The descriptions of the change.
     ///   - family: The entities of the rows.
-    /// - Returns: Whether the store may make the change. False if the hook has used the changed objects, or has edited objects.
-    ///   In this case, all its edits are discarded, and the rows must become objects.
+    /// - Returns: Whether the store may make the change. False if the hook has used the changed objects, has edited objects or
+    ///   has discarded the batch. In this case, all its edits are discarded, and the rows must become objects.
     private func completerAllows(
         _ bulk: @autoclosure () throws -> [PendingChanges.Bulk], of family: [Int], isDeletion: Bool
     ) throws -> Bool {
         if completer == nil { return true }
         let trial = BulkTrial(Set(family), isDeletion: isDeletion)
         let bulk = try bulk()
+        bulkTrial = trial
+        defer { bulkTrial = nil }
         let contexts = [self] + otherBatchContexts
         try SaveCompletion.whileReadingAll(contexts) {
             do {
@@ -154,7 +156,7 @@ extension PrivateContext {
             }
         }
         let isUnchanged = contexts.allSatisfy { $0.changed.isEmpty && $0.sweeps.isEmpty && $0.refusal == nil }
-        if isUnchanged, !trial.needsObjects { return true }
+        if isUnchanged, !trial.needsObjects, !trial.hasRolledBack { return true }
         rollback()
         return false
     }

@@ -38,8 +38,14 @@ extension PrivateContext {
             let column = try column(keyPath, of: type, bindings[entity].layout)
             let family = bindings[entity].layout.concreteFamily
             guard bindings[entity].layout.columns[column].isStored else { return }
-            // Look-ups in the contexts of other data sources do not use the values that were read here.
-            if readsCompanions, isOwnedElsewhere(family) { return }
+            if readsCompanions, isOwnedElsewhere(family) {
+                // Look-ups of these objects are made in the contexts of their data sources.
+                for concrete in family {
+                    guard let reader = reader(ofEntity: concrete) as? PrivateContext, reader !== self else { continue }
+                    try reader.preload(reader.bindings[concrete], column, values.lazy.map(\.storedValue.value))
+                }
+                return
+            }
             if isOwnedElsewhere(family) {
                 return try preloadFromOtherDataSources(entity, column, values.lazy.map(\.storedValue.value))
             }

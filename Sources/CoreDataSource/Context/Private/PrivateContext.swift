@@ -35,6 +35,8 @@ public final class PrivateContext: EditingContext {
     private var hasFailedToCascade = false
     /// The data source, if it completes the save of the running batch.
     var completer: (any SaveCompleting)?
+    /// The running call of the hook for a change that the store could make; nil if there is none.
+    var bulkTrial: BulkTrial?
     /// Whether any data source completes the save of the running batch.
     var isCompleted = false
     /// What the data source was told about the running batch.
@@ -249,10 +251,12 @@ public final class PrivateContext: EditingContext {
     /// context.rollback()
     /// ```
     ///
-    /// The batch continues, and edits after this call are saved.
+    /// The batch continues, and edits after this call are saved. If a hook of a sync calls this method, the report of the sync
+    /// still counts the discarded changes. To refuse a batch, throw instead.
     ///
     /// **Complexity**: O(n) in the number of edited objects.
     public func rollback() {
+        bulkTrial?.hasRolledBack = true
         rollback(isEnd: false)
         for companion in otherBatchContexts { companion.rollback(isEnd: false) }
     }

@@ -297,6 +297,8 @@ final class BulkTrial {
     let isDeletion: Bool
     /// Whether the hook has used objects that do not exist unless the rows become objects.
     private(set) var needsObjects = false
+    /// Whether the hook has discarded the batch.
+    var hasRolledBack = false
 
     init(_ family: Set<Int>, isDeletion: Bool) {
         self.family = family

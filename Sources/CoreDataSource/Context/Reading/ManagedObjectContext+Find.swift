@@ -154,8 +154,11 @@ extension ManagedObjectContext {
             entity: binding.layout.index, constraint: constraint, values: values, binding.layout, lookupIsolation)
         guard let stored else { return nil }
         if let registered = binding.objects[stored.key], registered.state != .saved {
-            // The object was edited or deleted here. If the object still matched, the index would have found it.
-            return nil
+            // The object was edited or deleted here. The index has the edited objects of this data source only, so compare the
+            // values of other edited objects.
+            let columns = binding.layout.constraints[constraint]
+            let matches = columns.indices.allSatisfy { registered.row.holds(values[$0], column: columns[$0]) }
+            return matches && !registered.isDeleted ? registered : nil
         }
         return object(stored, binding, asOf: asOf)
     }
