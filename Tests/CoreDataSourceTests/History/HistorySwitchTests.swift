@@ -215,7 +215,7 @@ struct HistorySwitchTests {
         configuration.history = .none
         let second = try await place.open(directory.store, configuration, model: changed())
         #expect(second.startup.migration != nil)
-        #expect(try await second.main.count(ContactEntity.self) == 2)
+        #expect(try second.main.count(ContactEntity.self) == 2)
         try await second.close()
         #expect(try RawConnection(directory.store).column(Self.tables) == [])
     }

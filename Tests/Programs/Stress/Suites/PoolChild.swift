@@ -140,7 +140,7 @@ private struct ContainerCall: Sendable {
         },
         ContainerCall("remove") { container, _ in try await container.historyConsumer("a").remove() },
         ContainerCall("withAuthor") { container, source in
-            try await container.withAuthor("b") { try await source.add(RecordData(key: "g")) }
+            _ = try await container.withAuthor("b") { try await source.add(RecordData(key: "g")) }
         },
         ContainerCall("add") { _, source in try await source.add(RecordData(key: "e")) },
         ContainerCall("delete") { _, source in try await source.delete(RecordData(key: "a")) },
