@@ -5,25 +5,25 @@ extension PostgreSQLStore: HistoryStore {
     package func readHistory(
         after position: HistoryPosition?, _ filter: HistoryFilter
     ) throws(DataSourceError) -> HistoryPage {
-        try readingHistory { desk throws(DataSourceError) in try desk.page(after: position, filter) }
+        try readingHistory { history throws(DataSourceError) in try history.page(after: position, filter) }
     }
 
     package func historyEnd() throws(DataSourceError) -> HistoryPosition {
-        try readingHistory { desk throws(DataSourceError) in try desk.end() }
+        try readingHistory { history throws(DataSourceError) in try history.end() }
     }
 
     package func changeConsumer(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
         guard keepsHistory else { throw DataSourceError.historyNotKept }
-        return try changeHistory { desk throws(DataSourceError) in try desk.change(name, change) }
+        return try changeHistory { history throws(DataSourceError) in try history.change(name, change) }
     }
 
     private func readingHistory<R>(
-        _ body: (HistoryDesk) throws(DataSourceError) -> R
+        _ body: (HistoryReader) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         guard keepsHistory else { throw DataSourceError.historyNotKept }
         return try follower.read { reader throws(DataSourceError) in
             guard let reader = reader as? Reader else { throw DataSourceError.historyNotKept }
-            return try body(reader.historyDesk)
+            return try body(reader.historyReader)
         }
     }
 }

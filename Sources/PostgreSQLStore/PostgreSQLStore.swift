@@ -90,12 +90,12 @@ package final class PostgreSQLStore: PersistentStore {
 
     /// Runs the body in a transaction.
     func changeHistory<R: Sendable>(
-        _ body: (HistoryDesk) throws(DataSourceError) -> R
+        _ body: (HistoryReader) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         try writing { (writer) throws(DataSourceError) in
             try writer.withReconnect { connection throws(DataSourceError) in
                 try connection.transaction { () throws(DataSourceError) in
-                    try body(HistoryDesk(writer.schema, connection))
+                    try body(HistoryReader(writer.schema, connection))
                 }
             }
         }

@@ -6,7 +6,7 @@ internal import RowStore
 enum HistoryCarriage {
     case none
     /// The new generation begins a new history.
-    case ended(HistoryDesk.Ended)
+    case ended(HistoryReader.Ended)
     /// The new generation goes on with the history of the schema.
     case moved(from: PostgreSQLSchema)
 
@@ -23,7 +23,7 @@ extension StoreOpening {
         _ connection: Connection, _ schema: PostgreSQLSchema
     ) throws(DataSourceError) -> KeptHistory.Limits? {
         guard try metadata(connection, schema).keepsHistory else { return nil }
-        return try HistoryDesk(schema, connection).limits()
+        return try HistoryReader(schema, connection).limits()
     }
 
     /// Makes the history as the options ask for it.
@@ -35,9 +35,9 @@ extension StoreOpening {
         _ connection: Connection, _ schema: PostgreSQLSchema
     ) throws(DataSourceError) -> KeptHistory.Limits? {
         let metadata = try metadata(connection, schema)
-        let desk = HistoryDesk(schema, connection)
+        let history = HistoryReader(schema, connection)
         switch options.history.choice {
-        case .unchanged: return metadata.keepsHistory ? try desk.limits() : nil
+        case .unchanged: return metadata.keepsHistory ? try history.limits() : nil
         case .none:
             guard metadata.keepsHistory else { return nil }
             try requireAlone(connection, schema, to: "opened without its history")
@@ -49,14 +49,14 @@ extension StoreOpening {
         case .kept(let limits):
             if metadata.keepsHistory {
                 // The other members may know other limits until they open the store again.
-                if try desk.limits() != limits { try desk.set(limits) }
+                if try history.limits() != limits { try history.set(limits) }
                 return limits
             }
             try requireAlone(connection, schema, to: "opened with a history")
             try schema.checkHistoryNames()
             try connection.transaction { () throws(DataSourceError) in
                 for sql in schema.historySQL { try run(sql, connection) }
-                try desk.begin(limits, nil)
+                try history.begin(limits, nil)
                 try set(metadata, true, connection, schema)
             }
             return limits
@@ -94,7 +94,7 @@ extension StoreOpening {
         guard try metadata(connection, old).keepsHistory else { return .none }
         let summary = reason.summary
         let sentence = summary.isEmpty ? "The store was reset." : "The store was reset, because \(summary)."
-        return .ended(try HistoryDesk(old, connection).ended(sentence))
+        return .ended(try HistoryReader(old, connection).ended(sentence))
     }
 
     /// What a migration does with the history. If it drops rows because of a changed key, the history ends, because its records
@@ -105,26 +105,26 @@ extension StoreOpening {
         guard found.keepsHistory else { return .none }
         let keyed = found.identity.entitiesOfOtherKeys(in: options.identity.completed(by: found))
         if purpose.isMigration, keyed.isEmpty { return .moved(from: old) }
-        return .ended(try HistoryDesk(old, connection).ended("Some rows of the store were reset."))
+        return .ended(try HistoryReader(old, connection).ended("Some rows of the store were reset."))
     }
 
     /// Makes the tables of the history of a new generation. Must run in the transaction that makes the generation.
     func carry(
         _ history: HistoryCarriage, _ connection: Connection, to schema: PostgreSQLSchema
     ) throws(DataSourceError) {
-        let desk = HistoryDesk(schema, connection)
+        let history = HistoryReader(schema, connection)
         switch history {
         case .none: return
         case .ended(let ended):
             try schema.checkHistoryNames()
             for sql in schema.historySQL { try run(sql, connection) }
-            try desk.begin(ended.limits, ended)
+            try history.begin(ended.limits, ended)
         case .moved(let old):
             try schema.checkHistoryNames()
             for table in [old.history, old.historyState] {
                 try run("ALTER TABLE \(table) SET SCHEMA \(schema.name.quoted)", connection)
             }
-            try desk.record(.migration, "The store was migrated to another model.")
+            try history.record(.migration, "The store was migrated to another model.")
         }
     }
 }

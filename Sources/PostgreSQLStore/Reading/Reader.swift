@@ -50,16 +50,16 @@ final class Reader: @unchecked Sendable {
         position = results[1].integer(0, 0)
     }
 
-    /// Runs statements in the transaction.
-    ///
-    /// - Throws: `storeReset` if the tables are gone because another process has reset the store in the meantime.
     /// Reads the history in the transaction of the reader.
-    var historyDesk: HistoryDesk {
-        HistoryDesk(schema) { sql, values throws(DataSourceError) in
+    var historyReader: HistoryReader {
+        HistoryReader(schema) { sql, values throws(DataSourceError) in
             try self.pipeline([Request(sql, values, isKept: false)])[0]
         }
     }
 
+    /// Runs statements in the transaction.
+    ///
+    /// - Throws: `storeReset` if the tables are gone because another process has reset the store in the meantime.
     private func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
         try connection.checkingGeneration(schema, options.name) { () throws(DataSourceError) in
             try connection.pipeline(requests)

@@ -36,7 +36,7 @@ extension Writer {
                 Request(
                     "INSERT INTO \(schema.historyState) VALUES ($1, NULL, $2) ON CONFLICT DO NOTHING",
                     [
-                        WireValue(HistoryDesk.namesKey(history.encoding.signature)),
+                        WireValue(HistoryReader.namesKey(history.encoding.signature)),
                         WireValue(history.encoding.names.text),
                     ]))
         }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import RowStore
 
 /// Reads the records and the state of a kept history, over any connection.
-struct HistoryDesk {
+struct HistoryReader {
     let schema: PostgreSQLSchema
     /// Runs a statement.
     let rows: (String, [WireValue]) throws(DataSourceError) -> QueryResult
@@ -80,7 +80,7 @@ struct HistoryDesk {
     /// - Parameter reason: The reason for the end, as a sentence.
     func ended(_ reason: String) throws(DataSourceError) -> Ended {
         var reasons = try endedReasons()
-        while reasons.count >= HistoryDesk.endedLimit, let any = reasons.keys.min() { reasons[any] = nil }
+        while reasons.count >= HistoryReader.endedLimit, let any = reasons.keys.min() { reasons[any] = nil }
         reasons[try id()] = reason
         return Ended(limits: try limits(), reasons: reasons)
     }
@@ -155,11 +155,11 @@ struct HistoryDesk {
         let found = try rows(
             """
             SELECT number, time, kind, source, author, member, process, program, entities, note, size FROM \(schema.history) \
-            WHERE number > $1 AND part = 0 ORDER BY number LIMIT \(HistoryDesk.pageSize + 1)
+            WHERE number > $1 AND part = 0 ORDER BY number LIMIT \(HistoryReader.pageSize + 1)
             """, [WireValue(start.number)])
         var bytes: Int64 = 0
         for row in 0..<found.rowCount {
-            if row == HistoryDesk.pageSize || bytes >= HistoryDesk.pageBytes {
+            if row == HistoryReader.pageSize || bytes >= HistoryReader.pageBytes {
                 page.isMore = true
                 break
             }
@@ -194,7 +194,7 @@ struct HistoryDesk {
                 let words = ChangeEncoding.words(found.bytes(row, 3))
                 let decoded = try encoding.changes(words) { signature throws(DataSourceError) in
                     if let known = names[signature] { return known }
-                    let text = try text(HistoryDesk.namesKey(signature))
+                    let text = try text(HistoryReader.namesKey(signature))
                     names[signature] = text.flatMap { HistoryNames(text: $0) }
                     return names[signature]
                 }
