@@ -44,7 +44,7 @@ package final class PostgreSQLStore: PersistentStore {
     private init(_ opening: StoreOpening, _ opened: sending StoreOpening.Result) {
         self.opening = opening
         startup = opened.startup
-        keepsHistory = opened.historyLimits != nil
+        keepsHistory = opened.history != nil
         membership = opened.membership
         let (schema, position) = (opened.schema, opened.position)
         follower = StoreFollower(opening.options, schema, membership: opened.membership, counters: counters)

@@ -18,30 +18,29 @@ extension StoreOpening {
         _ connection: Connection, _ schema: PostgreSQLSchema
     ) throws(DataSourceError) -> StoreMetadata { try StoreMetadata(rows: schema.metadataRows(connection)) }
 
-    /// The limits of the kept history; nil if the store keeps none.
-    func historyLimits(
+    /// The kept history; nil if the store keeps none.
+    func history(
         _ connection: Connection, _ schema: PostgreSQLSchema
-    ) throws(DataSourceError) -> KeptHistory.Limits? {
+    ) throws(DataSourceError) -> HistoryReader.State? {
         guard try metadata(connection, schema).keepsHistory else { return nil }
-        return try HistoryReader(schema, connection).limits()
+        return try HistoryReader(schema, connection).state()
     }
 
     /// Makes the history as the options ask for it.
     ///
-    /// - Returns: The limits of the kept history; nil if the store keeps none.
+    /// - Returns: The kept history; nil if the store keeps none.
     /// - Throws: `storeInUse`, with the names of the other members, if other members have the store open and its history would
     ///   have to be switched.
     func settleHistory(
         _ connection: Connection, _ schema: PostgreSQLSchema
-    ) throws(DataSourceError) -> KeptHistory.Limits? {
+    ) throws(DataSourceError) -> HistoryReader.State? {
         let metadata = try metadata(connection, schema)
         let history = HistoryReader(schema, connection)
         switch options.history.choice {
-        case .unchanged: return metadata.keepsHistory ? try history.limits() : nil
+        case .unchanged: return metadata.keepsHistory ? try history.state() : nil
         case .none:
             guard metadata.keepsHistory else { return nil }
-            try requireAlone(connection, schema, to: "opened without its history")
-            try connection.transaction { () throws(DataSourceError) in
+            try switchHistory(connection, schema, to: "opened without its history") { () throws(DataSourceError) in
                 try run("DROP TABLE IF EXISTS \(schema.history), \(schema.historyState)", connection)
                 try set(metadata, false, connection, schema)
             }
@@ -50,16 +49,35 @@ extension StoreOpening {
             if metadata.keepsHistory {
                 // The other members may know other limits until they open the store again.
                 if try history.limits() != limits { try history.set(limits) }
-                return limits
+                return try history.state()
             }
-            try requireAlone(connection, schema, to: "opened with a history")
             try schema.checkHistoryNames()
-            try connection.transaction { () throws(DataSourceError) in
+            try switchHistory(connection, schema, to: "opened with a history") { () throws(DataSourceError) in
                 for sql in schema.historySQL { try run(sql, connection) }
                 try history.begin(limits, nil)
                 try set(metadata, true, connection, schema)
             }
-            return limits
+            return try history.state()
+        }
+    }
+
+    /// Runs the body in a transaction, while no member can commit a save.
+    ///
+    /// A member that was silent can go on at any moment. Its next commit notices the switch.
+    ///
+    /// - Parameter change: What is done to the store, after "cannot be".
+    private func switchHistory(
+        _ connection: Connection, _ schema: PostgreSQLSchema, to change: String,
+        _ body: () throws(DataSourceError) -> Void
+    ) throws(DataSourceError) {
+        let stoppedMembers = try requireNoOtherMember(connection, schema, besides: nil, to: change)
+        try connection.transaction { () throws(DataSourceError) in
+            let feed = try connection.rows("SELECT id FROM \(schema.qualified(PostgreSQLSchema.feed)) FOR UPDATE")
+            guard feed.rowCount == 1 else { throw DataSourceError(damagedSharing: options.name) }
+            // A silent member might have started to report again.
+            let living = try Members(connection, schema).changed(from: stoppedMembers, besides: nil)
+            try throwIfInUse(living, to: change)
+            try body()
         }
     }
 
@@ -74,15 +92,6 @@ extension StoreOpening {
 
     private func run(_ sql: String, _ connection: Connection) throws(DataSourceError) {
         _ = try connection.pipeline([Request(sql, isKept: false)])
-    }
-
-    private func requireAlone(
-        _ connection: Connection, _ schema: PostgreSQLSchema, to change: String
-    ) throws(DataSourceError) {
-        let others = try Members(connection, schema).living(besides: nil, options.wait).0
-        if !others.isEmpty {
-            throw DataSourceError("The store \(options.name)", openIn: others, cannotBe: change)
-        }
     }
 
     // MARK: Generations
@@ -112,19 +121,19 @@ extension StoreOpening {
     func carry(
         _ history: HistoryCarriage, _ connection: Connection, to schema: PostgreSQLSchema
     ) throws(DataSourceError) {
-        let history = HistoryReader(schema, connection)
+        let reader = HistoryReader(schema, connection)
         switch history {
         case .none: return
         case .ended(let ended):
             try schema.checkHistoryNames()
             for sql in schema.historySQL { try run(sql, connection) }
-            try history.begin(ended.limits, ended)
+            try reader.begin(ended.limits, ended)
         case .moved(let old):
             try schema.checkHistoryNames()
             for table in [old.history, old.historyState] {
                 try run("ALTER TABLE \(table) SET SCHEMA \(schema.name.quoted)", connection)
             }
-            try history.record(.migration, "The store was migrated to another model.")
+            try reader.record(.migration, "The store was migrated to another model.")
         }
     }
 }

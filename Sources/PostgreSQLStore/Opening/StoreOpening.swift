@@ -14,8 +14,8 @@ struct StoreOpening {
         let membership: Membership
         let position: Int64
         let startup: StoreStartup
-        /// The limits of the kept history; nil if the store keeps none.
-        var historyLimits: KeptHistory.Limits?
+        /// The kept history; nil if the store keeps none.
+        var history: HistoryReader.State?
     }
 
     let options: PostgreSQLOptions
@@ -65,13 +65,13 @@ struct StoreOpening {
             try write(
                 .text(options.layout.model.storedText), as: StoreMetadata.modelRowName, on: connection, in: schema)
         }
-        let limits = try settleHistory(connection, schema)
+        let history = try settleHistory(connection, schema)
         try configureWriter(connection)
         connection.tracing = options.tracing
         let (membership, position) = try join(connection, schema)
         return Result(
             connection: connection, schema: schema, entry: entry, membership: membership, position: position,
-            startup: startup, historyLimits: limits)
+            startup: startup, history: history)
     }
 
     private func checkName() throws(DataSourceError) {
@@ -187,15 +187,17 @@ struct StoreOpening {
     /// Finds out whether other members have the store open, which can take some seconds. Ends the open transactions of
     /// members that stopped without leaving the store.
     ///
+    /// - Parameter change: What is done to the store, after "cannot be".
     /// - Returns: The last reports of the members that stopped without leaving the store.
     /// - Throws: `storeInUse`, which names the members, if other members have the store open.
     @discardableResult
     func requireNoOtherMember(
-        _ connection: Connection, _ schema: PostgreSQLSchema, besides own: Membership?
+        _ connection: Connection, _ schema: PostgreSQLSchema, besides own: Membership?,
+        to change: String = StoreOpening.replacement
     ) throws(DataSourceError) -> [Int64: Int64] {
         let members = Members(connection, schema)
         let (living, stoppedMembers) = try members.living(besides: own?.member.number, options.wait)
-        try throwIfInUse(living)
+        try throwIfInUse(living, to: change)
         for number in stoppedMembers.keys.sorted() {
             try connection.transaction { () throws(DataSourceError) in try members.endTransactions(of: number) }
         }
@@ -203,10 +205,12 @@ struct StoreOpening {
     }
 
     /// - Throws: `storeInUse`, which names the members, if there are other members.
-    func throwIfInUse(_ others: [StoreMember]) throws(DataSourceError) {
+    func throwIfInUse(_ others: [StoreMember], to change: String = StoreOpening.replacement) throws(DataSourceError) {
         if others.isEmpty { return }
-        throw DataSourceError("The store \(options.name)", openIn: others, cannotBe: "reset or migrated")
+        throw DataSourceError("The store \(options.name)", openIn: others, cannotBe: change)
     }
+
+    private static let replacement = "reset or migrated"
 
     func firstFreeKey(
         _ connection: Connection, _ schema: PostgreSQLSchema
@@ -233,7 +237,7 @@ struct StoreOpening {
         try Members(connection, schema).mark(own)
         return Result(
             connection: connection, schema: schema, entry: entry, membership: own, position: 0,
-            startup: StoreStartup(reason: .requested), historyLimits: try historyLimits(connection, schema))
+            startup: StoreStartup(reason: .requested), history: try history(connection, schema))
     }
 
     private func join(

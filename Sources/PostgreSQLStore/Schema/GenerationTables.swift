@@ -93,17 +93,21 @@ struct GenerationTables {
 extension Connection {
     /// Runs the body, which uses the tables of a generation.
     ///
-    /// - Throws: `storeReset` if the tables are gone because another process has reset the store.
+    /// - Throws: `storeReset` if the tables are gone because another process has reset the store, or has switched its history
+    ///   off.
     func checkingGeneration<R>(
         _ schema: PostgreSQLSchema, _ name: String, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         do throws(DataSourceError) { return try body() } catch {
             guard error.code == .storeCorrupt, isUsable else { throw error }
             if isInTransaction { try run("ROLLBACK") }
-            guard let found = try Registry(self).entry(name), found.schema != schema.name else {
-                throw error
-            }
-            throw DataSourceError(resetElsewhere: name)
+            guard let found = try Registry(self).entry(name) else { throw error }
+            if found.schema != schema.name { throw DataSourceError(resetElsewhere: name) }
+            // The server names the table that is missing.
+            guard error.cause?.contains(".\(PostgreSQLSchema.history)") == true,
+                try !rows("SELECT \(schema.keepsHistorySQL)").isTrue(0, 0)
+            else { throw error }
+            throw DataSourceError(historySwitchedIn: name)
         }
     }
 }
@@ -113,6 +117,13 @@ extension DataSourceError {
         self.init(
             .storeReset,
             "Another process has reset the store \(name) while this process did not answer. Open the store again.")
+    }
+
+    init(historySwitchedIn name: String) {
+        self.init(
+            .storeReset,
+            "Another process has switched the history of the store \(name) on or off while this process did not answer. "
+                + "Open the store again.")
     }
 
     init(goneMemberOf name: String) {

@@ -26,6 +26,14 @@ extension PostgreSQLSchema {
         ]
     }
 
+    /// Whether the store keeps a history, as an SQL expression.
+    var keepsHistorySQL: String {
+        """
+        EXISTS (SELECT FROM \(qualified(PostgreSQLSchema.metadata)) WHERE name = 'format' \
+        AND number >= \(StoreMetadata.historyFormat))
+        """
+    }
+
     /// The bytes of a row of `_history` besides its changes, roughly.
     static let historyOverhead = 160
 

@@ -32,6 +32,14 @@ struct HistoryReader {
 
     // MARK: State
 
+    /// The history of an open store.
+    struct State: Sendable {
+        let id: String
+        let limits: KeptHistory.Limits
+    }
+
+    func state() throws(DataSourceError) -> State { State(id: try id(), limits: try limits()) }
+
     func set(_ name: String, number: Int64? = nil, text: String? = nil) throws(DataSourceError) {
         _ = try rows(
             """

@@ -3,15 +3,16 @@ internal import RowStore
 
 /// The records of a kept history that a writer makes.
 struct ServerHistory {
-    let limits: KeptHistory.Limits
+    fileprivate let id: String
+    fileprivate let limits: KeptHistory.Limits
     fileprivate let encoding: HistoryEncoding
     /// Whether the store has the names of the layout.
     fileprivate var hasNames = false
     /// The bytes and the records since old records were last dropped.
     fileprivate var unchecked = (bytes: Int64(0), records: 0)
 
-    init(_ limits: KeptHistory.Limits, _ layout: ModelLayout) {
-        self.limits = limits
+    init(_ state: HistoryReader.State, _ layout: ModelLayout) {
+        (id, limits) = (state.id, state.limits)
         encoding = HistoryEncoding(layout)
     }
 
@@ -26,6 +27,15 @@ struct ServerHistory {
 }
 
 extension Writer {
+    /// A condition, as SQL, and the values of its parameters from number 4. It is true if another member has switched the
+    /// history on or off since this member opened the store.
+    var historySwitch: (sql: String, values: [WireValue]) {
+        guard let history else { return (schema.keepsHistorySQL, []) }
+        return (
+            "NOT EXISTS (SELECT FROM \(schema.historyState) WHERE name = 'id' AND text = $4)", [WireValue(history.id)]
+        )
+    }
+
     /// The requests that record saves in the history, with negative numbers.
     func recordInHistory(_ saves: [ChangeSet], from first: Int64) -> [Request] {
         guard var history else { return [] }

@@ -97,8 +97,9 @@ extension Writer {
 
     // MARK: Position and leases
 
-    /// The statements that mark the transaction, lock the feed, check the leases, and give the feed entries their positions. A
-    /// statement divides by zero if the transaction must not be committed.
+    /// The statements that mark the transaction, lock the feed, check the leases and the history, and give the feed entries
+    /// their positions. If the transaction must not be committed, a statement divides by zero or takes the root of a negative
+    /// number.
     private func positionRequests(_ written: Written, _ number: Int64) -> [Request] {
         let (saves, feed) = (schema.qualified(PostgreSQLSchema.saves), schema.qualified(PostgreSQLSchema.feed))
         let count = WireValue(Int64(written.saves.count))
@@ -129,23 +130,29 @@ extension Writer {
         ]
     }
 
-    /// Checks the leases in a separate statement after the lock of the feed, because the check must see all commits
-    /// before the lock.
+    /// Checks the leases and the history in a separate statement after the lock of the feed, because the check must see all
+    /// commits before the lock.
     private func leaseCheckRequest(of saves: [ChangeSet]) -> Request {
         let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
             .sorted { $0.key < $1.key }
         var names = WireBuffer(.text, count: used.count)
         for (entity, _) in used { names.append(Array(schema.layout.entities[entity].name.utf8)) }
+        let history = historySwitch
         return Request(
             """
             SELECT 1 / (NOT EXISTS (SELECT FROM unnest($1::text[], $2::bigint[]) AS used(entity, epoch) \
             LEFT JOIN \(schema.qualified(PostgreSQLSchema.leases)) l ON l.entity = used.entity AND l.epoch = used.epoch \
-            AND l.holder = $3 WHERE l.entity IS NULL))::integer
-            """, [WireValue(names), WireValue(used.map(\.value)), WireValue(membership.member.number)])
+            AND l.holder = $3 WHERE l.entity IS NULL))::integer, \
+            sqrt(-(\(history.sql))::integer)
+            """,
+            [WireValue(names), WireValue(used.map(\.value)), WireValue(membership.member.number)] + history.values)
     }
 
     /// Returns the reason why the transaction was not committed: see ``positionRequests(_:_:)``.
     private func failure(_ error: DataSourceError, _ requestIndex: Int?, _ saves: [ChangeSet]) -> DataSourceError {
+        if requestIndex == 3, error.cause?.hasPrefix("PostgreSQL 2201F") == true {
+            return DataSourceError(historySwitchedIn: opening.options.name)
+        }
         guard error.cause?.hasPrefix("PostgreSQL 22012") == true else { return error }
         if requestIndex == 2 {
             isUnknownToServer = true

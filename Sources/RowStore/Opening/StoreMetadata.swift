@@ -23,7 +23,7 @@ public struct StoreMetadata: Sendable, Equatable {
     package var keepsHistory = false
 
     /// What a stored number of the format is greater by if the store keeps a history.
-    private static let historyFormat: Int64 = 1000
+    package static let historyFormat: Int64 = 1000
     /// The stored number of the format.
     package var storedFormat: Int64 { format + (keepsHistory ? StoreMetadata.historyFormat : 0) }
 
