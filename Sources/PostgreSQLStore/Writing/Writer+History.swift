@@ -18,6 +18,9 @@ struct ServerHistory {
 
     mutating func didCommit() { hasNames = true }
 
+    /// Called for each new connection: after a loss of the connection, the server may have lost commits.
+    mutating func didConnect() { hasNames = false }
+
     /// A larger save would need too much memory for its requests.
     fileprivate var largestSave: Int64 { min(limits.largestSave, 64 << 20) }
     /// Old records are dropped after this part of the bytes, or this number of records, was added.

@@ -113,6 +113,7 @@ final class Writer {
         try opening.configureWriter(made)
         made.tracing = opening.options.tracing
         try Members(made, schema).mark(membership)
+        history?.didConnect()
         return made
     }
 

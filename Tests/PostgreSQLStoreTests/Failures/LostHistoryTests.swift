@@ -105,6 +105,22 @@ struct LostHistoryTests {
         store.close()
     }
 
+    /// Like a standby that did not get the save with the names. Without them, nobody could read the records after a migration.
+    @Test func theNamesOfAHistoryThatTheServerHasLostAreWrittenAgain() throws {
+        let place = try FailurePlace()
+        var options = place.options()
+        options.history = .kept(for: .seconds(3600), upTo: 64 << 20)
+        let store = try PostgreSQLStore.open(options)
+        let names = "SELECT count(*) FROM _history_state WHERE starts_with(name, 'names ')"
+        try store.write([FailurePlace.save(1)])
+        #expect(try place.run(names) == [["1"]])
+        try place.run("DELETE FROM _history_state WHERE starts_with(name, 'names ')")
+        place.proxy.cutAll()
+        try store.write([FailurePlace.save(2)])
+        #expect(try place.run(names) == [["1"]])
+        store.close()
+    }
+
     // MARK: Resets
 
     @Test func aMemberThatWasAwayDuringAResetThrowsStoreReset() throws {
