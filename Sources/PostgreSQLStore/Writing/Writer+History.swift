@@ -44,15 +44,6 @@ extension Writer {
         guard var history else { return [] }
         defer { self.history = history }
         var requests: [Request] = []
-        if !history.hasNames {
-            requests.append(
-                Request(
-                    "INSERT INTO \(schema.historyState) VALUES ($1, NULL, $2) ON CONFLICT DO NOTHING",
-                    [
-                        WireValue(HistoryReader.namesKey(history.encoding.signature)),
-                        WireValue(history.encoding.names.text),
-                    ]))
-        }
         var start: Int64 = 0
         for (index, set) in saves.enumerated() {
             record(set, number: first - Int64(index), &start, history, &requests)
@@ -101,18 +92,29 @@ extension Writer {
         }
     }
 
-    /// The requests that give the records of a transaction their numbers, and drop old records. The transaction has the feed.
+    /// The requests that write the names of the layout, give the records of a transaction their numbers, and drop old records. The transaction has the feed.
     func placeInHistory(_ count: Int, from first: Int64) -> [Request] {
-        guard var history, count > 0 else { return [] }
+        guard var history else { return [] }
+        var requests: [Request] = []
+        if !history.hasNames {
+            // Other members that insert the same names wait until the end of this transaction.
+            requests.append(
+                Request(
+                    "INSERT INTO \(schema.historyState) VALUES ($1, NULL, $2) ON CONFLICT DO NOTHING",
+                    [
+                        WireValue(HistoryReader.namesKey(history.encoding.signature)),
+                        WireValue(history.encoding.names.text),
+                    ]))
+        }
+        guard count > 0 else { return requests }
         let end = schema.historyEnd
-        var requests = [
+        requests.append(
             Request(
                 """
                 UPDATE \(schema.history) SET number = base.number + 1 + ($2::bigint - \(schema.history).number), \
                 start = base.bytes + start FROM (SELECT \(end.number) AS number, \(end.bytes) AS bytes) base \
                 WHERE \(schema.history).number BETWEEN $2::bigint - $1::bigint + 1 AND $2::bigint
-                """, [WireValue(Int64(count)), WireValue(first)])
-        ]
+                """, [WireValue(Int64(count)), WireValue(first)]))
         if history.unchecked.bytes >= history.limits.bytes / ServerHistory.share
             || history.unchecked.records >= ServerHistory.recordLimit
         {

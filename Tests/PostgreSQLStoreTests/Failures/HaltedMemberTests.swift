@@ -40,6 +40,26 @@ struct HaltedMemberTests {
         other.close()
     }
 
+    /// The first save of an app's release writes names into the history, which are the same for all processes.
+    @Test func aProcessHaltedInItsFirstRecordDelaysNobody() async throws {
+        let place = try FailurePlace()
+        func open(isDirect: Bool) throws -> PostgreSQLStore {
+            var options = place.options(isDirect: isDirect)
+            options.history = .kept(for: .seconds(3600), upTo: 64 << 20)
+            return try .open(options)
+        }
+        let (store, other) = (try open(isDirect: false), try open(isDirect: true))
+        let hold = place.proxy.holdInside("INSERT INTO \"store 1\".\"_history\"")
+        let commit = runOnOwnThread { code { try store.write([large(1)]) } }
+        hold.wait()
+        #expect(code { try other.write([FailurePlace.save(2)]) } == nil)
+        hold.deliver()
+        #expect(await commit.value == nil)
+        #expect(try other.readHistory(after: nil, HistoryFilter()).records.map(\.number) == [1, 2])
+        store.close()
+        other.close()
+    }
+
     /// Taking a lease that a member does not use ends nothing that it does with another one.
     @Test func takingAnIdleLeaseEndsNoCommitOfAnotherLease() async throws {
         let place = try FailurePlace()
