@@ -47,7 +47,7 @@ extension StoreOpening {
             return nil
         case .kept(let limits):
             if metadata.keepsHistory {
-                // The other members may know other limits until they open the store again.
+                // The limits also apply to records that other members drop.
                 if try history.limits() != limits { try history.set(limits) }
                 return try history.state()
             }

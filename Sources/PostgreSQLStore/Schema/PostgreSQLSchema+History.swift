@@ -50,6 +50,28 @@ extension PostgreSQLSchema {
         )
     }
 
+    /// Drops old records, the oldest first. Must run while the transaction has the feed. The limits are read, because another
+    /// member can have opened the store with other limits.
+    ///
+    /// - Parameter count: The largest number of rows to drop, as SQL.
+    func droppingRecords(atMost count: String) -> String {
+        let end = historyEnd
+        func state(_ name: String) -> String { "(SELECT number FROM \(historyState) WHERE name = '\(name)')" }
+        return """
+            WITH newest AS (SELECT \(end.number) AS number, \(end.bytes) AS bytes, \(PostgreSQLSchema.historyTime) AS now, \
+            coalesce(\(state("bytes")), \(Int64.max)) AS most, least(\(state("seconds")), \(Int64(1) << 40)) * 1000 AS span, \
+            coalesce((SELECT min(number) FROM \(historyState) WHERE starts_with(name, 'consumer ')), \(Int64.max)) AS unread), \
+            oldest AS (SELECT h.number, h.part, row_number() OVER (ORDER BY h.number, h.part) AS place, \
+            h.number < newest.number AND (newest.bytes - h.start > newest.most \
+            OR h.time < newest.now - newest.span AND h.number <= newest.unread) AS is_old \
+            FROM (SELECT number, part, start, time FROM \(history) WHERE number > 0 \
+            ORDER BY number, part LIMIT \(count)) h, newest), \
+            stop AS (SELECT min(place) AS place FROM oldest WHERE is_old IS NOT TRUE) \
+            DELETE FROM \(history) dropped USING oldest, stop WHERE (stop.place IS NULL OR oldest.place < stop.place) \
+            AND dropped.number = oldest.number AND dropped.part = oldest.part
+            """
+    }
+
     /// Records an event without values. Must run while the transaction has the feed, or the store for itself.
     ///
     /// - Parameters:

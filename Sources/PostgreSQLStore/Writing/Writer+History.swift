@@ -92,7 +92,8 @@ extension Writer {
         }
     }
 
-    /// The requests that write the names of the layout, give the records of a transaction their numbers, and drop old records. The transaction has the feed.
+    /// The requests that write the names of the layout, give the records of a transaction their numbers, and drop old
+    /// records. The transaction has the feed.
     func placeInHistory(_ count: Int, from first: Int64) -> [Request] {
         guard var history else { return [] }
         var requests: [Request] = []
@@ -119,26 +120,12 @@ extension Writer {
             || history.unchecked.records >= ServerHistory.recordLimit
         {
             history.unchecked = (0, 0)
-            requests.append(dropping(history.limits))
+            requests.append(
+                Request(
+                    schema.droppingRecords(atMost: "$1::bigint"), [WireValue(Int64(ServerHistory.rowLimit))]))
         }
         self.history = history
         return requests
-    }
-
-    private func dropping(_ limits: KeptHistory.Limits) -> Request {
-        let end = schema.historyEnd
-        return Request(
-            """
-            WITH oldest AS (SELECT number, part, row_number() OVER (ORDER BY number, part) AS place, \
-            number < newest.n AND (newest.bytes - start > $1::bigint OR time < \(PostgreSQLSchema.historyTime) - $2::bigint * 1000 \
-            AND number <= newest.unread) AS is_old FROM (SELECT * FROM \(schema.history) WHERE number > 0 \
-            ORDER BY number, part LIMIT \(ServerHistory.rowLimit)) h, \
-            (SELECT \(end.number) AS n, \(end.bytes) AS bytes, coalesce((SELECT min(number) FROM \(schema.historyState) \
-            WHERE starts_with(name, 'consumer ')), \(Int64.max)) AS unread) newest), \
-            stop AS (SELECT coalesce(min(place), \(ServerHistory.rowLimit + 1)) AS place FROM oldest WHERE NOT is_old) \
-            DELETE FROM \(schema.history) old USING oldest, stop WHERE oldest.place < stop.place \
-            AND old.number = oldest.number AND old.part = oldest.part
-            """, [WireValue(limits.bytes), WireValue(limits.seconds)])
     }
 }
 #endif

@@ -1,0 +1,36 @@
+#if PostgreSQL
+import PostgreSQLStore
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// Which records the history of a store on a server keeps, and how they are read.
+@Suite(
+    .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed; Scripts/prepare --postgresql installs it.")
+)
+struct ServerHistoryTests {
+    private func open(_ place: FailurePlace, _ history: KeptHistory) throws -> PostgreSQLStore {
+        var options = place.options(isDirect: true)
+        options.history = history
+        return try .open(options)
+    }
+
+    private func kept(_ bytes: Int) -> KeptHistory { .kept(for: .seconds(3600), upTo: bytes) }
+
+    private func save(_ store: PostgreSQLStore, _ keys: ClosedRange<Int64>) throws {
+        try store.write(keys.map { FailurePlace.save($0, number: $0) })
+    }
+
+    /// The one that has opened the store last has asked for a larger history.
+    @Test func allMembersKeepAsMuchAsTheLastOneAskedFor() throws {
+        let place = try FailurePlace()
+        let first = try open(place, kept(64 << 10))
+        let second = try open(place, kept(64 << 20))
+        for group in Int64(0)..<4 { try save(first, group * 200 + 1...group * 200 + 200) }
+        #expect(try place.run("SELECT count(*) FROM _history WHERE number > 0") == [["800"]])
+        first.close()
+        second.close()
+    }
+}
+#endif
