@@ -51,7 +51,7 @@ extension PostgreSQLSchema {
     }
 
     /// Drops old records, the oldest first. Must run while the transaction has the feed. The limits are read, because another
-    /// member can have opened the store with other limits.
+    /// member can have opened the store with other limits. A record from far in the future was made while the clock was wrong.
     ///
     /// - Parameter count: The largest number of rows to drop, as SQL.
     func droppingRecords(atMost count: String) -> String {
@@ -63,7 +63,7 @@ extension PostgreSQLSchema {
             coalesce((SELECT min(number) FROM \(historyState) WHERE starts_with(name, 'consumer ')), \(Int64.max)) AS unread), \
             oldest AS (SELECT h.number, h.part, row_number() OVER (ORDER BY h.number, h.part) AS place, \
             h.number < newest.number AND (newest.bytes - h.start > newest.most \
-            OR h.time < newest.now - newest.span AND h.number <= newest.unread) AS is_old \
+            OR (h.time NOT BETWEEN newest.now - newest.span AND newest.now + newest.span) AND h.number <= newest.unread) AS is_old \
             FROM (SELECT number, part, start, time FROM \(history) WHERE number > 0 \
             ORDER BY number, part LIMIT \(count)) h, newest), \
             stop AS (SELECT min(place) AS place FROM oldest WHERE is_old IS NOT TRUE) \

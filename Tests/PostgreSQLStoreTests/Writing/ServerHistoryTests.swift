@@ -22,6 +22,18 @@ struct ServerHistoryTests {
         try store.write(keys.map { FailurePlace.save($0, number: $0) })
     }
 
+    /// The clock was wrong when the record was made.
+    @Test func aRecordFromTheFutureKeepsNoOthers() throws {
+        let place = try FailurePlace()
+        let store = try open(place, kept(64 << 20))
+        for key in Int64(1)...4 { try save(store, key...key) }
+        try place.run("UPDATE _history SET time = time + 1000000000 WHERE number = 1")
+        try place.run("UPDATE _history SET time = time - 1000000000 WHERE number IN (2, 3)")
+        for key in Int64(5)...80 { try save(store, key...key) }
+        #expect(try place.run("SELECT min(number) FROM _history WHERE number > 0") == [["4"]])
+        store.close()
+    }
+
     /// The one that has opened the store last has asked for a larger history.
     @Test func allMembersKeepAsMuchAsTheLastOneAskedFor() throws {
         let place = try FailurePlace()
