@@ -63,7 +63,8 @@ extension PostgreSQLSchema {
             coalesce((SELECT min(number) FROM \(historyState) WHERE starts_with(name, 'consumer ')), \(Int64.max)) AS unread), \
             oldest AS (SELECT h.number, h.part, row_number() OVER (ORDER BY h.number, h.part) AS place, \
             h.number < newest.number AND (newest.bytes - h.start > newest.most \
-            OR (h.time NOT BETWEEN newest.now - newest.span AND newest.now + newest.span) AND h.number <= newest.unread) AS is_old \
+            OR (h.time NOT BETWEEN newest.now - newest.span AND newest.now + newest.span) \
+            AND h.number <= newest.unread) AS is_old \
             FROM (SELECT number, part, start, time FROM \(history) WHERE number > 0 \
             ORDER BY number, part LIMIT \(count)) h, newest), \
             stop AS (SELECT min(place) AS place FROM oldest WHERE is_old IS NOT TRUE) \
@@ -89,10 +90,11 @@ extension PostgreSQLSchema {
     /// Records a write of another program, in the trigger's function.
     func recordingOutsideWrite(_ keepsHistory: Bool) -> String {
         guard keepsHistory else { return "" }
-        return "\n"
-            + recordingEvent(
-                .outsideWrites, program: "session_user", entities: "NEW.entity",
-                note: "Another program has written to the store.") + ";"
+        let event = recordingEvent(
+            .outsideWrites, program: "session_user", entities: "NEW.entity",
+            note: "Another program has written to the store.")
+        // Perhaps no member saves anything.
+        return "\n\(event);\nIF found % 64 = 0 THEN \(droppingRecords(atMost: "256")); END IF;"
     }
 
     /// Checks that no table of the model has the same name as one of these tables.

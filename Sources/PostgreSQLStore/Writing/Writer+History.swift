@@ -4,19 +4,47 @@ internal import RowStore
 /// The records of a kept history that a writer makes.
 struct ServerHistory {
     fileprivate let id: String
-    fileprivate let limits: KeptHistory.Limits
+    private let limits: KeptHistory.Limits
     fileprivate let encoding: HistoryEncoding
     /// Whether the store has the names of the layout.
     fileprivate var hasNames = false
-    /// The bytes and the records since old records were last dropped.
-    fileprivate var unchecked = (bytes: Int64(0), records: 0)
+    /// What was added since old records were last dropped. Starts with a number that makes the first save drop old records,
+    /// because the member may make only a few saves.
+    fileprivate var added = (bytes: Int64(0), records: ServerHistory.recordLimit, rows: 0)
+    /// Whether the last drop has left old records.
+    private var isBehind = false
+    /// The statement that drops old records, and the largest number of rows that it has dropped the last time.
+    private let dropping: String
+    private var dropLimit = 0
 
-    init(_ state: HistoryReader.State, _ layout: ModelLayout) {
+    init(_ state: HistoryReader.State, _ schema: PostgreSQLSchema) {
         (id, limits) = (state.id, state.limits)
-        encoding = HistoryEncoding(layout)
+        encoding = HistoryEncoding(schema.layout)
+        dropping = schema.droppingRecords(atMost: "$1::bigint")
     }
 
-    mutating func didCommit() { hasNames = true }
+    /// The request that drops old records in this transaction; nil if it is not yet time.
+    fileprivate mutating func dropRequest() -> Request? {
+        guard
+            isBehind || added.bytes >= limits.bytes / ServerHistory.share
+                || added.records >= ServerHistory.recordLimit
+        else { return nil }
+        dropLimit = max(ServerHistory.rowLimit, 2 * added.rows)
+        return Request(dropping, [WireValue(Int64(dropLimit))])
+    }
+
+    /// Called after a commit.
+    ///
+    /// - Parameters:
+    ///   - requests: The last requests of the transaction.
+    ///   - results: Their results.
+    mutating func didCommit(_ requests: [Request], _ results: [QueryResult]) {
+        hasNames = true
+        for (request, result) in zip(requests, results) where request.sql == dropping {
+            isBehind = result.changedRows >= dropLimit
+            added = (0, 0, 0)
+        }
+    }
 
     /// Called for each new connection: after a loss of the connection, the server may have lost commits.
     mutating func didConnect() { hasNames = false }
@@ -24,9 +52,9 @@ struct ServerHistory {
     /// A larger save would need too much memory for its requests.
     fileprivate var largestSave: Int64 { min(limits.largestSave, 64 << 20) }
     /// Old records are dropped after this part of the bytes, or this number of records, was added.
-    fileprivate static let (share, recordLimit): (Int64, Int) = (16, 64)
-    /// The largest number of rows that a transaction drops.
-    fileprivate static let rowLimit = 256
+    private static let (share, recordLimit): (Int64, Int) = (16, 64)
+    /// The largest number of rows that a transaction drops. If more were added, up to twice as many rows are dropped.
+    private static let rowLimit = 256
 }
 
 extension Writer {
@@ -48,8 +76,9 @@ extension Writer {
         for (index, set) in saves.enumerated() {
             record(set, number: first - Int64(index), &start, history, &requests)
         }
-        history.unchecked.bytes += start
-        history.unchecked.records += saves.count
+        history.added.bytes += start
+        history.added.records += saves.count
+        history.added.rows += requests.count
         return requests
     }
 
@@ -116,14 +145,7 @@ extension Writer {
                 start = base.bytes + start FROM (SELECT \(end.number) AS number, \(end.bytes) AS bytes) base \
                 WHERE \(schema.history).number BETWEEN $2::bigint - $1::bigint + 1 AND $2::bigint
                 """, [WireValue(Int64(count)), WireValue(first)]))
-        if history.unchecked.bytes >= history.limits.bytes / ServerHistory.share
-            || history.unchecked.records >= ServerHistory.recordLimit
-        {
-            history.unchecked = (0, 0)
-            requests.append(
-                Request(
-                    schema.droppingRecords(atMost: "$1::bigint"), [WireValue(Int64(ServerHistory.rowLimit))]))
-        }
+        if let request = history.dropRequest() { requests.append(request) }
         self.history = history
         return requests
     }

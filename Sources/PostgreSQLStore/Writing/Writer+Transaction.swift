@@ -63,11 +63,13 @@ extension Writer {
                 positionRequests(written, number) + (try feedTrimRequests(saves, connection)) + [Request("COMMIT")]
             isCommitting = true
             hasEventsForOthers = true
-            do throws(DataSourceError) { _ = try connection.pipeline(requests) } catch {
+            do throws(DataSourceError) {
+                let results = try connection.pipeline(requests)
+                history?.didCommit(requests, results)
+            } catch {
                 throw failure(error, connection.failedRequest, saves)
             }
             committedNumber = number
-            history?.didCommit()
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
             // If the server is shutting down, its answer does not show the outcome of a commit that waited for a standby.

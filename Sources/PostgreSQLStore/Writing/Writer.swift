@@ -71,7 +71,7 @@ final class Writer {
         encoding = ChangeEncoding(opened.schema.layout)
         self.counters = counters
         connection?.counters = counters
-        history = opened.history.map { ServerHistory($0, opened.schema.layout) }
+        history = opened.history.map { ServerHistory($0, opened.schema) }
     }
 
     /// How long to wait for the server to record that this member leaves. After a timeout, other members notice the end

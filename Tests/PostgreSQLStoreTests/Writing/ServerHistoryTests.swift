@@ -22,6 +22,45 @@ struct ServerHistoryTests {
         try store.write(keys.map { FailurePlace.save($0, number: $0) })
     }
 
+    /// Whether the records have few more bytes than 64 KiB.
+    private func isSmall(_ place: FailurePlace) throws -> Bool {
+        try place.run("SELECT sum(size) <= 100000 FROM _history WHERE number > 0") == [["t"]]
+    }
+
+    /// A group of saves adds more rows than a single save may drop.
+    @Test func groupsOfManySavesDropAsManyRecords() throws {
+        let place = try FailurePlace()
+        let store = try open(place, kept(64 << 10))
+        for group in Int64(0)..<20 { try save(store, group * 300 + 1...group * 300 + 300) }
+        #expect(try isSmall(place))
+        #expect(try store.count() == 20 * 300)
+        store.close()
+    }
+
+    /// A program that makes a few saves each time also drops records.
+    @Test func aMemberThatSavesLittleDropsOldRecords() throws {
+        let place = try FailurePlace()
+        let first = try open(place, kept(64 << 20))
+        for group in Int64(0)..<5 { try save(first, group * 300 + 1...group * 300 + 300) }
+        first.close()
+        #expect(try !isSmall(place))
+        let second = try open(place, kept(64 << 10))
+        for key in Int64(1501)...1508 { try save(second, key...key) }
+        #expect(try isSmall(place))
+        second.close()
+    }
+
+    /// No member saves anything.
+    @Test func writesOfOtherProgramsDropOldRecords() throws {
+        let place = try FailurePlace()
+        let store = try open(place, kept(64 << 10))
+        try place.run("DO 'BEGIN FOR i IN 1..2000 LOOP UPDATE \"Item\" SET _key = 1; COMMIT; END LOOP; END'")
+        #expect(try isSmall(place))
+        let newest = try store.historyEnd()
+        #expect(newest.number == 2000)
+        store.close()
+    }
+
     /// The clock was wrong when the record was made.
     @Test func aRecordFromTheFutureKeepsNoOthers() throws {
         let place = try FailurePlace()
