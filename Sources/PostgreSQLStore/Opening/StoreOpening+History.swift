@@ -100,10 +100,22 @@ extension StoreOpening {
     func ended(
         _ connection: Connection, _ old: PostgreSQLSchema, _ reason: StoreStartup.Reason
     ) throws(DataSourceError) -> HistoryCarriage {
-        guard try metadata(connection, old).keepsHistory else { return .none }
+        guard options.history != KeptHistory.none, try metadata(connection, old).keepsHistory else { return .none }
         let summary = reason.summary
         let sentence = summary.isEmpty ? "The store was reset." : "The store was reset, because \(summary)."
-        return .ended(try HistoryReader(old, connection).ended(sentence))
+        return try ended(connection, old, because: sentence)
+    }
+
+    /// - Parameter reason: The reason for the end, as a sentence.
+    /// - Returns: No history if the ended one is damaged, because a damaged history must not prevent a reset.
+    private func ended(
+        _ connection: Connection, _ old: PostgreSQLSchema, because reason: String
+    ) throws(DataSourceError) -> HistoryCarriage {
+        do throws(DataSourceError) {
+            return .ended(try HistoryReader(old, connection).ended(reason))
+        } catch  where error.code == .storeCorrupt {
+            return .none
+        }
     }
 
     /// What a migration does with the history. If it drops rows because of a changed key, the history ends, because its records
@@ -111,10 +123,11 @@ extension StoreOpening {
     func carriage(
         _ connection: Connection, _ old: PostgreSQLSchema, _ found: StoreMetadata, _ purpose: MigrationPurpose
     ) throws(DataSourceError) -> HistoryCarriage {
-        guard found.keepsHistory else { return .none }
+        // Dropping a history works even if the history is damaged.
+        guard found.keepsHistory, options.history != KeptHistory.none else { return .none }
         let keyed = found.identity.entitiesOfOtherKeys(in: options.identity.completed(by: found))
         if purpose.isMigration, keyed.isEmpty { return .moved(from: old) }
-        return .ended(try HistoryReader(old, connection).ended("Some rows of the store were reset."))
+        return try ended(connection, old, because: "Some rows of the store were reset.")
     }
 
     /// Makes the tables of the history of a new generation. Must run in the transaction that makes the generation.

@@ -284,6 +284,21 @@ struct HistorySwitchTests {
         try await third.close()
     }
 
+    @Test(.enabled(if: SharedPlace.Kind.all.contains(.postgreSQL)))
+    func aDamagedHistoryOfAServerDoesNotPreventAMigration() async throws {
+        let place = try SharedPlace(.postgreSQL)
+        let first = try place.open(configuration: .keeping())
+        try await first.dataSource(ContactDataSource.self).add(contactList(0..<2))
+        try await first.close()
+        try place.run("DROP TABLE _history")
+        var configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+        configuration.history = .none
+        let second = try place.open(model: changed(), configuration: configuration)
+        #expect(second.startup.migration != nil)
+        #expect(try second.main.count(ContactEntity.self) == 2)
+        try await second.close()
+    }
+
     @Test func aCustomStoreCannotKeepAHistory() async throws {
         let location = StoreLocation.custom(
             CustomLocation(name: "custom") { options in

@@ -73,6 +73,22 @@ struct ServerHistoryTests {
         store.close()
     }
 
+    @Test(arguments: [KeptHistory.unchanged, KeptHistory.none])
+    func aDamagedHistoryDoesNotPreventAReset(history: KeptHistory) throws {
+        let place = try FailurePlace()
+        let first = try open(place, kept(64 << 20))
+        try save(first, 1...2)
+        first.close()
+        try place.run("DELETE FROM _history_state WHERE name = 'seconds'")
+        var options = place.options(isDirect: true)
+        (options.identity, options.resetPolicy, options.history) = (TestModel.identity("other"), .discard, history)
+        let second = try PostgreSQLStore.open(options)
+        #expect(try second.count() == 0)
+        #expect(!second.keepsHistory)
+        try save(second, 1...1)
+        second.close()
+    }
+
     /// The one that has opened the store last has asked for a larger history.
     @Test func allMembersKeepAsMuchAsTheLastOneAskedFor() throws {
         let place = try FailurePlace()
