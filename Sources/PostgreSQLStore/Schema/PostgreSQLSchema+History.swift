@@ -14,15 +14,21 @@ extension PostgreSQLSchema {
     var history: String { qualified(PostgreSQLSchema.history) }
     var historyState: String { qualified(PostgreSQLSchema.historyState) }
 
+    /// The numbers of records, parts and bytes. The upper bound is never reached.
+    static let historyNumbers: Range<Int64> = 0..<1 << 62
+
+    /// The checks refuse numbers that are too large for sums.
     var historySQL: [String] {
-        [
+        let most = PostgreSQLSchema.historyNumbers.upperBound - 1
+        let counts = ["part", "start", "size"].map { "\($0) bigint NOT NULL CHECK (\($0) BETWEEN 0 AND \(most))" }
+        return [
             """
-            CREATE TABLE \(history) (number bigint NOT NULL, part bigint NOT NULL, start bigint NOT NULL, \
-            size bigint NOT NULL, last boolean NOT NULL, time bigint NOT NULL, kind text, source text, author text, \
+            CREATE TABLE \(history) (number bigint NOT NULL CHECK (number <= \(most)), \
+            \(counts.joined(separator: ", ")), last boolean NOT NULL, time bigint NOT NULL, kind text, source text, author text, \
             member bigint, process bigint, program text, entities text, note text, changes bytea, PRIMARY KEY (number, part))
             """,
             "ALTER TABLE \(history) ALTER COLUMN changes SET STORAGE EXTERNAL",
-            "CREATE TABLE \(historyState) (name text PRIMARY KEY, number bigint, text text)",
+            "CREATE TABLE \(historyState) (name text PRIMARY KEY, number bigint CHECK (number >= 0), text text)",
         ]
     }
 

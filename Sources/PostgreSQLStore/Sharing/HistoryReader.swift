@@ -116,6 +116,12 @@ struct HistoryReader {
 
     // MARK: Positions
 
+    /// Returns the number of a record. Only another program can have written a number that is too large.
+    private func checked(_ number: Int64) throws(DataSourceError) -> Int64 {
+        guard PostgreSQLSchema.historyNumbers.contains(number) else { throw damaged }
+        return number
+    }
+
     /// Checks a position.
     ///
     /// - Returns: The position from which to read.
@@ -124,7 +130,8 @@ struct HistoryReader {
         // Parts of the oldest record may already be dropped.
         let oldest = try rows(
             "SELECT number, part FROM \(schema.history) WHERE number > 0 ORDER BY number, part LIMIT 1", [])
-        let number = oldest.rowCount == 0 ? 1 : oldest.integer(0, 0) + (oldest.integer(0, 1) == 0 ? 0 : 1)
+        let number =
+            try oldest.rowCount == 0 ? 1 : checked(oldest.integer(0, 0)) + (oldest.integer(0, 1) == 0 ? 0 : 1)
         let first = HistoryPosition(historyID: id, number: number - 1)
         guard let position else { return first }
         guard position.historyID == id else {
@@ -151,7 +158,8 @@ struct HistoryReader {
             SELECT number, time FROM \(schema.history) WHERE number > 0 AND part = 0 ORDER BY number DESC LIMIT 1
             """, [])
         guard found.rowCount > 0 else { return HistoryPosition(historyID: try id(), number: 0) }
-        return HistoryPosition(historyID: try id(), number: found.integer(0, 0), time: found.integer(0, 1))
+        return HistoryPosition(
+            historyID: try id(), number: try checked(found.integer(0, 0)), time: found.integer(0, 1))
     }
 
     // MARK: Records
@@ -220,7 +228,7 @@ struct HistoryReader {
     /// Changes a consumer. Must run in a transaction.
     func change(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
         let key = "consumer \(name)"
-        let known = try number(key)
+        let known = try number(key).map { number throws(DataSourceError) in try checked(number) }
         switch change {
         case .register:
             if let known { return HistoryPosition(historyID: try id(), number: known) }

@@ -1,4 +1,5 @@
 #if PostgreSQL
+import ErrorExpectations
 import PostgreSQLStore
 import RowStore
 import StoreTestModel
@@ -70,6 +71,25 @@ struct ServerHistoryTests {
         try place.run("UPDATE _history SET time = time - 1000000000 WHERE number IN (2, 3)")
         for key in Int64(5)...80 { try save(store, key...key) }
         #expect(try place.run("SELECT min(number) FROM _history WHERE number > 0") == [["4"]])
+        store.close()
+    }
+
+    @Test(arguments: [0, 1])
+    func numbersThatAreTooLargeAreRefused(part: Int) throws {
+        let place = try FailurePlace()
+        let store = try open(place, kept(64 << 20))
+        try save(store, 1...1)
+        let index = try store.changeConsumer("index", .register)
+        #expect(index?.number == 0)
+        let damage = "UPDATE _history SET number = \(Int64.max), part = \(part)"
+        expectThrows(PostgreSQLSession.Failure.self) { try place.run(damage) }
+        // The tables of an earlier release have no such check.
+        try place.run("ALTER TABLE _history DROP CONSTRAINT _history_number_check; \(damage)")
+        #expect(code { _ = try store.readHistory(after: nil, HistoryFilter()) } == .storeCorrupt)
+        #expect(code { _ = try store.readHistory(after: index, HistoryFilter()) } == .storeCorrupt)
+        if part == 0 { #expect(code { _ = try store.historyEnd() } == .storeCorrupt) }
+        try place.run("UPDATE _history_state SET number = \(Int64.max) WHERE name = 'consumer index'")
+        #expect(code { _ = try store.changeConsumer("index", .register) } == .storeCorrupt)
         store.close()
     }
 
