@@ -21,6 +21,7 @@ struct HistoryReader {
 
     private static let endedLimit = 16
     private static let pageSize = 256
+    /// The largest number of bytes of a page with several records. A single record may be larger.
     private static let pageBytes: Int64 = 1 << 20
 
     private var damaged: DataSourceError {
@@ -168,24 +169,30 @@ struct HistoryReader {
     func page(after position: HistoryPosition?, _ filter: HistoryFilter) throws(DataSourceError) -> HistoryPage {
         let start = try start(after: position)
         var page = HistoryPage(historyID: start.historyID, position: start)
+        // The bytes of a record with all of its parts lead to the next record.
         let found = try rows(
             """
-            SELECT number, time, kind, source, author, member, process, program, entities, note, size FROM \(schema.history) \
+            SELECT number, time, kind, source, author, member, process, program, entities, note, coalesce((SELECT next.start \
+            FROM \(schema.history) next WHERE next.number = least(record.number, \(Int64.max - 1)) + 1 AND next.part = 0), \
+            \(schema.historyEnd.bytes)) - start FROM \(schema.history) record \
             WHERE number > $1 AND part = 0 ORDER BY number LIMIT \(HistoryReader.pageSize + 1)
             """, [WireValue(start.number)])
         var bytes: Int64 = 0
         for row in 0..<found.rowCount {
-            if row == HistoryReader.pageSize || bytes >= HistoryReader.pageBytes {
+            let record = StoredRecord(found, row)
+            let (isWanted, size) = (filter.includes(record), found.integer(row, 10))
+            if row == HistoryReader.pageSize
+                || isWanted && !page.records.isEmpty && size > HistoryReader.pageBytes - bytes
+            {
                 page.isMore = true
                 break
             }
-            let record = StoredRecord(found, row)
             // A record in the middle can be missing only if another program has deleted it.
             guard record.number == page.position.number + 1 else { throw damaged }
             page.position = HistoryPosition(historyID: page.historyID, number: record.number, time: record.time)
-            guard filter.includes(record) else { continue }
+            guard isWanted else { continue }
             page.records.append(record)
-            bytes += found.integer(row, 10)
+            bytes = size > HistoryReader.pageBytes - bytes ? HistoryReader.pageBytes : bytes + max(size, 0)
         }
         try readChanges(&page.records)
         return page

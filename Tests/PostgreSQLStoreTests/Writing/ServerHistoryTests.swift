@@ -74,6 +74,31 @@ struct ServerHistoryTests {
         store.close()
     }
 
+    /// Each part has one row here, so that the first part is only a third of the record.
+    @Test func aPageHasTheBytesOfFewRecords() throws {
+        let place = try FailurePlace()
+        let store = try open(place, kept(64 << 20))
+        let blob = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 8) }
+        for number in Int64(1)...4 {
+            let rows = (number * 3 - 2...number * 3).map { key in
+                StoredRow(key: key, row: TestModel.row(.null, .null, .null, .blob(blob), .null, .text("\(key)")))
+            }
+            try store.write([.of(insert: rows, number: number)])
+        }
+        try save(store, 13...14)
+        #expect(try place.run("SELECT count(*) FROM _history WHERE number = 1") == [["3"]])
+        var (numbers, position): ([[Int64]], HistoryPosition?) = ([], nil)
+        var isMore = true
+        while isMore {
+            let page = try store.readHistory(after: position, HistoryFilter())
+            numbers.append(page.records.map(\.number))
+            (position, isMore) = (page.position, page.isMore)
+            #expect(page.records.allSatisfy { $0.changes?.entities.first?.inserted.isEmpty == false })
+        }
+        #expect(numbers == [[1], [2], [3], [4, 5, 6]])
+        store.close()
+    }
+
     @Test(arguments: [0, 1])
     func numbersThatAreTooLargeAreRefused(part: Int) throws {
         let place = try FailurePlace()
