@@ -52,7 +52,8 @@ extension PersistentContainer {
     /// first checks the backup, and never changes the backup. Then the call copies the backup to a file beside the store. Once
     /// the whole copy is on the disk, the copy replaces the store. If the process is killed during the call, either the
     /// complete old store or the complete restored store remains. The next container opens the restored store like any other
-    /// store: if the model or a key differs, the ``Configuration/resetPolicy-swift.property`` is applied.
+    /// store: if the model or a key differs, the ``Configuration/resetPolicy-swift.property`` is applied. If the store keeps a
+    /// history, the readers of the history are told to read all objects: <doc:HistoryAndUndo>.
     ///
     /// **Isolation**: none. The copy is made on a background thread. The cost is proportional to the size of the backup. If a
     /// container of this process is closing the store, the call waits for that container for at most 10 seconds.

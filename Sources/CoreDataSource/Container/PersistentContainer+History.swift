@@ -133,8 +133,8 @@ public struct HistoryConsumer: Sendable {
     ///
     /// - Parameter filter: The records to return; by default all.
     /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyExpired` if
-    ///   records that the consumer has not read were dropped because of their bytes. After a reset, the consumer begins anew;
-    ///   the first record is of the kind ``HistoryKind/reset``.
+    ///   records that the consumer has not read were dropped because of their bytes. After a reset, and in a store that was
+    ///   restored from a copy, the first record is of the kind ``HistoryKind/reset``.
     public func records(where filter: HistoryFilter = HistoryFilter()) -> HistoryRecords {
         HistoryRecords(container, .consumer(name), filter)
     }

@@ -20,7 +20,8 @@ public struct HistoryKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let local = HistoryKind(rawValue: "local")
     /// A graph was imported.
     public static let imported = HistoryKind(rawValue: "imported")
-    /// The store was emptied, wholly or for one data source. The history begins with this record.
+    /// The store was emptied, wholly or for one data source, and the history begins with this record. Or the store was restored
+    /// from a copy. The record has no values: read all objects.
     public static let reset = HistoryKind(rawValue: "reset")
     /// The store was migrated to another model. The record has no values.
     public static let migration = HistoryKind(rawValue: "migration")

@@ -150,6 +150,26 @@ enum HistoryTables {
         for (id, reason) in ended.reasons { try set("ended \(id)", .text(reason), connection) }
     }
 
+    /// Gives the history of a restored copy a new ID, because its next records get the numbers of other records. The records
+    /// stay. Each consumer goes on with a record of the restore.
+    ///
+    /// - Parameter reason: The reason, as a sentence.
+    static func renew(
+        _ connection: Connection, _ layout: ModelLayout, reason: String
+    ) throws(DataSourceError) {
+        let ended = try EndedHistory(connection, reason: reason)
+        try connection.run(
+            "DELETE FROM \"_history_state\" WHERE \"name\" >= 'ended ' AND \"name\" < 'ended!'")
+        try set("id", .text(UUID().uuidString), connection)
+        for (id, reason) in ended.reasons { try set("ended \(id)", .text(reason), connection) }
+        try connection.run(
+            """
+            UPDATE "_history_state" SET "value" = (SELECT coalesce(max("key") >> \(partBits), 0) FROM "_history") \
+            WHERE "name" >= 'consumer ' AND "name" < 'consumer!'
+            """)
+        try HistoryWriter.note(.reset, reason, connection, layout)
+    }
+
     /// The history that a reset ends.
     struct EndedHistory: Sendable {
         let limits: KeptHistory.Limits

@@ -29,6 +29,7 @@ struct StoreRestore {
         do throws(DataSourceError) {
             let rowCount = try withBackup { (found) throws(DataSourceError) in
                 try found.connection.vacuum(into: store.restoring, in: store)
+                try renewHistory(found.metadata)
                 return found.rowCount
             }
             try store.sync(store.restoring)
@@ -39,6 +40,25 @@ struct StoreRestore {
         } catch {
             try? store.removeUnfinished(store.restoring)
             throw error
+        }
+    }
+
+    /// Tells the readers of the history that the store was restored.
+    private func renewHistory(_ metadata: StoreMetadata) throws(DataSourceError) {
+        guard metadata.keepsHistory, let model = try? metadata.model() else { return }
+        let connection = try Connection(path: store.restoring, isReader: false, vfs: store.calls.sqliteVFS)
+        defer { connection.close(copyingLog: false) }
+        try connection.configure()
+        // If the process ends now, nobody uses the file.
+        try connection.run("PRAGMA journal_mode = MEMORY")
+        do throws(DataSourceError) {
+            try connection.transaction { () throws(DataSourceError) in
+                try HistoryTables.renew(
+                    connection, ModelLayout(model), reason: "The store was restored from a copy.")
+            }
+        } catch {
+            // Opening the store reports the damaged history.
+            guard error.code == .storeCorrupt else { throw error }
         }
     }
 
@@ -97,6 +117,7 @@ struct StoreRestore {
 
     private struct Found {
         let connection: Connection
+        let metadata: StoreMetadata
         let rowCount: Int
     }
 
@@ -109,12 +130,12 @@ struct StoreRestore {
             let connection = try backup.connectWithoutChange()
             defer { connection.close(copyingLog: false) }
             let probe = try StoreProbe(connection)
-            try check(probe)
-            return try body(Found(connection: connection, rowCount: probe.rowCount()))
+            let metadata = try check(probe)
+            return try body(Found(connection: connection, metadata: metadata, rowCount: probe.rowCount()))
         }
     }
 
-    private func check(_ probe: StoreProbe) throws(DataSourceError) {
+    private func check(_ probe: StoreProbe) throws(DataSourceError) -> StoreMetadata {
         let metadata: StoreMetadata
         switch try probe.found() {
         case .metadata(let rows): metadata = try StoreMetadata(rows: rows)
@@ -133,5 +154,6 @@ struct StoreRestore {
             throw DataSourceError(
                 .storeCorrupt, "The backup \(backup.main) is damaged. Restore another backup.", cause: cause)
         }
+        return metadata
     }
 }

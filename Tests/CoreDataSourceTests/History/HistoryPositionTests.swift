@@ -143,7 +143,39 @@ struct HistoryPositionTests {
         }
     }
 
-    @Test func aPositionFromBeforeARestoreIsRefused() async throws {
+    /// The records that the store had after the copy are lost, and others get their numbers.
+    @Test func readersAreToldOfARestore() async throws {
+        try await HistoryPlace.sqlite.withContainer { container, url in
+            try await save(container, 0..<2)
+            let index = try await container.historyConsumer("index")
+            try await index.didRead(try #require(try await container.records().first?.position))
+            let copy = url.deletingLastPathComponent().appending(path: "copy.sqlite")
+            try await container.backup(to: copy)
+            try await save(container, 2..<4)
+            let positions = try await container.records().map(\.position)
+            try await container.close()
+            try await PersistentContainer.restore(copy, to: url, replacingStore: true)
+            let restored = try await HistoryPlace.sqlite.open(url)
+            try await save(restored, 2..<6)
+            for position in positions {
+                let error = await expectError(.historyExpired) { try await restored.records(after: position) }
+                #expect(error?.message.contains("The store was restored from a copy.") ?? false)
+                #expect(try await restored.records(after: error?.historyStart).count == 7)
+            }
+            let kinds = try await restored.records().map(\.kind)
+            #expect(kinds == [.incoming, .incoming, .reset] + Array(repeating: HistoryKind.incoming, count: 4))
+            // A consumer is told by the first record.
+            let records = try await restored.historyConsumer("index").records().all()
+            #expect(records.map(\.number) == Array(3...7) && records.first?.kind == .reset)
+            // The copy itself is unchanged.
+            let kept = try RawConnection(copy).column("SELECT count(*) FROM _history")
+            #expect(kept == ["2"])
+            try await restored.close()
+        }
+    }
+
+    /// The file itself was put back, so that the history has the same ID.
+    @Test func aPositionFromBeforeTheFileWasPutBackIsRefused() async throws {
         try await HistoryPlace.sqlite.withContainer { container, url in
             try await save(container, 0..<2)
             let copy = url.deletingLastPathComponent().appending(path: "copy.sqlite")
@@ -151,7 +183,8 @@ struct HistoryPositionTests {
             try await save(container, 2..<4)
             let positions = try await container.records().map(\.position)
             try await container.close()
-            try await PersistentContainer.restore(copy, to: url, replacingStore: true)
+            try FileManager.default.removeItem(at: url)
+            try FileManager.default.copyItem(at: copy, to: url)
             let restored = try await HistoryPlace.sqlite.open(url)
             #expect(try await restored.records(after: positions[0]).map(\.number) == [2])
             await expectError(.historyExpired) { try await restored.records(after: positions[3]) }
