@@ -63,12 +63,7 @@ extension Writer {
                 positionRequests(written, number) + (try feedTrimRequests(saves, connection)) + [Request("COMMIT")]
             isCommitting = true
             hasEventsForOthers = true
-            do throws(DataSourceError) {
-                let results = try connection.pipeline(requests)
-                history?.didCommit(requests, results)
-            } catch {
-                throw failure(error, connection.failedRequest, saves)
-            }
+            try finish(requests, saves, connection)
             committedNumber = number
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
@@ -83,6 +78,21 @@ extension Writer {
             if connection.isUsable { try? connection.run("ROLLBACK") } else { discardConnection() }
             if error.isConnectionLoss { try rejoin() }
             throw error
+        }
+    }
+
+    /// Sends the last message of a transaction.
+    private func finish(
+        _ requests: [Request], _ saves: [ChangeSet], _ connection: Connection
+    ) throws(DataSourceError) {
+        do throws(DataSourceError) {
+            let results = try connection.checkingGeneration(schema, opening.options.name) {
+                () throws(DataSourceError) in
+                try connection.pipeline(requests)
+            }
+            history?.didCommit(requests, results)
+        } catch {
+            throw failure(error, connection.failedRequest, saves)
         }
     }
 

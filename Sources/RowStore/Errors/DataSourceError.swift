@@ -121,7 +121,8 @@ extension DataSourceError.Code {
 
     /// A hook of `sync` returned an object of another entity than the synced entity.
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
-    /// The store was reset during the call. The new store has none of the call's changes.
+    /// The store was reset during the call. The new store has none of the call's changes. On a server also: another process has
+    /// switched the history of the store on or off while this process did not answer. The call saved nothing.
     public static let storeReset = Self(rawValue: "storeReset")
     /// The save was discarded by `discardPending()`, or depends on a discarded save.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
