@@ -127,7 +127,7 @@ extension Writer {
         guard var history else { return [] }
         var requests: [Request] = []
         if !history.hasNames {
-            // Other members that insert the same names wait until the end of this transaction.
+            // The transaction has the feed, so no other member is inserting the same names.
             requests.append(
                 Request(
                     "INSERT INTO \(schema.historyState) VALUES ($1, NULL, $2) ON CONFLICT DO NOTHING",

@@ -55,6 +55,20 @@ struct SwitchedHistoryTests {
         store.close()
     }
 
+    /// The member reports when the others have already decided that it has ended.
+    @Test func aMemberThatGoesOnPreventsTheSwitch() async throws {
+        let place = try FailurePlace()
+        try open(place).close()
+        try place.run("INSERT INTO _members VALUES (99, 1, 'silent', clock_timestamp(), 7)")
+        let hold = place.proxy.hold("SELECT id FROM \"store 1\".\"_feed\" FOR UPDATE")
+        let opening = runOnOwnThread { code { try open(place, Self.kept, isDirect: false).close() } }
+        hold.wait()
+        try place.run("UPDATE _members SET seen = clock_timestamp() WHERE number = 99")
+        hold.deliver()
+        #expect(await opening.value == .storeInUse)
+        #expect(try place.run("SELECT to_regclass('_history')::text") == [[nil]])
+    }
+
     /// The member would leave the names out, which the new history does not have.
     @Test func aSilentMemberWritesNothingIntoAnotherHistory() throws {
         let place = try FailurePlace()
