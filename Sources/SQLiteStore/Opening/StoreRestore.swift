@@ -45,7 +45,7 @@ struct StoreRestore {
 
     /// Tells the readers of the history that the store was restored.
     private func renewHistory(_ metadata: StoreMetadata) throws(DataSourceError) {
-        guard metadata.keepsHistory, let model = try? metadata.model() else { return }
+        guard metadata.keepsHistory, let model = metadata.model() else { return }
         let connection = try Connection(path: store.restoring, isReader: false, vfs: store.calls.sqliteVFS)
         defer { connection.close(copyingLog: false) }
         try connection.configure()

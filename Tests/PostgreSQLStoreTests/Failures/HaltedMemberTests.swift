@@ -55,7 +55,10 @@ struct HaltedMemberTests {
         #expect(code { try other.write([FailurePlace.save(2)]) } == nil)
         hold.deliver()
         #expect(await commit.value == nil)
-        #expect(try other.readHistory(after: nil, HistoryFilter()).records.map(\.number) == [1, 2])
+        // The record of the large save needs a page of its own.
+        let first = try other.readHistory(after: nil, HistoryFilter())
+        let second = try other.readHistory(after: first.position, HistoryFilter())
+        #expect((first.records + second.records).map(\.number) == [1, 2])
         store.close()
         other.close()
     }

@@ -63,7 +63,8 @@ struct PoolChild {
         let place = folder.appending(component: "call-\(UUID().uuidString).sqlite")
         var configuration = PersistentContainer.Configuration()
         configuration.history = .kept(for: .seconds(3600), upTo: 1 << 20)
-        let container = try await PersistentContainer(model: .stress, store: .sqlite(place), configuration: configuration)
+        let container = try await PersistentContainer(
+            model: .stress, store: .sqlite(place), configuration: configuration)
         let source = try container.dataSource(BlueDataSource.self)
         let lock = OtherWriter(place)
         try await source.add(RecordData(key: "a"), waitFor: .main)
