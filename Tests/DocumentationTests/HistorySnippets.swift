@@ -146,6 +146,36 @@ struct HistorySnippets {
         }
     }
 
+    @Test func savesAreTakenBack() async throws {
+        try await withHistory { container, contacts in
+            let position = try await container.historyPosition()
+            try await container.withAuthor("importer") {
+                try await contacts.perform { try $0.insert(ContactEntity.self).uid = "7" }
+            }
+            do {
+                for try await record in container.history(after: position) {
+                    if record.author == "importer" { try await container.revert(record) }
+                }
+            }
+            for try await record in container.history(after: position) {
+                if record.author == "importer" {
+                    try await container.revert(record)
+                }
+            }
+            #expect(try contacts.fetch(ContactEntity.self, where: \.uid == "7").isEmpty)
+            try await container.withAuthor("editor") {
+                try await contacts.perform { context in
+                    try context.fetch(ContactEntity.self).first?.note = "edited"
+                }
+            }
+            try await container.undo(author: "editor")
+            if try await container.redo(author: "editor") == nil {
+                print("Nothing to redo.")
+            }
+            #expect(try contacts.fetch(ContactEntity.self).first?.note == "edited")
+        }
+    }
+
     @Test func linksOfASave() async throws {
         try await withContacts { container, contacts in
             var iterator = container.saves.makeAsyncIterator()

@@ -266,7 +266,7 @@ public final class Draft<Object: ManagedObject> {
 
 extension DraftDifference {
     /// Returns the data sources that own the edited objects.
-    fileprivate func owners(_ stack: PersistentStack) throws(DataSourceError) -> [PrivateTier] {
+    func owners(_ stack: PersistentStack) throws(DataSourceError) -> [PrivateTier] {
         var tiers: [PrivateTier] = []
         let edited = entities(of: rows.filter { !$0.isCascaded }, stack)
         for entity in entities(of: rows, stack).sorted() {
@@ -276,7 +276,7 @@ extension DraftDifference {
                 let name = stack.layout.entities[entity].name
                 throw DataSourceError(
                     .entityNotOwned,
-                    "The draft edits \(name), but no data source of the container owns that entity. Make the data source that lists the entity: container.dataSource(...).",
+                    "\(name) is edited by \(origin.name), but no data source of the container owns that entity. Make the data source that lists the entity: container.dataSource(...).",
                     entityName: name)
             }
             if !tiers.contains(where: { $0 === tier }) { tiers.append(tier) }

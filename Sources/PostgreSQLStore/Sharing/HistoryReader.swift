@@ -264,7 +264,7 @@ extension StoredRecord {
             number: found.integer(row, 5), processID: Int32(truncatingIfNeeded: found.integer(row, 6)),
             name: found.text(row, 7))
         self.init(
-            number: found.integer(row, 0), time: found.integer(row, 1), kind: HistoryKind(rawValue: found.text(row, 2)),
+            number: found.integer(row, 0), time: found.integer(row, 1), kindText: found.text(row, 2),
             member: member, entityNames: found.text(row, 8).split(separator: "\n").map(String.init))
         (dataSourceName, author, note) = (text(3), text(4), text(9))
     }

@@ -103,7 +103,7 @@ extension Writer {
                     $6, $7, $8, $9, $10, $11, $12, $13, $14)
                     """,
                     head + [
-                        text(isFirst ? facts.kind.rawValue : nil), text(isFirst ? facts.dataSourceName : nil),
+                        text(isFirst ? facts.kindText : nil), text(isFirst ? facts.dataSourceName : nil),
                         text(isFirst ? facts.author : nil), WireValue(member.number),
                         WireValue(Int64(member.processID)), text(isFirst ? member.name : nil),
                         text(isFirst ? entities : nil), text(note), WireValue(bytes: bytes),

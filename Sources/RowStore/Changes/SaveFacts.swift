@@ -36,10 +36,40 @@ package final class SaveFacts: Sendable {
     package let dataSourceName: String?
     /// The author that the app gave; nil for none.
     package let author: String?
+    /// The record that the save undoes or redoes; nil for none.
+    package let undo: UndoReference?
 
-    package init(_ kind: HistoryKind, dataSourceName: String?, author: String?) {
+    package init(_ kind: HistoryKind, dataSourceName: String?, author: String?, undo: UndoReference? = nil) {
         self.kind = kind
         self.dataSourceName = dataSourceName
         self.author = author
+        self.undo = undo
+    }
+
+    /// The kind as stores write it, followed by the record that the save undoes or redoes, as `local undo 12`.
+    package var kindText: String { undo.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue }
+}
+
+/// The record that a save undoes or redoes, with its number.
+package enum UndoReference: Sendable, Hashable, CustomStringConvertible {
+    case undo(Int64)
+    case redo(Int64)
+
+    /// For example `undo 12`.
+    package var description: String {
+        switch self {
+        case .undo(let number): "undo \(number)"
+        case .redo(let number): "redo \(number)"
+        }
+    }
+
+    /// - Parameter words: The words of ``description``.
+    init?(_ words: ArraySlice<Substring>) {
+        guard words.count == 2, let number = words.last.flatMap({ Int64($0) }) else { return nil }
+        switch words.first {
+        case "undo": self = .undo(number)
+        case "redo": self = .redo(number)
+        default: return nil
+        }
     }
 }

@@ -99,7 +99,7 @@ extension DataSourceError.Code {
 
     /// An attribute violates a rule of the model. If there are several errors, ``DataSourceError/failures`` lists them.
     public static let validationFailed = Self(rawValue: "validationFailed")
-    /// The draft and another save have made conflicting changes. If there are several conflicts, ``DataSourceError/failures``
+    /// The draft, or the record that is reverted, and another save have made conflicting changes. If there are several conflicts, ``DataSourceError/failures``
     /// has an error for each.
     public static let draftConflict = Self(rawValue: "draftConflict")
     /// The draft was discarded.
@@ -158,6 +158,8 @@ extension DataSourceError.Code {
     public static let historyExpired = Self(rawValue: "historyExpired")
     /// The position belongs to another store, or to a history that was switched off.
     public static let historyOfOtherStore = Self(rawValue: "historyOfOtherStore")
+    /// The record cannot be reverted: it has no values, or it has values of a server and the call does not include these.
+    public static let recordNotRevertible = Self(rawValue: "recordNotRevertible")
 
     // Transfer.
 

@@ -6,6 +6,8 @@ package struct StoredRecord: Sendable {
     package var kind: HistoryKind
     package var dataSourceName: String?
     package var author: String?
+    /// The record that the save undoes or redoes; nil for none.
+    package var undo: UndoReference?
     /// The container that made the save.
     package var member: StoreMember
     /// The names of the changed entities; empty if they are not known.
@@ -24,6 +26,19 @@ package struct StoredRecord: Sendable {
     }
 
     package static let tooLarge = "The save is too large for the history."
+}
+
+extension StoredRecord {
+    /// - Parameter kindText: See ``SaveFacts/kindText``.
+    package init(number: Int64, time: Int64, kindText: String, member: StoreMember, entityNames: [String]) {
+        let words = kindText.split(separator: " ")
+        let undo = UndoReference(words.dropFirst())
+        self.init(
+            number: number, time: time,
+            kind: HistoryKind(rawValue: undo == nil ? kindText : String(words[0])), member: member,
+            entityNames: entityNames)
+        self.undo = undo
+    }
 }
 
 /// Some records of a history, the oldest first.

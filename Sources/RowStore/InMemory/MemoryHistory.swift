@@ -36,7 +36,7 @@ struct MemoryHistory: Sendable {
         if set.isEmpty { return }
         let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
         var record = record(facts.kind, set.entities.map { layout.entities[$0.entity].historyName })
-        (record.dataSourceName, record.author) = (facts.dataSourceName, facts.author)
+        (record.dataSourceName, record.author, record.undo) = (facts.dataSourceName, facts.author, facts.undo)
         let bytes = set.byteCount
         if Int64(bytes) > limits.largestSave {
             record.note = StoredRecord.tooLarge

@@ -160,7 +160,7 @@ extension StoredRecord {
             case .text(let entities) = statement.value(9)
         else { return nil }
         self.init(
-            number: key >> HistoryTables.partBits, time: time, kind: HistoryKind(rawValue: kind),
+            number: key >> HistoryTables.partBits, time: time, kindText: kind,
             member: StoreMember(number: member, processID: Int32(truncatingIfNeeded: process), name: program),
             entityNames: entities.split(separator: "\n").map(String.init))
         if case .text(let source) = statement.value(4) { dataSourceName = source }

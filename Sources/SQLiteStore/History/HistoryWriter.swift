@@ -148,7 +148,7 @@ final class HistoryWriter {
         code |= statement.bind(.integer(isLast ? 1 : 0), 4)
         code |= statement.bind(.integer(HistoryWriter.now), 5)
         if let facts {
-            code |= statement.bind(.text(facts.kind.rawValue), 6)
+            code |= statement.bind(.text(facts.save?.kindText ?? facts.kind.rawValue), 6)
             code |= statement.bind(facts.save?.dataSourceName.map { .text($0) } ?? .null, 7)
             code |= statement.bind(facts.save?.author.map { .text($0) } ?? .null, 8)
             code |= statement.bind(.integer(member.number), 9)

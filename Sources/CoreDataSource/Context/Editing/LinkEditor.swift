@@ -92,7 +92,9 @@ struct LinkEditor {
     }
 
     /// Replaces the objects of the relationship, in the given order if the relationship is ordered.
-    func set(_ objects: [ManagedObject]) {
+    ///
+    /// - Parameter positions: The positions that objects get if the order allows it, by their keys.
+    func set(_ objects: [ManagedObject], preferring positions: [Int64: Int64] = [:]) {
         var seen: Set<Int64> = []
         let objects = objects.filter { seen.insert($0.key).inserted }
         guard objects.allSatisfy(isAllowed) else { return }
@@ -105,11 +107,13 @@ struct LinkEditor {
                 for other in objects where !known.contains(other.key) { try add(other) }
                 return
             }
-            try arrange(objects, before)
+            try arrange(objects, before, preferring: positions)
         }
     }
 
-    private func arrange(_ objects: [ManagedObject], _ before: [ManagedObject]) throws {
+    private func arrange(
+        _ objects: [ManagedObject], _ before: [ManagedObject], preferring preferred: [Int64: Int64]
+    ) throws {
         let known = Set(before.map(\.key))
         let rows: [ManagedObject?]
         switch relationship.storage {
@@ -123,6 +127,7 @@ struct LinkEditor {
         let positions = ListPositions.positions(
             keeping: savedPositions(rows, column)
                 ?? zip(objects, rows).map { other, row in
+                    if let position = preferred[other.key] { return position }
                     guard known.contains(other.key), let row, !row.row.isNull(column) else { return nil }
                     return row.row.integer(column)
                 })

@@ -236,13 +236,15 @@ struct TierCall: Sendable {
     ///   - blocksReach: Whether to block the queues of the tiers that delete rules reach, even if the save must not change
     ///     the rows of these tiers.
     ///   - kind: The kind of the save.
+    ///   - undo: The record that the save undoes or redoes; nil for none.
     init(
-        _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local
+        _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local,
+        undo: UndoReference? = nil
     ) {
         // Its hook may delete objects, too.
         let scope = scope == .own && tiers.contains(where: \.completes) ? .reach : scope
         self.tiers = tiers
-        facts = tiers[0].stack.facts(kind, from: tiers[0].source)
+        facts = tiers[0].stack.facts(kind, from: tiers[0].source, undo: undo)
         self.scope = scope
         blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
         participants = scope == .reach ? blocked : tiers

@@ -15,9 +15,11 @@ extension PersistentStack {
     }
 
     /// What the kept history records of a save that the current task makes; nil if the store keeps no history.
-    func facts(_ kind: HistoryKind, from source: SaveSource) -> SaveFacts? {
+    ///
+    /// - Parameter undo: The record that the save undoes or redoes; nil for none.
+    func facts(_ kind: HistoryKind, from source: SaveSource, undo: UndoReference?) -> SaveFacts? {
         guard root.keepsHistory else { return nil }
         return SaveFacts(
-            kind, dataSourceName: source.name, author: SaveAuthor.named[ObjectIdentifier(self)] ?? author)
+            kind, dataSourceName: source.name, author: SaveAuthor.named[ObjectIdentifier(self)] ?? author, undo: undo)
     }
 }

@@ -85,26 +85,55 @@ extension DraftChange: CustomStringConvertible {
 
 extension DraftChange {
     /// The error for a conflict that was not decided.
-    var failure: DataSourceError {
-        let message =
-            switch kind {
-            case .relationship where leadsToDeletedObject:
-                "leads, in the draft, to an object that another save has deleted."
-            case .attribute, .relationship: "was changed both in the draft and by another save."
-            case .order: "was reordered both in the draft and by another save."
-            case .deletedByOthers: "was edited in the draft and deleted by another save."
-            case .deletedHere:
-                "was deleted in the draft, directly or by a delete rule, and edited or added by another save."
+    func failure(_ origin: DraftDifference.Origin) -> DataSourceError {
+        let (message, advice) =
+            switch origin {
+            case .draft: (draftMessage, draftAdvice)
+            case .record(let number): (recordMessage(number), recordAdvice)
             }
-        let advice =
-            canKeepMine
+        return DataSourceError(
+            .draftConflict, "\(objectID)\(propertyName.map { ".\($0)" } ?? "") \(message) \(advice)",
+            entityName: objectID.entityName, attributeName: propertyName)
+    }
+
+    private func recordMessage(_ number: Int64) -> String {
+        switch kind {
+        case .relationship where leadsToDeletedObject:
+            "led, before record \(number), to an object that another save has deleted."
+        case .attribute, .relationship: "was changed by record \(number), and again by another save."
+        case .order: "was reordered by record \(number), and again by another save."
+        case .deletedByOthers: "was edited by record \(number), and deleted by another save."
+        case .deletedHere:
+            "would be deleted, because record \(number) inserted it or an object whose deletion cascades to it. Another save has edited or linked it."
+        }
+    }
+
+    private var recordAdvice: String {
+        canKeepMine
+            ? "Revert with resolving: .keepMine, .takeTheirs or .each."
+            : leadsToDeletedObject
+                ? "Revert with resolving: .takeTheirs, or revert the deletion of that object first."
+                : "The object cannot be inserted again, because a required object was deleted, too. Revert with resolving: .takeTheirs."
+    }
+
+    private var draftMessage: String {
+        switch kind {
+        case .relationship where leadsToDeletedObject:
+            "leads, in the draft, to an object that another save has deleted."
+        case .attribute, .relationship: "was changed both in the draft and by another save."
+        case .order: "was reordered both in the draft and by another save."
+        case .deletedByOthers: "was edited in the draft and deleted by another save."
+        case .deletedHere:
+            "was deleted in the draft, directly or by a delete rule, and edited or added by another save."
+        }
+    }
+
+    private var draftAdvice: String {
+        canKeepMine
             ? "Call conflicts() to see both values, and save with resolving: .keepMine, .takeTheirs or .each."
             : leadsToDeletedObject
                 ? "Save with resolving: .takeTheirs, or link another object in the draft."
                 : "The object cannot be inserted again, because a required object was deleted, too. Save with resolving: .takeTheirs."
-        return DataSourceError(
-            .draftConflict, "\(objectID)\(propertyName.map { ".\($0)" } ?? "") \(message) \(advice)",
-            entityName: objectID.entityName, attributeName: propertyName)
     }
 }
 
@@ -129,8 +158,15 @@ extension RowSnapshot {
     }
 }
 
-/// The changes of a draft as a value: each changed row before and after the changes.
+/// The changes of a draft, or of a record that is reverted, as a value: each changed row before and after the changes.
 struct DraftDifference: Sendable {
+    /// Where the changes come from.
+    enum Origin: Sendable {
+        case draft
+        /// A record of the kept history that is reverted, with its number.
+        case record(Int64)
+    }
+
     /// A row that was inserted, edited or deleted.
     struct Row: Sendable {
         var end: LinkEnd
@@ -148,14 +184,40 @@ struct DraftDifference: Sendable {
         let index: Int
         let base: [LinkEnd]
         let mine: [LinkEnd]
+        /// The positions of objects in `mine`, by their keys. Empty if `mine` has an order that the store has never had.
+        var positions: [Int64: Int64] = [:]
     }
 
     var rows: [Row] = []
     var orders: [Order] = []
     /// The number of times that the store had been reset when the draft was made.
     let generation: Int
+    var origin = Origin.draft
 
     var isEmpty: Bool { rows.isEmpty }
+}
+
+extension DraftDifference.Origin {
+    /// The name, for the middle of a sentence.
+    var name: String {
+        switch self {
+        case .draft: "the draft"
+        case .record(let number): "record \(number)"
+        }
+    }
+
+    /// The error after a reset of the store.
+    var resetError: DataSourceError {
+        switch self {
+        case .draft:
+            DataSourceError(
+                .storeReset,
+                "The store was reset after the draft was made. Discard the draft, and make a new draft.")
+        case .record(let number):
+            DataSourceError(
+                .storeReset, "The store was reset after record \(number), so the record can no longer be reverted.")
+        }
+    }
 }
 
 extension DraftContext {

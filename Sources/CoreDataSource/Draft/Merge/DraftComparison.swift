@@ -53,7 +53,7 @@ struct DraftComparison {
         self.difference = difference
         inserted = Set(difference.rows.filter { $0.state == .inserted }.map(\.end))
         rowIndexes = Dictionary(difference.rows.enumerated().map { ($1.end, $0) }) { first, _ in first }
-        if context.position.generation != difference.generation { throw RootTier.draftReset }
+        if context.position.generation != difference.generation { throw difference.origin.resetError }
         try read()
         for index in difference.rows.indices { try compare(index) }
         for index in difference.orders.indices { try compareOrder(index) }
@@ -301,9 +301,4 @@ struct DraftComparison {
             }
         }
     }
-}
-
-extension RootTier {
-    static let draftReset = DataSourceError(
-        .storeReset, "The store was reset after the draft was made. Discard the draft, and make a new draft.")
 }

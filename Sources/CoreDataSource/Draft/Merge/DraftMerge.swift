@@ -8,6 +8,8 @@ struct DraftMerge {
         let conflicts: [DraftChange]
         /// The new keys of objects that were saved with a different key.
         let newKeys: [LinkEnd: Int64]
+        /// Whether anything is left to save. False if all values are already in the store.
+        let hasEdits: Bool
     }
 
     private let context: PrivateContext
@@ -33,20 +35,26 @@ struct DraftMerge {
         if let choose = resolution.choose {
             try comparison.decide(choose)
         } else {
-            try fail(comparison.conflicts)
+            try fail(comparison.conflicts, difference.origin)
         }
         var merge = DraftMerge(contexts[0], comparison)
         try merge.apply()
-        return Outcome(merged: comparison.merged, conflicts: comparison.conflicts, newKeys: merge.newKeys)
+        let hasEdits = contexts.contains { context in
+            context.changed.contains { $0.hasChanges && ($0.state != .edited || $0.hasEdits) }
+        }
+        return Outcome(
+            merged: comparison.merged, conflicts: comparison.conflicts, newKeys: merge.newKeys, hasEdits: hasEdits)
     }
 
-    private static func fail(_ conflicts: [DraftChange]) throws(DataSourceError) {
+    private static func fail(
+        _ conflicts: [DraftChange], _ origin: DraftDifference.Origin
+    ) throws(DataSourceError) {
         guard let first = conflicts.first else { return }
-        var error = first.failure
+        var error = first.failure(origin)
         if conflicts.count > 1 {
-            error.failures = conflicts.map(\.failure)
+            error.failures = conflicts.map { $0.failure(origin) }
             error.message =
-                "\(conflicts.count) parts of the draft are in conflict with other saves. The first conflict: \(error.message)"
+                "\(conflicts.count) parts of \(origin.name) are in conflict with other saves. The first conflict: \(error.message)"
         }
         throw error
     }
@@ -101,9 +109,14 @@ struct DraftMerge {
     private func object(_ end: LinkEnd) throws(DataSourceError) -> ManagedObject {
         if let object = known(end) { return object }
         let id = comparison.id(end)
+        let advice =
+            switch comparison.difference.origin {
+            case .draft: "Save with resolving: .takeTheirs, or link another object in the draft."
+            case .record: "Revert with resolving: .takeTheirs, or revert the deletion of that object first."
+            }
         throw DataSourceError(
             .objectGone,
-            "The draft needs \(id), but another save has deleted that object. Save with resolving: .takeTheirs, or link another object in the draft.",
+            "A link of \(comparison.difference.origin.name) needs \(id), but another save has deleted that object. \(advice)",
             entityName: id.entityName)
     }
 
@@ -111,7 +124,10 @@ struct DraftMerge {
 
     /// Returns the key under which a new row is saved.
     private mutating func key(of row: DraftDifference.Row) throws -> Int64 {
-        guard row.state == .inserted, context.stack.keys.mayBeUsedElsewhere(row.end.key) else { return row.end.key }
+        // An object of the history is inserted with its own key.
+        guard row.state == .inserted, case .draft = comparison.difference.origin,
+            context.stack.keys.mayBeUsedElsewhere(row.end.key)
+        else { return row.end.key }
         let key = try context.stack.keys.next()
         newKeys[row.end] = key
         return key
@@ -174,9 +190,9 @@ struct DraftMerge {
         let merged = OrderMerge.merge(
             base: order.base, mine: order.mine.map { $0.renamed(newKeys) }, theirs: comparison.theirOrders[index],
             present: ends, isMine: isMine)
-        guard merged != ends else { return }
+        guard merged != ends || !order.positions.isEmpty else { return }
         let objects = Dictionary(zip(ends, present)) { first, _ in first }
-        owner.linkEditor(order.index)?.set(merged.compactMap { objects[$0] })
+        owner.linkEditor(order.index)?.set(merged.compactMap { objects[$0] }, preferring: order.positions)
     }
 }
 

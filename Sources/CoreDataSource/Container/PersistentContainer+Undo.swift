@@ -1,0 +1,191 @@
+internal import RowStore
+
+/// Reverts records of the kept history.
+extension PersistentContainer {
+    /// Takes the changes of a record back, in a new save: objects that the record has inserted are deleted, deleted objects are
+    /// inserted again with their IDs and links, and changed values become the old values.
+    ///
+    /// ```swift
+    /// for try await record in container.history(after: position) {
+    ///     if record.author == "importer" { try await container.revert(record) }
+    /// }
+    /// ```
+    ///
+    /// The changes are merged with everything that was saved after the record, as the edits of a ``Draft`` are: a value that
+    /// nobody has changed since becomes the old value, and a value that was changed since is a conflict. In a ``DraftChange``,
+    /// `base` is the value after the record, `mine` is the value before it, and `theirs` is the newest value. An object that
+    /// exists again, because the record was reverted before, is left as it is. Delete rules, rules of the model and `willSave`
+    /// apply as to any other save. Of a record of an earlier model, values without a place in the model are left out.
+    ///
+    /// The new save has a record of its own, of the kind ``HistoryKind/local``. To revert several records, begin with the newest
+    /// one.
+    ///
+    /// **Isolation**: the queues of the data sources that own the objects, as in ``perform(in:waitFor:_:)``.
+    ///
+    /// **Complexity**: O(*n*) for *n* changed objects of the record. Of an ordered relationship, all objects are read.
+    ///
+    /// - Parameters:
+    ///   - record: A record with values, of this store.
+    ///   - resolution: How to resolve conflicts; `.fail` by default.
+    ///   - includingIncoming: Whether a record of the kind ``HistoryKind/incoming`` may be reverted. Its values come from a
+    ///     server, so the next load brings them back. False by default.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
+    /// - Returns: The numbers of changed objects, and the conflicts with their decisions.
+    /// - Throws: `recordNotRevertible`; `draftConflict`, with every conflict in its ``DataSourceError/failures``;
+    ///   `historyOfOtherStore` or `historyExpired` for a record of another store, or from before a reset; `entityNotOwned` if no
+    ///   data source owns a changed object; `objectGone` if a link leads to an object that was deleted; otherwise errors of
+    ///   `perform`. If the call throws, nothing is saved.
+    @discardableResult
+    public func revert(
+        _ record: HistoryRecord, resolving resolution: DraftResolution = .fail, includingIncoming: Bool = false,
+        waitFor level: SaveLevel = .store
+    ) async throws -> DraftReport {
+        if record.kind == .incoming, !includingIncoming {
+            throw DataSourceError(
+                .recordNotRevertible,
+                "Record \(record.number) has values that were added, synced or deleted as values of a server, so the next load brings them back. To revert it anyway, pass includingIncoming: true."
+            )
+        }
+        guard let changes = record.changeSet else {
+            throw DataSourceError(
+                .recordNotRevertible,
+                "Record \(record.number) has no values, so it cannot be reverted. \(record.note ?? "")")
+        }
+        return try await Reversal(container: self, resolution: resolution, level: level)
+            .revert(changes, at: record.position, undo: nil).report
+    }
+
+    // MARK: Undo
+
+    /// Undoes the last save of an author that is not undone yet.
+    ///
+    /// ```swift
+    /// try await container.withAuthor("editor") {
+    ///     try await contacts.perform { context in
+    ///         try context.fetch(ContactEntity.self).first?.note = "edited"
+    ///     }
+    /// }
+    /// try await container.undo(author: "editor")
+    /// ```
+    ///
+    /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again, and
+    /// in another process. The saves of other authors stay: see ``revert(_:resolving:includingIncoming:waitFor:)``. A record
+    /// without values is not a step, and a record that leaves nothing to take back is passed over.
+    ///
+    /// **Complexity**: the newest records are read, in pages, until the step is found.
+    ///
+    /// - Parameters:
+    ///   - author: The author of the saves; also the author of the new save.
+    ///   - resolution: How to resolve conflicts; `.fail` by default.
+    ///   - includingIncoming: Whether records of the kind ``HistoryKind/incoming`` are steps; false by default.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
+    /// - Returns: The numbers of changed objects; nil if there is nothing to undo.
+    /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
+    @discardableResult
+    public func undo(
+        author: String, resolving resolution: DraftResolution = .fail, includingIncoming: Bool = false,
+        waitFor level: SaveLevel = .store
+    ) async throws -> DraftReport? {
+        try await Reversal(container: self, resolution: resolution, level: level)
+            .step(.undo, author, includingIncoming)
+    }
+
+    /// Redoes the last undo of an author.
+    ///
+    /// ```swift
+    /// if try await container.redo(author: "editor") == nil {
+    ///     print("Nothing to redo.")
+    /// }
+    /// ```
+    ///
+    /// After another save of the author, there is nothing to redo.
+    ///
+    /// **Complexity**: the newest records are read, in pages, until the step is found.
+    ///
+    /// - Parameters:
+    ///   - author: The author of the saves; also the author of the new save.
+    ///   - resolution: How to resolve conflicts; `.fail` by default.
+    ///   - includingIncoming: Whether records of the kind ``HistoryKind/incoming`` are steps; false by default.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
+    /// - Returns: The numbers of changed objects; nil if there is nothing to redo.
+    /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
+    @discardableResult
+    public func redo(
+        author: String, resolving resolution: DraftResolution = .fail, includingIncoming: Bool = false,
+        waitFor level: SaveLevel = .store
+    ) async throws -> DraftReport? {
+        try await Reversal(container: self, resolution: resolution, level: level)
+            .step(.redo, author, includingIncoming)
+    }
+}
+
+/// Takes records back.
+private struct Reversal: Sendable {
+    let container: PersistentContainer
+    let resolution: DraftResolution
+    let level: SaveLevel
+
+    /// Reverts a record in one save.
+    ///
+    /// - Parameter undo: The record that the save undoes or redoes; nil for none.
+    /// - Returns: The report, and whether anything had to be saved.
+    func revert(
+        _ changes: ChangeSet, at position: HistoryPosition, undo: UndoReference?
+    ) async throws -> (report: DraftReport, hasEdits: Bool) {
+        let stack = container.stack
+        let difference = DraftDifference(
+            reverting: changes, number: position.number, generation: stack.root.generation)
+        try await checkHistory(position)
+        let tiers = try difference.owners(stack)
+        guard !tiers.isEmpty else { return (DraftReport(save: SaveReport(), merged: [], conflicts: []), false) }
+        let resolution = resolution
+        let saved = try await TierCall(tiers, undo: undo).perform(waitFor: level) { contexts in
+            try DraftMerge.run(difference.onNewestRows(in: contexts[0]), resolution, in: contexts)
+        }
+        let outcome = saved.result
+        return (
+            DraftReport(save: saved.report, merged: outcome.merged, conflicts: outcome.conflicts), outcome.hasEdits
+        )
+    }
+
+    /// Checks that a record belongs to the history that the store has now.
+    private func checkHistory(_ position: HistoryPosition) async throws {
+        try await container.readingHistory { (store) throws(DataSourceError) in
+            let end = try store.historyEnd()
+            if position.historyID == end.historyID, position.number <= end.number { return }
+            // This throws an error that says what has happened to the history.
+            _ = try store.readHistory(after: position, HistoryFilter(kinds: []))
+            throw DataSourceError.historyOfOtherStore
+        }
+    }
+
+    // MARK: Undo
+
+    /// Undoes or redoes the last step of an author.
+    ///
+    /// - Returns: Nil if there is no such step.
+    func step(_ direction: UndoSearch.Direction, _ author: String, _ includingIncoming: Bool) async throws
+        -> DraftReport?
+    {
+        var filter = HistoryFilter(authors: [author], kinds: [.local, .imported])
+        if includingIncoming { filter.kinds?.insert(.incoming) }
+        var passed: Set<Int64> = []
+        while let (record, position) = try await find(direction, filter, passed) {
+            let undo: UndoReference = direction == .undo ? .undo(record.number) : .redo(record.number)
+            let (report, hasEdits) = try await container.withAuthor(author) {
+                try await revert(record.changes ?? ChangeSet(entities: []), at: position, undo: undo)
+            }
+            if hasEdits { return report }
+            passed.insert(record.number)
+        }
+        return nil
+    }
+
+    private func find(
+        _ direction: UndoSearch.Direction, _ filter: HistoryFilter, _ passed: Set<Int64>
+    ) async throws -> (StoredRecord, HistoryPosition)? {
+        try await container.readingHistory { (store) throws(DataSourceError) in
+            try UndoSearch(store, filter).find(direction, passing: passed)
+        }
+    }
+}

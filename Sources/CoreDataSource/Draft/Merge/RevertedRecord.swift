@@ -1,0 +1,187 @@
+internal import RowStore
+
+/// A record of the kept history as a difference that takes the record back: the base is the state after the record, and mine is the
+/// state before it.
+extension DraftDifference {
+    /// - Parameters:
+    ///   - changes: The changes of the record.
+    ///   - number: The number of the record.
+    init(reverting changes: ChangeSet, number: Int64, generation: Int) {
+        self.init(generation: generation, origin: .record(number))
+        for entity in changes.entities {
+            func end(_ key: Int64) -> LinkEnd { LinkEnd(entity: entity.entity, key: key) }
+            rows += entity.inserted.map { Row(end: end($0.key), state: .deleted, base: $0.row, row: $0.row) }
+            rows += entity.updated.map { Row(end: end($0.key), state: .edited, base: $0.row, row: $0.previous) }
+            rows += entity.deleted.map { Row(end: end($0.key), state: .inserted, base: $0.row, row: $0.row) }
+        }
+    }
+
+    /// Returns the difference on top of the newest rows: values that the record has not changed are the newest values. Objects
+    /// that exist again are left out.
+    func onNewestRows(in context: PrivateContext) throws -> DraftDifference {
+        let layout = context.stack.layout
+        let objects = rows.filter { layout.entities[$0.end.entity].links == nil }.map(\.end)
+        try context.reading { () throws(DataSourceError) in
+            try context.readObjects(objects.sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
+        }
+        var difference = self
+        difference.rows = rows.compactMap { row -> Row? in
+            let entity = layout.entities[row.end.entity]
+            let newest = (context.cachedObject(row.end) ?? nil)?.row
+            switch (row.state, newest) {
+            case (.inserted, .some): return nil
+            case (.edited, nil): return row.changesOnlyPositions(entity) ? nil : row
+            case (.edited, let newest?): return row.onNewestRow(newest, entity)
+            default: return row
+            }
+        }
+        difference.orders = try RevertedOrders(rows, context).orders
+        return difference
+    }
+}
+
+extension DraftDifference.Row {
+    /// Whether the record has only moved the object in orders.
+    fileprivate func changesOnlyPositions(_ layout: EntityLayout) -> Bool {
+        let positions = Set(layout.positionColumns.values)
+        return layout.storedColumns.allSatisfy { column in
+            positions.contains(column)
+                || row.isEqual(to: base, column: column, storage: layout.columns[column].storage)
+        }
+    }
+
+    /// Returns the row with the newest values in all columns that the record has not changed.
+    fileprivate func onNewestRow(_ newest: RowSnapshot, _ layout: EntityLayout) -> Self {
+        var result = self
+        for (column, description) in layout.columns.enumerated()
+        where row.isEqual(to: base, column: column, storage: description.storage) {
+            let value = newest.value(column, description.storage)
+            result.base.setValue(value, column)
+            result.row.setValue(value, column)
+        }
+        return result
+    }
+}
+
+/// The orders of relationships that a record has changed.
+///
+/// A record has the positions of those objects only that it has inserted, moved or deleted. All other objects count as if they had
+/// their newest positions before and after the record.
+private struct RevertedOrders {
+    /// An ordered relationship of an object.
+    private typealias Relationship = DraftContext.OrderedRelationship
+
+    /// The positions of an object before and after a record; nil if it was not linked.
+    private struct Positions {
+        var before: Int64?
+        var after: Int64?
+    }
+
+    private let context: PrivateContext
+    private var changed: [Relationship: [LinkEnd: Positions]] = [:]
+
+    init(_ rows: [DraftDifference.Row], _ context: PrivateContext) {
+        self.context = context
+        let layout = context.stack.layout
+        for row in rows {
+            let entity = layout.entities[row.end.entity]
+            if entity.links == nil {
+                for relationship in entity.relationships { add(row, relationship) }
+            } else if let families = LinkedPair.Families(entity, layout) {
+                let pairs = families.columns
+                add(row, families.name, owner: (pairs.own, families.source), (pairs.other, families.destination))
+                guard let inverse = families.inverseName else { continue }
+                add(row, inverse, owner: (pairs.other, families.destination), (pairs.own, families.source))
+            }
+        }
+    }
+
+    /// Adds the position of an object whose own row has the link to the owner.
+    private mutating func add(_ row: DraftDifference.Row, _ relationship: RelationshipLayout) {
+        guard case .column(let column) = relationship.storage, let inverse = relationship.inverse else { return }
+        let family = relationship.destinationFamily
+        if row.state != .deleted, let owner = row.row.end(column, family), let position = row.row.position(column) {
+            change(owner, inverse.name, row.end) { $0.before = position }
+        }
+        if row.state != .inserted, let owner = row.base.end(column, family), let position = row.base.position(column) {
+            change(owner, inverse.name, row.end) { $0.after = position }
+        }
+    }
+
+    /// Adds the position of an object whose link has a row of its own.
+    private mutating func add(
+        _ row: DraftDifference.Row, _ name: String, owner: (column: LinkColumns, family: [Int]),
+        _ element: (column: LinkColumns, family: [Int])
+    ) {
+        guard let end = row.row.end(owner.column, owner.family), let other = row.row.end(element.column, element.family)
+        else { return }
+        if row.state != .deleted, let position = row.row.position(element.column) {
+            change(end, name, other) { $0.before = position }
+        }
+        if row.state != .inserted, let position = row.base.position(element.column) {
+            change(end, name, other) { $0.after = position }
+        }
+    }
+
+    private mutating func change(
+        _ owner: LinkEnd, _ name: String, _ element: LinkEnd, _ body: (inout Positions) -> Void
+    ) {
+        guard let index = context.stack.layout.entities[owner.entity].relationship(named: name) else { return }
+        body(&changed[Relationship(owner: owner, index: index), default: [:]][element, default: Positions()])
+    }
+
+    var orders: [DraftDifference.Order] {
+        get throws {
+            let sorted = changed.sorted { lhs, rhs in
+                (lhs.key.owner.key, lhs.key.index) < (rhs.key.owner.key, rhs.key.index)
+            }
+            return try sorted.compactMap { relationship, positions in try order(relationship, positions) }
+        }
+    }
+
+    private func order(
+        _ relationship: Relationship, _ positions: [LinkEnd: Positions]
+    ) throws -> DraftDifference.Order? {
+        let (ends, newest) = try newestPositions(relationship)
+        /// The objects at one of the two moments.
+        func order(_ position: (Positions) -> Int64?) -> [LinkEnd] {
+            var all = newest
+            for (end, change) in positions { all[end] = position(change) }
+            let places = Dictionary(ends.enumerated().map { ($1, $0) }) { first, _ in first }
+            func place(_ end: LinkEnd, _ position: Int64) -> (Int64, Int, Int64) {
+                (position, places[end] ?? .max, end.key)
+            }
+            return all.sorted { place($0.key, $0.value) < place($1.key, $1.value) }.map(\.key)
+        }
+        let (base, mine) = (order(\.after), order(\.before))
+        if base == mine { return nil }
+        let before = positions.compactMap { end, change in change.before.map { (end.key, $0) } }
+        return DraftDifference.Order(
+            owner: relationship.owner, index: relationship.index, base: base, mine: mine,
+            positions: Dictionary(before) { first, _ in first })
+    }
+
+    /// The newest objects of a relationship in their order, and their positions.
+    private func newestPositions(_ relationship: Relationship) throws -> ([LinkEnd], [LinkEnd: Int64]) {
+        guard let owner = context.cachedObject(relationship.owner) ?? nil else { return ([], [:]) }
+        let reader = owner.context ?? context
+        let objects = try reader.relatedObjects(of: owner, at: relationship.index)
+        var positions: [LinkEnd: Int64] = [:]
+        for object in objects {
+            switch owner.layout.relationships[relationship.index].storage {
+            case .inverseColumn(let column): positions[LinkEnd(object)] = object.row.position(column)
+            case .pairs(let pairs):
+                positions[LinkEnd(object)] = try context.link(owner, object, pairs)?.row.position(pairs.other)
+            case .column, .none: break
+            }
+        }
+        return (objects.map { LinkEnd($0) }, positions)
+    }
+}
+
+extension RowSnapshot {
+    /// The position of the row in an order; nil if there is none.
+    fileprivate func position(_ column: LinkColumns) -> Int64? {
+        column.position.flatMap { isNull($0) ? nil : integer($0) }
+    }
+}

@@ -1,0 +1,133 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import TestSupport
+import Testing
+
+/// Random saves, reverted, undone and redone, against what the store was before.
+@MainActor
+struct RandomRevertTests {
+    private nonisolated static let seed = testSeed()
+
+    /// Reverted from the newest to the oldest record, the store is what it was before each.
+    @Test(arguments: HistoryPlace.all)
+    func aRevertedHistoryIsTheOldState(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .peers()) { container, _ in
+            let peers = try container.dataSource(PeerDataSource.self)
+            var random = SeededRandom(seed: Self.seed)
+            var states = [try await Self.state(container)]
+            for _ in 0..<40 where try await Self.edit(peers, in: container, &random) {
+                states.append(try await Self.state(container))
+            }
+            let records = try await container.records()
+            try #require(records.count == states.count - 1)
+            for (record, state) in zip(records, states).reversed() {
+                try await container.revert(record)
+                let found = try await Self.state(container)
+                let differences = found.difference(from: state).map { "\($0)" }
+                #expect(found == state, "seed \(Self.seed), \(record): \(differences)")
+            }
+        }
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func randomStepsAreThoseOfAStack(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .peers()) { container, _ in
+            let peers = try container.dataSource(PeerDataSource.self)
+            var random = SeededRandom(seed: Self.seed)
+            var (done, undone) = ([try await Self.state(container)], [[String]]())
+            for step in 0..<60 {
+                let comment: Comment = "seed \(Self.seed), step \(step)"
+                switch Int.random(in: 0..<7, using: &random) {
+                case 0, 1, 2:
+                    let report = try await container.undo(author: "me")
+                    #expect((report != nil) == (done.count > 1), comment)
+                    if done.count > 1 { undone.append(done.removeLast()) }
+                case 3, 4:
+                    let report = try await container.redo(author: "me")
+                    #expect((report != nil) == !undone.isEmpty, comment)
+                    if let state = undone.popLast() { done.append(state) }
+                default:
+                    let hasSaved = try await container.withAuthor("me") {
+                        try await Self.edit(peers, in: container, &random)
+                    }
+                    guard hasSaved else { continue }
+                    undone = []
+                    done.append(try await Self.state(container))
+                }
+                #expect(try await Self.state(container) == done.last, comment)
+            }
+        }
+    }
+
+    /// What another author has changed stays.
+    @Test(arguments: HistoryPlace.all)
+    func theChangesOfOthersStay(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<6))
+            var random = SeededRandom(seed: Self.seed)
+            var ages: [String: Int32] = [:]
+            for _ in 0..<60 {
+                let (uid, number) = (
+                    "uid-\(Int.random(in: 0..<6, using: &random))", Int32.random(in: 1..<99, using: &random)
+                )
+                let isMine = Bool.random(using: &random)
+                if !isMine { ages[uid] = number }
+                try await container.withAuthor(isMine ? "me" : "other") {
+                    try await contacts.perform { context in
+                        let contact = try context.first(ContactEntity.self, where: \.uid, equals: uid)
+                        if isMine { contact?.name = "\(number)" } else { contact?.age = number }
+                    }
+                }
+            }
+            for record in try await container.records().reversed() where record.author == "me" {
+                try await container.revert(record)
+            }
+            for contact in try container.main.fetch(ContactEntity.self) {
+                #expect(contact.name.hasPrefix("name "), "seed \(Self.seed)")
+                #expect(contact.age == ages[contact.uid] ?? 0, "seed \(Self.seed)")
+            }
+        }
+    }
+
+    // MARK: Edits
+
+    /// - Returns: Whether there was anything to save.
+    private static func edit(
+        _ peers: PeerDataSource, in container: PersistentContainer, _ random: inout SeededRandom
+    ) async throws -> Bool {
+        let seed = UInt64.random(in: 0 ... .max, using: &random)
+        let before = try await container.historyPosition()
+        try await peers.perform { context in
+            var random = SeededRandom(seed: seed)
+            for _ in 0..<3 { try edit(context, &random) }
+        }
+        return try await container.historyPosition() != before
+    }
+
+    private nonisolated static func edit(_ context: PrivateContext, _ random: inout SeededRandom) throws {
+        let all = try context.fetch(Peer.self, order: [.ascending(\.key)])
+        let peer = all.randomElement(using: &random)
+        switch Int.random(in: 0..<7, using: &random) {
+        case 0: if all.count > 6, let peer { context.delete(peer) }
+        case 1: peer?.friends.set(Array(all.shuffled(using: &random).prefix(3)))
+        case 2: peer?.boss = all.randomElement(using: &random)
+        case 3: peer?.reports.set(Array(all.shuffled(using: &random).prefix(3)))
+        default:
+            let key = "\(Int.random(in: 0..<30, using: &random))"
+            let peer = try context.findOrInsert(Peer.self, where: \.key, equals: key)
+            peer.name = "\(Int.random(in: 0..<9, using: &random))"
+        }
+    }
+
+    /// The peers with their links, as text.
+    private static func state(_ container: PersistentContainer) async throws -> [String] {
+        try await container.read { context in
+            try context.fetch(Peer.self, order: [.ascending(\.key)]).map { peer in
+                let links = [peer.friends.map(\.key), peer.reports.map(\.key)]
+                return "\(peer.objectID) \(peer.key) \(peer.name ?? "-") \(peer.boss?.key ?? "-") \(links)"
+            }
+        }
+    }
+}

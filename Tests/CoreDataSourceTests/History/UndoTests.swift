@@ -1,0 +1,180 @@
+import CoreDataSource
+import ErrorExpectations
+import Foundation
+import RowStore
+import TestSupport
+import Testing
+
+/// The saves of an author can be undone and redone, one by one.
+@MainActor
+struct UndoTests {
+    private func write(_ note: String, _ author: String, _ container: PersistentContainer) async throws {
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await container.withAuthor(author) {
+            try await contacts.perform { context in
+                try context.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.note = note
+            }
+        }
+    }
+
+    private func note(_ container: PersistentContainer) throws -> String? {
+        try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.note
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func savesAreUndoneAndRedoneInOrder(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            for note in ["1", "2", "3"] { try await write(note, "editor", container) }
+            var notes: [String?] = []
+            @MainActor func undo() async throws {
+                let report = try await container.undo(author: "editor")
+                notes.append(report == nil ? "end" : try note(container))
+            }
+            @MainActor func redo() async throws {
+                let report = try await container.redo(author: "editor")
+                notes.append(report == nil ? "end" : try note(container))
+            }
+            try await redo()
+            try await undo()
+            try await undo()
+            try await redo()
+            try await redo()
+            try await redo()
+            #expect(notes == ["end", "2", "1", "2", "3", "end"])
+            notes = []
+            for _ in 0..<4 { try await undo() }
+            #expect(notes == ["2", "1", nil, "end"])
+            notes = []
+            try await redo()
+            try await write("4", "editor", container)
+            try await redo()
+            for _ in 0..<3 { try await undo() }
+            #expect(notes == ["1", "end", "1", nil, "end"])
+            let records = try await container.records()
+            #expect(records.dropFirst().allSatisfy { $0.author == "editor" && $0.kind == .local })
+        }
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func onlyTheSavesOfTheAuthorAreUndone(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            try await write("mine", "me", container)
+            try await container.withAuthor("other") {
+                try await contacts.perform { try $0.fetch(ContactEntity.self).first?.age = 9 }
+            }
+            try await container.withAuthor("me") { try await contacts.add(contactList(5..<6)) }
+            try await container.undo(author: "me")
+            let found = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-0"))
+            #expect(found.note == nil && found.age == 9)
+            #expect(try await container.undo(author: "me") == nil)
+            #expect(try await container.undo(author: "nobody") == nil)
+            // The values of a server, if they are wanted.
+            try await container.undo(author: "me", includingIncoming: true)
+            #expect(try container.main.count(ContactEntity.self) == 1)
+        }
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func aConflictLeavesTheStep(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            try await write("first", "me", container)
+            try await write("second", "me", container)
+            try await write("third", "other", container)
+            await expectError(.draftConflict) { try await container.undo(author: "me") }
+            #expect(try note(container) == "third")
+            let report = try await container.undo(author: "me", resolving: .keepMine)
+            #expect(try note(container) == "first" && report?.conflicts.count == 1)
+        }
+    }
+
+    /// Another save has already taken its values back.
+    @Test(arguments: HistoryPlace.all)
+    func aSaveThatLeavesNothingToUndoIsPassedOver(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            try await write("first", "me", container)
+            try await write("second", "me", container)
+            try await write("first", "other", container)
+            try await container.undo(author: "me")
+            #expect(try note(container) == nil)
+        }
+    }
+
+    @Test(arguments: HistoryPlace.lasting)
+    func stepsAreThereAfterTheStoreWasOpenedAgain(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        for turn in 0..<3 {
+            let container = try await place.open(directory.store)
+            if turn == 0 {
+                try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+                for note in ["1", "2"] { try await write(note, "me", container) }
+            }
+            _ = try container.dataSource(ContactDataSource.self)
+            if turn == 2 {
+                try await container.redo(author: "me")
+            } else {
+                try await container.undo(author: "me")
+            }
+            #expect(try note(container) == ["1", nil, "1"][turn])
+            try await container.close()
+        }
+    }
+
+    /// Each of the members finds the steps of both.
+    @Test(arguments: SharedPlace.Kind.all)
+    func membersShareTheSteps(kind: SharedPlace.Kind) async throws {
+        let place = try SharedPlace(kind)
+        let first = try place.open(configuration: .keeping())
+        let second = try place.open(configuration: .keeping())
+        _ = try second.dataSource(ContactDataSource.self)
+        try await first.dataSource(ContactDataSource.self).add(contactList(0..<1))
+        for note in ["1", "2", "3"] { try await write(note, "me", first) }
+        async let one = first.undo(author: "me")
+        async let two = second.undo(author: "me")
+        #expect(try await one != nil)
+        #expect(try await two != nil)
+        #expect(try await second.undo(author: "me") != nil)
+        #expect(try await first.undo(author: "me") == nil)
+        #expect(try await first.read { try $0.fetch(ContactEntity.self).map(\.note) } == [nil])
+        try await first.close()
+        try await second.close()
+    }
+
+    /// A long history has its steps at the end.
+    @Test(arguments: HistoryPlace.all)
+    func stepsAreFoundBehindManyRecordsOfOthers(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            try await write("mine", "me", container)
+            for number in 0..<600 { try await contacts.add(contactList(1..<2) { _ in "\(number)" }, waitFor: .main) }
+            try await container.undo(author: "me")
+            #expect(try note(container) == nil)
+            #expect(try await container.undo(author: "me") == nil)
+        }
+    }
+
+    @Test func withoutAHistoryThereIsNoUndo() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await HistoryPlace.sqlite.open(directory.store, .keeping(.none))
+        await expectError(.historyNotKept) { try await container.undo(author: "me") }
+        try await container.close()
+    }
+
+    /// The oldest steps were dropped.
+    @Test(arguments: HistoryPlace.all)
+    func undoEndsWhereTheHistoryBegins(place: HistoryPlace) async throws {
+        try await place.withContainer(.keeping(.kept(for: .seconds(3600), upTo: 64 << 10))) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            for number in 0..<200 { try await write(String(repeating: "\(number) ", count: 150), "me", container) }
+            var undone = 0
+            while try await container.undo(author: "me") != nil { undone += 1 }
+            #expect(undone > 2 && undone < 200)
+        }
+    }
+}
