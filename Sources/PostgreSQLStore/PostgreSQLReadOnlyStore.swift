@@ -60,6 +60,8 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
     }
 }
 
+extension PostgreSQLReadOnlyStore: ScopeStore {}
+
 extension PostgreSQLReadOnlyStore: StoreSharing {
     package var leaseTimes: LeaseTimes { follower.options.leaseTimes }
 

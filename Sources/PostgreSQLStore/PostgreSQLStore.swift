@@ -159,6 +159,8 @@ package final class PostgreSQLStore: PersistentStore {
     }
 }
 
+extension PostgreSQLStore: ScopeStore {}
+
 extension PostgreSQLStore: EarlyWriteStore {
     /// Large enough for at most one round trip for every 1,000 rows.
     package var rowsWrittenEarly: ClosedRange<Int> { 2048...8192 }

@@ -355,3 +355,5 @@ extension SQLiteStore {
         try StoreFiles(url, .system).occupants()
     }
 }
+
+extension SQLiteStore: ScopeStore {}

@@ -254,7 +254,7 @@ extension DataSource {
         orLoad load: @escaping @Sendable (Key) async throws -> Value?
     ) async throws -> Result? {
         if let found = try await find(attribute, key, type) { return found }
-        try await tier.loads.run(CoalescedLoads.Key(attribute: attribute, value: key.storedValue)) {
+        try await tier.loads.run(.object(attribute: attribute, value: key.storedValue)) {
             // Another load may have added the object after the look-up.
             if try await self.find(attribute, key, type) != nil { return }
             guard let value = try await load(key) else { return }

@@ -99,6 +99,8 @@ struct SyncSweep {
     private let flagColumn: Int?
     private var report = SyncReport()
     private var markedObjects: [ManagedObject] = []
+    /// What earlier pages of the same list had; empty for a list without pages.
+    var earlierPages = ListedPages()
     private let linkEdits: Int
 
     init(_ type: ManagedObject.Type, _ rules: SyncRules, in context: PrivateContext) throws {
@@ -148,20 +150,27 @@ struct SyncSweep {
         return report
     }
 
+    /// What this page had, for the later pages of the list.
+    var page: ListedPages {
+        ListedPages(
+            keys: Set(markedObjects.lazy.map(\.key)), ignored: report.ignored, candidates: earlierPages.candidates)
+    }
+
     /// Deletes the objects in scope that are not in the list.
     private mutating func deleteMissing(_ stored: [ManagedObject], in context: PrivateContext) throws {
-        let missing = stored.filter { $0.syncMark != mark && !$0.isDeleted }
+        let missing = stored.filter { $0.syncMark != mark && !$0.isDeleted && !earlierPages.keys.contains($0.key) }
+        let isListEmpty = markedObjects.isEmpty && earlierPages.keys.isEmpty
         guard rules.deletes, !missing.isEmpty else {
             report.kept = missing.count
             return
         }
-        if markedObjects.isEmpty && !rules.options.contains(.allowsEmpty) { throw emptyList(missing.count) }
-        if report.ignored > 0 && !rules.options.contains(.allowsIgnoredValues) {
+        if isListEmpty && !rules.options.contains(.allowsEmpty) { throw emptyList(missing.count) }
+        if report.ignored + earlierPages.ignored > 0 && !rules.options.contains(.allowsIgnoredValues) {
             report.kept = missing.count
             return
         }
         // An empty list was allowed above.
-        let isScoped = rules.isScoped || markedObjects.isEmpty
+        let isScoped = rules.isScoped || isListEmpty
         if rules.deletion.refuses(missing.count, of: stored.count, isScoped: isScoped) {
             var error = rules.deletion.tooManyDeletionsError(
                 missing.count, of: stored.count, "\(entity.name) in scope", entity: entity.name)
@@ -237,6 +246,23 @@ struct SyncSweep {
             .emptySync,
             "A sync got a list without any \(entity.name), which would delete all objects in scope (\(count)). To delete them, pass options: .allowsEmpty.",
             entityName: entity.name)
+    }
+}
+
+/// The pages of a list that were added so far.
+struct ListedPages: Sendable {
+    /// The keys of the listed objects.
+    var keys: Set<Int64> = []
+    /// The number of values for which the hook returned nil.
+    var ignored = 0
+    /// The keys of the objects that were in scope before the first page, which are deleted if no page lists them. Nil before
+    /// the first page.
+    var candidates: Set<Int64>?
+
+    mutating func add(_ page: ListedPages) {
+        keys.formUnion(page.keys)
+        ignored += page.ignored
+        candidates = page.candidates
     }
 }
 

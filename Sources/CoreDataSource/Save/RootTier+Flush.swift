@@ -66,6 +66,7 @@ extension RootTier {
     /// Refuses all further saves with `storeClosed`.
     package func stopAccepting() {
         state.withLock { $0.isClosed = true }
+        scopes.close()
     }
 
     /// - Throws: `storeClosed` if no more saves are accepted.

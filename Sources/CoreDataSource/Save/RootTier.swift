@@ -32,6 +32,8 @@ package final class RootTier: Sendable {
     package let failures: FailureReporter
     /// Tells loops over `container.saves` of the commits.
     package let saves: SaveBroadcaster
+    /// What this process knows of the store's scopes.
+    package let scopes = ScopeCache()
     /// Called after a save was logged, to schedule the merge into the main context.
     private let notifyMain: @Sendable () -> Void
     /// Called with the first free key of the store after another program inserted rows.
@@ -352,6 +354,7 @@ extension RootTier {
             try store.reset {
                 ended = state.withLock { $0.empty() }
                 saves.didReset()
+                scopes.forgetAll()
                 leases?.forget()
             }
         }

@@ -70,7 +70,7 @@ package final class SaveBroadcaster: Sendable {
     /// - Parameter saves: The saves in the order of the commit, without refused and postponed saves.
     func publish(_ saves: [ChangeSet]) {
         if sharing != nil { return readSoon() }
-        publish(saves.filter { !$0.isEmpty }.map { .save($0) })
+        publish(saves.filter { !$0.entities.isEmpty }.map { .save($0) })
     }
 
     /// Tells the loops of changes whose rows are unknown, and which are not in the feed of a shared store.

@@ -107,11 +107,12 @@ enum ReservedNames {
         "SaveCompleting", "SaveEvent",
         "SaveLevel", "SavedChange", "SavedLink", "SaveReport", "FeedPage", "StartupPlan", "StatementTrace",
         "StoreDescription",
-        "StoreFailure", "StoreLease",
+        "StoreFailure", "StoreLease", "ScopeFreshness", "ScopeRequest", "ServerAnswer", "StalePolicy",
         "StoreLocation", "StoreMember", "StoreMetadata", "StoreOptions", "StoreReader", "StoreSharing",
         "StoreSharingMode", "StoreStartup", "StoredCompositeValue", "StoredForm", "StoredRow", "StoredTypes",
         "StoredValue", "StoredValueConvertible", "StringAttribute",
         "StringMatching", "StringSorting", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions",
+        "SyncScope",
         "SyncReport",
         "SynchronousLevel", "UnknownChanges", "UpdatedRow",
     ]

@@ -94,6 +94,23 @@ extension StoreOpening {
         _ = try connection.pipeline([Request(sql, isKept: false)])
     }
 
+    // MARK: Scopes
+
+    /// Makes the table of scopes in a store of an earlier release, if the role owns the store.
+    func settleScopes(
+        _ connection: Connection, _ schema: PostgreSQLSchema, keepsHistory: Bool
+    ) throws(DataSourceError) {
+        if try connection.rows(schema.scopesExistSQL).isTrue(0, 0) { return }
+        guard try IndexBuilding(connection: connection, schema: schema).isAllowed() else { return }
+        try connection.transaction { () throws(DataSourceError) in
+            for sql in [
+                schema.scopesSQL, schema.scopeRightsSQL, schema.publishingSQL(keepsHistory, replacing: true),
+            ] {
+                _ = try connection.pipeline([Request(sql, isKept: false)])
+            }
+        }
+    }
+
     // MARK: Generations
 
     /// The history that a reset ends.

@@ -66,6 +66,7 @@ struct StoreOpening {
                 .text(options.layout.model.storedText), as: StoreMetadata.modelRowName, on: connection, in: schema)
         }
         let history = try settleHistory(connection, schema)
+        try settleScopes(connection, schema, keepsHistory: history != nil)
         try configureWriter(connection)
         connection.tracing = options.tracing
         let (membership, position) = try join(connection, schema)

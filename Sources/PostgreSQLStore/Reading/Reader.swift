@@ -14,6 +14,8 @@ final class Reader: @unchecked Sendable {
     /// The position of the newest save in the state that the reader sees.
     private(set) var position: Int64 = 0
     private var cursorNumber = 0
+    /// Whether the store has the table of scopes. A store of an earlier release may get the table at any time.
+    private var hasScopes = false
 
     /// The number of rows in the first page. The page is small, because many queries have few rows.
     private static let firstPage = 256
@@ -70,6 +72,17 @@ final class Reader: @unchecked Sendable {
     func end() {
         guard connection.isUsable else { return }
         do throws(DataSourceError) { try connection.run("ROLLBACK") } catch { connection.close() }
+    }
+}
+
+extension Reader: ScopeReader {
+    func scope(named name: String) throws(DataSourceError) -> StoredScope? {
+        if !hasScopes { hasScopes = try pipeline([Request(schema.scopesExistSQL)])[0].isTrue(0, 0) }
+        guard hasScopes else { throw DataSourceError(noScopesIn: options.name) }
+        if name.utf8.contains(0) { return nil }
+        counters.count(statements: 1)
+        return try pipeline([Request(schema.scopeSQL, [WireValue(name)])])[0].values.first
+            .flatMap(StoredScope.init(values:))
     }
 }
 

@@ -29,7 +29,7 @@ struct PostgreSQLSchema: Sendable {
     static let keys = "_keys"
     /// The entities that open transactions of other programs have written.
     static let outside = "_outside"
-    static let names = [feed, changes, leases, tickets, members, writers, saves, metadata, keys, outside]
+    static let names = [feed, changes, leases, tickets, members, writers, saves, metadata, keys, outside, scopes]
 
     init(_ layout: ModelLayout, name: String) throws(DataSourceError) {
         self.layout = layout
@@ -127,7 +127,7 @@ struct PostgreSQLSchema: Sendable {
             """,
             "INSERT INTO \(qualified(PostgreSQLSchema.feed)) VALUES (1, 1, 0, 0)",
         ]
-        sql.append(contentsOf: tables.compactMap { $0?.createSQL })
+        sql.append(contentsOf: [scopesSQL] + tables.compactMap { $0?.createSQL })
         return sql
     }
 
@@ -235,6 +235,8 @@ extension PostgreSQLSchema {
         CREATE \(replacing ? "OR REPLACE " : "")FUNCTION \(publishingFunction)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
         DECLARE kept bigint; found bigint;
         BEGIN
+            -- Members also write scopes before they lock the feed.
+            \(tagDropSQL);
             SELECT lowest INTO STRICT kept FROM \(qualified(PostgreSQLSchema.feed)) FOR UPDATE;
             found := \(position) + 1;
             BEGIN

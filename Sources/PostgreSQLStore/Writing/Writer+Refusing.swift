@@ -111,7 +111,7 @@ extension Writer {
             var rows = RowWriter(connection, schema)
             try write(saves, &rows)
             // Wait for the server's answers, which show whether a row was missing.
-            try rows.finish()
+            try rows.finish(scopeRequests(saves, connection))
             try connection.run("RELEASE some_saves")
             return nil
         } catch {

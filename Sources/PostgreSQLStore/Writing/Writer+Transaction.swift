@@ -10,6 +10,8 @@ extension Writer {
     /// Saves whose rows and feed entries were written in the open transaction.
     struct Written {
         let saves: [ChangeSet]
+        /// The number of feed entries. Saves without rows have none.
+        var entryCount: Int { saves.count { !$0.entities.isEmpty } }
         /// The temporary position of the first feed entry.
         let firstEntry: Int64
     }
@@ -114,7 +116,7 @@ extension Writer {
     /// number.
     private func positionRequests(_ written: Written, _ number: Int64) -> [Request] {
         let (saves, feed) = (schema.qualified(PostgreSQLSchema.saves), schema.qualified(PostgreSQLSchema.feed))
-        let count = WireValue(Int64(written.saves.count))
+        let count = WireValue(Int64(written.entryCount))
         return [
             // These rows are locked only during one message.
             Connection.lockTimeout,
@@ -135,7 +137,7 @@ extension Writer {
                 UPDATE \(schema.qualified(PostgreSQLSchema.changes)) SET position = \(schema.position) + 1 + ($2::bigint - position) \
                 WHERE position BETWEEN $2::bigint - $1::bigint + 1 AND $2::bigint
                 """, [count, WireValue(written.firstEntry)]),
-        ] + placeInHistory(written.saves.count, from: written.firstEntry) + [
+        ] + placeInHistory(written.entryCount, from: written.firstEntry) + [
             Request(
                 "DELETE FROM \(saves) WHERE member = $1 AND token = $2 AND number = $3",
                 membership.values + [WireValue(committedNumber)])
@@ -193,6 +195,7 @@ extension Writer {
 
     /// The statements that write saves into the feed, with descending temporary positions.
     func record(_ saves: [ChangeSet], from first: Int64) -> [Request] {
+        let saves = saves.filter { !$0.entities.isEmpty }
         let entries = saves.enumerated().map { index, set in
             let words = encoding.words(set)
             return FeedEntry(

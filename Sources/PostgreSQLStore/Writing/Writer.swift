@@ -47,6 +47,8 @@ final class Writer {
     var retention = FeedRetention()
     /// Records the saves; nil if the store keeps no history.
     var history: ServerHistory?
+    /// Whether the store is known to have the table of scopes.
+    var hasScopes = false
 
     struct InDoubtTransaction {
         let number: Int64
@@ -188,7 +190,7 @@ final class Writer {
                     try write(saves, &rows)
                 }
                 let first = firstEntry
-                try rows.finish(record(saves, from: first))
+                try rows.finish(scopeRequests(saves, connection) + record(saves, from: first))
                 return Written(saves: saves, firstEntry: first)
             }
         } catch {
@@ -259,6 +261,7 @@ extension ChangeSet {
     fileprivate init(alreadyCommitted other: ChangeSet) {
         self = other
         entities = []
+        scopes = []
     }
 }
 

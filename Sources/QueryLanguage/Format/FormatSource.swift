@@ -117,6 +117,13 @@ extension PredicateTree {
         writer.write(node)
         return writer.text
     }
+
+    /// Whether all parts of the predicate can be written as a format.
+    package var hasFormat: Bool {
+        var writer = FormatWriter()
+        writer.write(node)
+        return !writer.isPartial
+    }
 }
 
 extension PredicateTree: Codable {

@@ -18,6 +18,9 @@ public struct ChangeSet: Sendable {
     /// The member of a shared store that made the save; nil for a save of this container.
     public var member: StoreMember?
 
+    /// What the save changes of the store's scopes.
+    package var scopes: [ScopeChange] = []
+
     /// The early write of the save's new rows; nil if no rows were written early.
     package var earlyWrite: EarlyWrite?
     /// What the kept history records of the save; nil if the store keeps no history.
@@ -34,7 +37,7 @@ public struct ChangeSet: Sendable {
         self.entities = entities
     }
 
-    package var isEmpty: Bool { entities.isEmpty }
+    package var isEmpty: Bool { entities.isEmpty && scopes.isEmpty }
 
     /// Adds the changes of rows that are not in the change set yet. Each row then occurs at most once.
     package mutating func add(_ changes: EntityChanges) {
@@ -72,7 +75,7 @@ public struct ChangeSet: Sendable {
             for row in changes.updated { bytes += row.row.byteCount + row.previous.byteCount }
             for row in changes.deleted { bytes += row.row.byteCount }
             return total + bytes
-        }
+        } + scopes.reduce(0) { $0 + $1.byteCount }
     }
 
     /// The memory of a row's entries in the change set and in the index of pending rows, in bytes. The row's values do not

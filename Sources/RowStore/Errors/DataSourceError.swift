@@ -133,6 +133,21 @@ extension DataSourceError.Code {
     /// The app's closure threw an error in a write that no call waits for. `cause` describes the error.
     public static let writeFailed = Self(rawValue: "writeFailed")
 
+    // Scopes.
+
+    /// Another data source, or another entity, already uses the name of the scope.
+    public static let scopeAlreadyUsed = Self(rawValue: "scopeAlreadyUsed")
+    /// The rows of the scope have changed since the request, so the server's answer does not fit them. Request the list again.
+    public static let scopeChanged = Self(rawValue: "scopeChanged")
+    /// The store cannot keep scopes, because of its kind.
+    public static let scopesNotKept = Self(rawValue: "scopesNotKept")
+    /// The server has answered the request for a page with the cursor of an earlier page.
+    public static let cursorRepeated = Self(rawValue: "cursorRepeated")
+    /// The server has not answered in time.
+    public static let loadTimedOut = Self(rawValue: "loadTimedOut")
+    /// The last load has failed, and it is too early to try again.
+    public static let loadPostponed = Self(rawValue: "loadPostponed")
+
     // Queries.
 
     /// A request or an option is invalid. For example, a request has a negative limit.

@@ -109,6 +109,12 @@ struct MemoryReader: StoreReader {
     }
 }
 
+extension InMemoryStore: ScopeStore {}
+
+extension MemoryReader: ScopeReader {
+    func scope(named name: String) throws(DataSourceError) -> StoredScope? { try state().scopes[name] }
+}
+
 extension MemoryReader: AggregatingReader {
     func results(_ aggregations: [Aggregation], of query: RowQuery) throws(DataSourceError) -> [RowValue]? {
         guard query.joined.isEmpty, let table = try state().tables[query.entity] else { return nil }

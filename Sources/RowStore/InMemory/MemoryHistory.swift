@@ -33,7 +33,7 @@ struct MemoryHistory: Sendable {
     // MARK: Writing
 
     mutating func append(_ set: ChangeSet) {
-        if set.isEmpty { return }
+        if set.entities.isEmpty { return }
         let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
         var record = record(facts.kind, set.entities.map { layout.entities[$0.entity].historyName })
         (record.dataSourceName, record.author, record.undo) = (facts.dataSourceName, facts.author, facts.undo)

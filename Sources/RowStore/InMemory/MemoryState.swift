@@ -1,13 +1,18 @@
+internal import Foundation
 internal import ManagedModel
 
 /// The rows of all entities in memory.
 struct MemoryState: Sendable {
     /// The tables, by entity index; nil for an abstract entity.
     private(set) var tables: [MemoryTable?]
+    /// The scopes by their names.
+    private(set) var scopes: [String: StoredScope] = [:]
+    private let layout: ModelLayout
     private(set) var firstFreeKey: Int64
 
     init(_ layout: ModelLayout, firstFreeKey: Int64 = 1) {
         self.firstFreeKey = firstFreeKey
+        self.layout = layout
         tables = layout.entities.map { $0.isAbstract ? nil : MemoryTable($0) }
     }
 
@@ -28,8 +33,10 @@ struct MemoryState: Sendable {
     /// Returns the outcome of ``commit(_:)`` and the new first free key, but keeps all rows unchanged. Takes time proportional
     /// to the number of changed rows.
     mutating func dryRun(_ group: [ChangeSet]) -> (outcome: CommitOutcome, firstFreeKey: Int64) {
+        let scopes = scopes
         let (outcome, highest, undos) = apply(group)
         undo(undos[...])
+        self.scopes = scopes
         return (outcome, bound(above: highest))
     }
 
@@ -62,6 +69,7 @@ struct MemoryState: Sendable {
             do throws(DataSourceError) {
                 for changes in set.entities { try apply(changes, &undos) }
                 highest = max(highest, set.highestInsertedKey)
+                applyScopes(of: set)
             } catch {
                 undo(undos[start...])
                 undos.removeSubrange(start...)
@@ -69,6 +77,25 @@ struct MemoryState: Sendable {
             }
         }
         return (CommitOutcome(refused: refusals.errors), highest, undos)
+    }
+
+    /// Drops the tags that the save makes wrong, and applies the save's changes of scopes.
+    private mutating func applyScopes(of set: ChangeSet) {
+        if !scopes.isEmpty {
+            let entities = set.entitiesWithDeletions(layout)
+            let loaded = set.loadedScopes
+            for (name, scope) in scopes where entities.contains(scope.entity) && !loaded.contains(name) {
+                scopes[name]?.dropTag()
+            }
+        }
+        for change in set.scopes {
+            guard let scope = change.result(after: scopes[change.name]) else { continue }
+            if scopes.count >= StoredScope.limit, scopes[scope.name] == nil {
+                scopes.min { ($0.value.requestedAt ?? .distantPast) < ($1.value.requestedAt ?? .distantPast) }
+                    .map { scopes[$0.key] = nil }
+            }
+            scopes[scope.name] = scope
+        }
     }
 
     /// Applies the changes of one entity. Removes all old rows before it inserts new ones, so that rows can exchange unique

@@ -19,6 +19,8 @@ final class Connection: @unchecked Sendable {
     private var tracer: StatementTracer?
     /// Whether the running statement ends if the task is cancelled.
     var isCancellable = false
+    /// Whether the file has the table of scopes.
+    var scopeTable = ScopeTable.Presence.unknown
     private(set) lazy var limits = SQLLimits(
         variables: Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)),
         arguments: Int(sqlite3_limit(handle, SQLITE_LIMIT_FUNCTION_ARG, -1)),

@@ -25,6 +25,7 @@ struct StoreProbe {
             if case .text(let sql) = row[2] { return (type, name, sql) }
             return (type, name, "")
         }
+        connection.scopeTable = contents.contains { $0.name == ScopeTable.name } ? .present : .missing
         shapes = Set(contents.lazy.filter { $0.type == "table" }.map { TableShape(name: $0.name, sql: $0.sql) })
     }
 

@@ -104,7 +104,7 @@ final class HistoryWriter {
 
     /// Records a save.
     func append(_ set: ChangeSet) throws(DataSourceError) {
-        if set.isEmpty { return }
+        if set.entities.isEmpty { return }
         let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
         let entities = encoding.entityNames(set)
         guard set.byteCount <= limits.largestSave else {

@@ -97,6 +97,8 @@ extension StoreMigration {
                 firstKey: metadata.firstFreeKey, MigrationMeter(totalRowCount: report.rowsCarried, report: progress))
             let (next, isOverflow) = metadata.firstFreeKey.addingReportingOverflow(keys)
             metadata.firstFreeKey = isOverflow ? .max : next
+            // The rows of a scope may be dropped, or may lack new values that an entity tag would say they have.
+            try connection.run("DROP TABLE IF EXISTS \(ScopeTable.quoted)")
             try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
             try recordInHistory()

@@ -135,7 +135,7 @@ final class SharedWriter {
 
     /// Records the changes of a save.
     func append(_ changes: ChangeSet) throws(DataSourceError) {
-        if changes.isEmpty { return }
+        if changes.entities.isEmpty { return }
         feed.position += 1
         let statement = try insertionStatement()
         let words = encoding.words(changes)

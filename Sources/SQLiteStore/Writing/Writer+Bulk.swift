@@ -33,6 +33,9 @@ extension Writer {
                     count += try make(query, change.values, in: table, with: finder)
                 }
             }
+            if change.values == nil, count > 0 {
+                try dropTags(of: schema.layout.names(ofEntitiesContaining: change.queries.map(\.entity)))
+            }
         }
         log.checkpoint(above: log.limits.hard)
         return count

@@ -11,6 +11,8 @@ struct OutsideWrites {
     private var version: UInt32 = 0
     /// Whether another program has made a write that was not reported yet.
     private var hasUnreportedWrite = false
+    /// Whether another program has made a write after which the entity tags of scopes were not dropped yet.
+    private(set) var makesTagsWrong = false
 
     /// Compares the file with the recorded state. Uses the state of the file that the connection's last transaction saw.
     ///
@@ -23,6 +25,7 @@ struct OutsideWrites {
         version = found
         if isByMember { return false }
         hasUnreportedWrite = true
+        makesTagsWrong = true
         return true
     }
 
@@ -32,8 +35,9 @@ struct OutsideWrites {
         return hasUnreportedWrite
     }
 
-    /// Records the current state of the file.
+    /// Records the current state of the file, after a commit or when the store is opened.
     mutating func record(_ connection: Connection) {
+        makesTagsWrong = false
         version = Self.version(connection)
     }
 

@@ -50,6 +50,8 @@ final class Writer {
         self.log = log
         self.watch = watch
         outside.record(connection)
+        // Another member may have made the table since the file was read.
+        if sharing != nil { connection.expectScopeTable() }
     }
 
     func close() {
@@ -129,6 +131,7 @@ final class Writer {
     private func write(_ set: ChangeSet) throws(DataSourceError) {
         try sharing?.check(set)
         for changes in try unwrittenChanges(of: set) { try write(changes) }
+        try writeScopes(of: set)
         try sharing?.append(set)
         try history?.append(set)
     }
@@ -157,6 +160,7 @@ final class Writer {
             counters.firstFreeKey = max(bound, counters.firstFreeKey)
         } catch {
             connection.rollBack()
+            connection.forgetNewScopeTable()
             throw error
         }
         outside.record(connection)
@@ -178,6 +182,8 @@ final class Writer {
             let isByMember = try sharing?.begin() ?? false
             if lookOutside(isByMember: isByMember), sharing == nil { try raiseFirstFreeKey() }
             try history?.begin()
+            if isByMember { connection.expectScopeTable() }
+            if outside.makesTagsWrong { try dropTags(of: nil) }
         } catch {
             connection.rollBack()
             throw error
@@ -200,6 +206,7 @@ final class Writer {
         } catch {
             guard error.concernsOneSave, connection.isInTransaction else { throw error }
             try execute(first + 2, "ROLLBACK TO one_save")
+            connection.forgetNewScopeTable()
             try execute(first + 1, "RELEASE one_save")
             (rowsWritten, highestKey) = (before.0, before.1)
             sharing?.position = before.2

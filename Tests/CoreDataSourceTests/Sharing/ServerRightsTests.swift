@@ -106,6 +106,34 @@ struct ServerRightsTests {
         for container in [report, service, owner] { try await container.close() }
     }
 
+    /// Stores of earlier releases get a table for scopes when their owner opens them.
+    @Test func rolesGetTheirRightsForTheTableOfScopes() async throws {
+        let scope = SyncScope("all", ContactEntity.self)
+        let first = try await open(as: "deploy")
+        try await first.dataSource(ContactDataSource.self).add(contactList(0..<3))
+        try await first.close()
+        let session = try server.session(database: database)
+        try session.run(
+            """
+            ALTER DEFAULT PRIVILEGES FOR ROLE contacts_\(database)
+                REVOKE SELECT, INSERT, UPDATE, DELETE ON TABLES FROM service_\(database);
+            DROP TABLE "contacts 1"._scopes;
+            """)
+        let early = try await open(as: "service")
+        let contacts = try early.dataSource(ContactDataSource.self)
+        #expect(await refusal { try contacts.freshness(of: scope) } == .scopesNotKept)
+        let owner = try await open(as: "deploy")
+        try await contacts.load(scope, maxAge: .zero) { _ in .list(contactList(0..<2), entityTag: "1") }
+        #expect(try owner.dataSource(ContactDataSource.self).freshness(of: scope).entityTag == "1")
+        try await contacts.delete(contactList(0..<1))
+        #expect(try contacts.freshness(of: scope).entityTag == nil)
+        let report = try await open(as: "report", .contacts, .init(isReadOnly: true))
+        let read = try report.dataSource(ContactDataSource.self)
+        #expect(try read.freshness(of: scope).isComplete)
+        #expect(await refusal { try await read.load(scope, maxAge: .zero) { _ in .list([]) } } == .storeReadOnly)
+        for container in [report, owner, early] { try await container.close() }
+    }
+
     @Test func aRoleThatMayOnlyReadFollowsWhatOthersSave() async throws {
         #expect(await refusal { try await open(as: "report", .contacts, .init(isReadOnly: true)) } == .notAFile)
         let service = try await open(as: "deploy")

@@ -60,7 +60,8 @@ final class SharedPlace: Sendable {
 
     func open(
         model: ManagedObjectModel = .contacts, times: LeaseTimes = .patient,
-        configuration: PersistentContainer.Configuration = .init(synchronous: .normal)
+        configuration: PersistentContainer.Configuration = .init(synchronous: .normal),
+        scheduling: WorkScheduling = .system
     ) throws -> PersistentContainer {
         #if PostgreSQL
         if kind == .postgreSQL {
@@ -72,7 +73,8 @@ final class SharedPlace: Sendable {
             options.leaseTimes = times
             options.history = configuration.history
             let store = try PostgreSQLStore.open(options)
-            return PersistentContainer(layout, store, startup: store.startup, configuration: configuration)
+            return PersistentContainer(
+                layout, store, startup: store.startup, configuration: configuration, scheduling: scheduling)
         }
         #endif
         return try .shared(

@@ -188,6 +188,7 @@ struct Batch {
     ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
         var changes = try context.collectChanges()
         changes.earlyWrite = context.earlyWrites.taken
+        changes.scopes = context.scopeChanges
         for other in others {
             for rows in try other.collectChanges().entities { changes.add(rows) }
         }

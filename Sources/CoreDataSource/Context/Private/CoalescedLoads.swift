@@ -3,18 +3,27 @@ internal import RowStore
 
 /// The running loads. There is at most one load for each key, and any number of callers can wait for it.
 final class CoalescedLoads: Sendable {
-    /// Identifies the object to load by an attribute and a value.
-    struct Key: Hashable, Sendable {
-        let attribute: any AnyKeyPath & Sendable
-        let value: StoredValue
+    /// Identifies what to load: an object by an attribute and a value, or the list of a scope by its name.
+    enum Key: Hashable, Sendable {
+        case object(attribute: any AnyKeyPath & Sendable, value: StoredValue)
+        case scope(String)
 
         static func == (lhs: Key, rhs: Key) -> Bool {
-            lhs.value == rhs.value && (lhs.attribute as AnyKeyPath) == (rhs.attribute as AnyKeyPath)
+            switch (lhs, rhs) {
+            case (.object(let attribute, let value), .object(let other, let otherValue)):
+                value == otherValue && (attribute as AnyKeyPath) == (other as AnyKeyPath)
+            case (.scope(let name), .scope(let other)): name == other
+            default: false
+            }
         }
 
         func hash(into hasher: inout Hasher) {
-            hasher.combine(attribute as AnyKeyPath)
-            hasher.combine(value)
+            switch self {
+            case .object(let attribute, let value):
+                hasher.combine(attribute as AnyKeyPath)
+                hasher.combine(value)
+            case .scope(let name): hasher.combine(name)
+            }
         }
     }
 
@@ -57,6 +66,9 @@ final class CoalescedLoads: Sendable {
         }
         try outcome.get()
     }
+
+    /// Whether a load of the key is running.
+    func isRunning(_ key: Key) -> Bool { state.withLock { $0.loads[key] != nil } }
 
     /// - Returns: False if the caller is already canceled.
     private func enter(

@@ -8,7 +8,9 @@ extension PrivateContext {
     /// - Throws: The error of a refused edit; `storeReadOnly`; the errors of validation.
     func collectChanges() throws(DataSourceError) -> ChangeSet {
         if let refusal { throw refusal }
-        if stack.root.store.isReadOnly, !changed.isEmpty || !bulkChanges.isEmpty { throw DataSourceError.storeReadOnly }
+        if stack.root.store.isReadOnly, !changed.isEmpty || !bulkChanges.isEmpty || !scopeChanges.isEmpty {
+            throw DataSourceError.storeReadOnly
+        }
         var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
         var failures: [DataSourceError] = []
         var duplicates: Set<UniqueValues> = []

@@ -25,6 +25,8 @@ public final class PrivateContext: EditingContext {
     var workContexts: [PrivateContext] = []
     /// The sweeps of the batch.
     var sweeps = ChildSweeps()
+    /// What the batch changes of the store's scopes.
+    var scopeChanges: [ScopeChange] = []
     /// Whether delete rules are being applied. Delete rules may change rows that no data source owns.
     private(set) var isApplyingRules = false
     /// The entities whose leases the batch has; nil in a store that is not shared, and while a batch is rehearsed.
@@ -106,6 +108,7 @@ public final class PrivateContext: EditingContext {
         (hasCascaded, hasFailedToCascade) = (false, false)
         sweeps = ChildSweeps()
         told.removeAll()
+        scopeChanges = []
     }
 
     /// Applies the cascades of the deletions so far, so that a query does not find the deleted objects.

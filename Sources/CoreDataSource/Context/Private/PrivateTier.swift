@@ -203,7 +203,7 @@ extension PrivateTier {
 /// Whether the actor is the main actor. This is a separate function, because the compiler of Swift 6.3 crashes when it inlines
 /// the comparison into an async function.
 @inline(never)
-private func isMainActor(_ actor: (any Actor)?) -> Bool { actor === MainActor.shared }
+func isMainActor(_ actor: (any Actor)?) -> Bool { actor === MainActor.shared }
 
 /// The outcome of work that was saved.
 struct SavedWork<Result: Sendable>: Sendable {

@@ -1,0 +1,262 @@
+internal import Foundation
+internal import RowStore
+
+/// Loading lists of a server.
+extension DataSource {
+    /// Loads the list of a scope, unless its objects are fresh enough.
+    ///
+    /// ```swift
+    /// try await contacts.load(all, maxAge: .seconds(300)) { request in
+    ///     let (list, tag) = try await server.list(unless: request.entityTag)
+    ///     guard let list else { return .notModified }
+    ///     return .list(list, entityTag: tag)
+    /// }
+    /// ```
+    ///
+    /// If the objects are fresh, the call returns at once. Otherwise it calls the closure, and stores the answer. Callers that load
+    /// the scope at the same time, in this process, wait for the same load, and only the closure of the first caller runs. If a
+    /// caller is canceled, the load goes on for the others; if all are canceled, the load is canceled.
+    ///
+    /// An answer never replaces the answer to a later request. If another answer was stored during the request, by another process
+    /// or with ``apply(_:to:requestedAt:since:deleting:options:)``, or if the answer is `.notModified` but the objects no longer
+    /// show the answer with the entity tag, the closure is called again, three times at most.
+    ///
+    /// If a load fails, the store notes the failure. Until ``ScopeFreshness/retryAt``, loads throw `loadPostponed`: 1 to 2 seconds
+    /// after the first failure, twice as long after each further failure, 5 minutes at most. A load with the `maxAge` zero tries at
+    /// once. The objects stay as they are.
+    ///
+    /// **Isolation**: any actor. On the main actor, main shows the objects when the call returns.
+    ///
+    /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. A load of pages keeps the keys of all objects in
+    /// scope in memory.
+    ///
+    /// - Parameters:
+    ///   - scope: The scope. The data source must own its entity.
+    ///   - maxAge: The age from which the objects are stale, counted from the request. With zero, the list is always loaded.
+    ///   - whenStale: Whether to wait for the server; `.wait` by default. With `.serveStale`, no error of the server is thrown.
+    ///   - timeLimit: The longest time for each call of the closure, at most a week; a minute by default.
+    ///   - deleting: The limit of deletions, as for a sync.
+    ///   - options: The options, as for a sync. An empty list deletes objects only with ``SyncOptions/allowsEmpty``.
+    ///   - request: Requests a list or a page from the server. It runs outside the main actor.
+    /// - Returns: The freshness of the scope when the call returns.
+    /// - Throws: Any error of the closure; `loadTimedOut`; `loadPostponed`; `cursorRepeated` if a page has the cursor of an earlier
+    ///   page; `storeReset` if the store was reset meanwhile; `CancellationError`; the errors of
+    ///   ``apply(_:to:requestedAt:since:deleting:options:)``. Pages that were stored before the error stay.
+    @discardableResult
+    public nonisolated func load<Object: ManagedObject>(
+        _ scope: SyncScope<Object>, maxAge: Duration, whenStale: StalePolicy = .wait,
+        timeLimit: Duration = .seconds(60), deleting: SyncDeletion = .guarded, options: SyncOptions = [],
+        _ request: @escaping @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
+    ) async throws -> ScopeFreshness {
+        if let known = tier.known(scope).map(ScopeFreshness.init),
+            !known.isStale(after: maxAge, at: tier.stack.root.scheduling.now())
+        {
+            return known
+        }
+        return try await load(
+            ScopeLoad(
+                source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: options,
+                request: request), whenStale)
+    }
+
+    private nonisolated func load<Object: ManagedObject>(
+        _ load: ScopeLoad<Value, Object>, _ whenStale: StalePolicy
+    ) async throws -> ScopeFreshness {
+        let (scope, loads) = (load.scope, tier.loads)
+        let key = CoalescedLoads.Key.scope(scope.name)
+        try tier.claim(scope)
+        let found = ScopeFreshness(try tier.stored(scope))
+        let now = tier.stack.root.scheduling.now()
+        if !found.isStale(after: load.maxAge, at: now) { return found }
+        let isPostponed = load.maxAge > .zero && found.isPostponed(at: now) && !loads.isRunning(key)
+        if whenStale == .serveStale, found.requestedAt != nil {
+            if !isPostponed, !loads.isRunning(key) { Task { try? await loads.run(key) { try await load.run() } } }
+            return found
+        }
+        if isPostponed, let retryAt = found.retryAt {
+            throw DataSourceError(
+                .loadPostponed,
+                "The last load of the scope \"\(scope.name)\" has failed, so no further load is made until \(retryAt). To load now, pass the maxAge zero.",
+                cause: found.lastFailure)
+        }
+        try await loads.run(key) { try await load.run() }
+        if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
+        return try freshness(of: scope)
+    }
+}
+
+/// One load of a scope, for all its callers.
+private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
+    let source: DataSource<Value>
+    let scope: SyncScope<Object>
+    let maxAge: Duration
+    let timeLimit: Duration
+    let deletion: SyncDeletion
+    let options: SyncOptions
+    let request: @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
+
+    private var tier: PrivateTier { source.tier }
+    private var scheduling: WorkScheduling { tier.stack.root.scheduling }
+
+    /// How often the server is asked if answers do not fit the stored objects.
+    private static var attempts: Int { 3 }
+    /// The greatest number of pages of a list.
+    private static var longestList: Int { 10_000 }
+    /// A week. Timers do not take all durations.
+    private static var longestTimeLimit: Duration { .seconds(604_800) }
+
+    func run() async throws {
+        for attempt in 1... {
+            do {
+                return try await runOnce()
+            } catch let error as DataSourceError where error.code == .scopeChanged && attempt < Self.attempts {
+                continue
+            } catch {
+                try await note(error)
+                throw error
+            }
+        }
+    }
+
+    private func runOnce() async throws {
+        let requestedAt = scheduling.now()
+        let before = ScopeFreshness(try tier.stored(scope))
+        // Another load may have stored an answer since the caller looked.
+        if !before.isStale(after: maxAge, at: requestedAt) { return }
+        var basis = LoadBasis(tier, before)
+        var pages = ListedPages()
+        var cursors: Set<String> = []
+        // The cursor of a part is that of the next part, with which no list begins.
+        let cursor = before.isComplete ? before.cursor : nil
+        var next = ScopeRequest(entityTag: before.entityTag, cursor: cursor, page: 0)
+        while true {
+            let answer = try await limited(next)
+            var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deletion, options: options)
+            writing.basis = basis
+            switch answer {
+            case .gone:
+                _ = try await source.write([], writing.deletingAll, .whole(nil, nil))
+                return
+            case .list(let values, let entityTag, let cursor) where next.page == 0:
+                _ = try await source.write(values, writing, .whole(entityTag, cursor))
+                return
+            case .notModified where next.page == 0:
+                return try await source.confirm(writing, since: before.version)
+            case .page(let values, let cursor):
+                if let cursor, !cursors.insert(cursor).inserted || next.page + 1 >= Self.longestList {
+                    throw repeated(next.page)
+                }
+                let written = try await source.write(values, writing, .page(pages, cursor))
+                guard let cursor else { return }
+                pages.add(written.page)
+                basis.answer = written.number
+                next = ScopeRequest(entityTag: nil, cursor: cursor, page: next.page + 1)
+            case .list, .notModified:
+                throw DataSourceError(
+                    .invalidRequest,
+                    "The request for page \(next.page) of the scope \"\(scope.name)\" was not answered with a page. Return .page or .gone.",
+                    entityName: Object.entityName)
+            }
+        }
+    }
+
+    private func repeated(_ page: Int) -> DataSourceError {
+        DataSourceError(
+            .cursorRepeated,
+            "Page \(page) of the scope \"\(scope.name)\" has the cursor of an earlier page, or the list has more than \(Self.longestList) pages. No further page was requested. Check how the server makes its cursors.",
+            entityName: Object.entityName)
+    }
+
+    /// Calls the closure.
+    ///
+    /// - Throws: `loadTimedOut`; `CancellationError`, even if the closure does not notice the cancellation.
+    private func limited(_ next: ScopeRequest) async throws -> ServerAnswer<Value> {
+        let race = LoadRace<ServerAnswer<Value>>()
+        let late = DataSourceError(
+            .loadTimedOut,
+            "The server has not answered a request for the scope \"\(scope.name)\" within \(timeLimit). The objects are as they were. Try again later.",
+            entityName: Object.entityName)
+        scheduling.after(min(max(timeLimit, .zero), ScopeLoad.longestTimeLimit)) { [weak race] in
+            race?.end(.failure(late))
+        }
+        let answer = try await race.run { [request] in try await request(next) }
+        try Task.checkCancellation()
+        return answer
+    }
+
+    /// Stores a failure, and when to try again.
+    private func note(_ error: any Error) async throws {
+        if error is CancellationError || Task.isCancelled { return }
+        let code = (error as? DataSourceError)?.code ?? .writeFailed
+        if [.storeClosed, .storeReset, .storeReadOnly, .cancelled].contains(code) { return }
+        let root = tier.stack.root
+        let now = scheduling.now()
+        let stored = try? tier.stored(scope)
+        let pause = root.scopes.pauses.pause(afterFailures: (stored?.failureCount ?? 0) &+ 1)
+        let change = ScopeChange(
+            name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: nil,
+            .failed(Self.kind(of: error), at: now, retryAt: now + pause))
+        do {
+            _ = try await tier.perform(waitFor: .store) { $0.scopeChanges.append(change) }
+            root.scopes.forget(scope.name, withFailure: true)
+        } catch {
+            // For example, the disk is full. This process remembers the failure until the next answer.
+            if let scope = change.result(after: stored) { root.scopes.record(failed: scope) }
+        }
+    }
+
+    /// The kind of an error. Errors of servers may contain addresses and values, which must not be stored.
+    private static func kind(of error: any Error) -> String {
+        if let error = error as? DataSourceError { return error.code.rawValue }
+        guard let coded = error as? any CustomNSError else { return "\(type(of: error))" }
+        return "\(type(of: error)) \(coded.errorCode)"
+    }
+}
+
+/// Work that is given up when it takes too long. The work may not notice that its task is canceled.
+private final class LoadRace<Value: Sendable>: Sendable {
+    private struct State {
+        var waiter: CheckedContinuation<Result<Value, any Error>, Never>?
+        var task: Task<Void, Never>?
+        var outcome: Result<Value, any Error>?
+    }
+
+    private let state = Guarded(State())
+
+    func run(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { (waiter: CheckedContinuation<Result<Value, any Error>, Never>) in
+                begin(work, waiter)
+            }
+        } onCancel: {
+            end(.failure(CancellationError()))
+        }
+        return try outcome.get()
+    }
+
+    private func begin(
+        _ work: @escaping @Sendable () async throws -> Value,
+        _ waiter: CheckedContinuation<Result<Value, any Error>, Never>
+    ) {
+        let early = state.withLock { state -> Result<Value, any Error>? in
+            if let outcome = state.outcome { return outcome }
+            state.waiter = waiter
+            state.task = Task {
+                do { self.end(.success(try await work())) } catch { self.end(.failure(error)) }
+            }
+            return nil
+        }
+        if let early { waiter.resume(returning: early) }
+    }
+
+    /// Ends the race, unless it has already ended.
+    func end(_ outcome: Result<Value, any Error>) {
+        let (waiter, task) = state.withLock { state in
+            if state.outcome == nil { state.outcome = outcome }
+            defer { (state.waiter, state.task) = (nil, nil) }
+            return (state.waiter, state.task)
+        }
+        task?.cancel()
+        waiter?.resume(returning: outcome)
+    }
+}

@@ -1,0 +1,175 @@
+package import Foundation
+internal import RowStore
+
+/// What this process knows of the scopes of its store, so that a load of a fresh scope reads nothing.
+package final class ScopeCache: Sendable {
+    /// The data source and the entity that use a name.
+    private struct Use: Equatable {
+        let source: String
+        let entity: String
+    }
+
+    private struct State {
+        var known: [String: StoredScope] = [:]
+        var uses: [String: Use] = [:]
+        /// The scopes whose last failure could not be stored.
+        var failed: [String: StoredScope] = [:]
+        /// The numbers of the answers to each scope that may not be in the store yet.
+        var writing: [String: Set<Int64>] = [:]
+        /// A number that changes whenever something that was read before may be outdated.
+        var version = 0
+        var isClosed = false
+        var pauses = LoadPauses()
+    }
+
+    private let state = Guarded(State())
+    /// The largest number of known scopes. An entity tag may have 64 KB.
+    private static let limit = 1000
+
+    package init() {}
+
+    /// The pauses after failed loads.
+    package var pauses: LoadPauses {
+        get { state.withLock(\.pauses) }
+        set { state.withLock { $0.pauses = newValue } }
+    }
+
+    /// Returns what is known of a scope, without a read of the store. Returns nil if nothing is known.
+    func known(_ name: String, ofEntity entity: String, _ predicate: String, in source: String) -> StoredScope? {
+        state.withLock { state in
+            guard let scope = state.known[name], scope.entity == entity, scope.predicate == predicate,
+                state.uses[name] == Use(source: source, entity: entity)
+            else { return nil }
+            return scope
+        }
+    }
+
+    /// Records which data source uses the name of a scope.
+    ///
+    /// - Throws: `scopeAlreadyUsed` if another data source or another entity uses the name; `storeClosed`.
+    func claim(_ name: String, ofEntity entity: String, for source: String) throws(DataSourceError) {
+        let use = Use(source: source, entity: entity)
+        let other = try state.withLock { (state) throws(DataSourceError) -> Use? in
+            if state.isClosed { throw RootTier.closed }
+            if let known = state.uses[name] { return known == use ? nil : known }
+            if state.uses.count >= StoredScope.limit { state.uses.removeAll() }
+            state.uses[name] = use
+            return nil
+        }
+        guard let other else { return }
+        throw DataSourceError(
+            .scopeAlreadyUsed,
+            "\(source) uses the scope \"\(name)\" for \(entity), but \(other.source) already uses that name for \(other.entity). Give each scope a name of its own.",
+            entityName: entity)
+    }
+
+    fileprivate var version: Int { state.withLock(\.version) }
+
+    /// Records what the store knows of a scope, and returns it with the last failure.
+    fileprivate func record(_ scope: StoredScope?, _ name: String, asOf version: Int) -> StoredScope? {
+        state.withLock { state in
+            if state.version == version, !state.isClosed {
+                if state.known.count >= ScopeCache.limit { state.known.removeAll() }
+                state.known[name] = scope
+            }
+            guard let failed = state.failed[name], failed.answer == scope?.answer ?? 0 else { return scope }
+            guard var scope else { return failed }
+            (scope.failureCount, scope.failure) = (failed.failureCount, failed.failure)
+            (scope.failedAt, scope.retryAt) = (failed.failedAt, failed.retryAt)
+            return scope
+        }
+    }
+
+    /// Forgets a scope, because the store may have changed it.
+    ///
+    /// - Parameter withFailure: Whether to forget a failure that could not be stored, too.
+    func forget(_ name: String, withFailure: Bool = false) {
+        state.withLock { state in
+            state.version += 1
+            state.known[name] = nil
+            if withFailure { state.failed[name] = nil }
+        }
+    }
+
+    /// Records the failure of a scope, which could not be stored.
+    func record(failed scope: StoredScope) {
+        state.withLock { state in
+            if state.failed.count >= StoredScope.limit { state.failed.removeAll() }
+            state.failed[scope.name] = scope
+        }
+    }
+
+    func forgetAll() {
+        state.withLock { state in
+            state.version += 1
+            (state.known, state.failed) = ([:], [:])
+        }
+    }
+
+    func close() {
+        state.withLock { state in
+            state.version += 1
+            state.known = [:]
+            state.isClosed = true
+        }
+    }
+
+    /// Whether a save of an answer to the scope is accepted, but may not be in the store yet.
+    func isWriting(_ name: String) -> Bool { state.withLock { $0.writing[name] != nil } }
+
+    /// Records that a batch is about to save an answer to the scope.
+    func beginWriting(_ name: String, _ number: Int64) {
+        state.withLock { state in
+            state.writing[name, default: []].insert(number)
+            state.failed[name] = nil
+        }
+    }
+
+    /// Records that the answer is in the store, or was refused. Forgets the scope, because the store has changed it.
+    func endWriting(_ name: String, _ number: Int64) {
+        forget(name)
+        state.withLock { state in
+            state.writing[name]?.remove(number)
+            if state.writing[name]?.isEmpty == true { state.writing[name] = nil }
+        }
+    }
+}
+
+extension RootTier {
+    /// - Throws: `scopesNotKept` if the store keeps no scopes.
+    func checkKeepsScopes() throws(DataSourceError) {
+        if store is any ScopeStore { return }
+        throw DataSourceError(
+            .scopesNotKept,
+            "A custom store keeps no scopes. Use one of the stores of this library, or store the list with sync.")
+    }
+
+    /// Reads what the store knows of a scope.
+    ///
+    /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
+    func storedScope(_ name: String) throws(DataSourceError) -> StoredScope? {
+        try checkKeepsScopes()
+        let version = scopes.version
+        let found = try store.read(.statement) { reader throws(DataSourceError) -> StoredScope? in
+            try (reader as? any ScopeReader)?.scope(named: name)
+        }
+        return scopes.record(found, name, asOf: version)
+    }
+}
+
+/// The pauses after failed loads of a scope. They grow exponentially, and have a random part so that not all devices try again
+/// at the same time.
+package struct LoadPauses: Sendable {
+    package var first = 2.0
+    package var longest = 300.0
+    /// Returns a number from 0 to 1.
+    package var random: @Sendable () -> Double = { .random(in: 0...1) }
+
+    package init() {}
+
+    /// Returns the pause after a number of successive failures, in seconds.
+    package func pause(afterFailures count: Int64) -> TimeInterval {
+        let pause = min(longest, first * exp2(Double(min(max(0, count - 1), 60))))
+        return pause * (0.5 + random() / 2)
+    }
+}

@@ -1,0 +1,115 @@
+#if PostgreSQL
+internal import Foundation
+internal import RowStore
+
+/// The table with what the store knows of its scopes. Stores of earlier releases get the table when their owner opens them.
+extension PostgreSQLSchema {
+    static let scopes = "_scopes"
+
+    var scopes: String { qualified(PostgreSQLSchema.scopes) }
+
+    var scopesSQL: String {
+        """
+        CREATE TABLE \(scopes) ("name" text PRIMARY KEY, "entity" text NOT NULL, "predicate" text NOT NULL, \
+        "requested" double precision, "tag" text, "cursor" text, "complete" bigint NOT NULL, "failures" bigint NOT NULL, \
+        "failed" double precision, "failure" text, "retry" double precision, "answer" bigint NOT NULL, \
+        "version" bigint NOT NULL)
+        """
+    }
+
+    /// Gives the roles of the table of changes the same rights for the table of scopes.
+    var scopeRightsSQL: String {
+        """
+        DO $body$
+        DECLARE found record;
+        BEGIN
+            FOR found IN SELECT a.grantee::regrole AS role, string_agg(a.privilege_type, ', ') AS rights \
+            FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = \(qualified(PostgreSQLSchema.changes).quotedText)::regclass \
+            AND a.grantee <> c.relowner AND a.grantee <> 0 \
+            AND a.privilege_type IN ('SELECT', 'INSERT', 'UPDATE', 'DELETE') GROUP BY a.grantee LOOP
+                EXECUTE format('GRANT %s ON %s TO %s', found.rights, \(scopes.quotedText), found.role);
+            END LOOP;
+        END $body$
+        """
+    }
+
+    /// Drops the entity tags and cursors of scopes.
+    var tagDropSQL: String {
+        """
+        UPDATE \(scopes) SET "tag" = NULL, "cursor" = NULL, "version" = "version" + 1 \
+        WHERE ("tag" IS NOT NULL OR "cursor" IS NOT NULL)
+        """
+    }
+
+    /// Reads a scope by its name.
+    var scopeSQL: String {
+        "SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) WHERE \"name\" = $1"
+    }
+
+    fileprivate static let scopeColumns = StoredScope.columns.map(\.quoted)
+
+    /// Inserts or replaces a scope.
+    ///
+    /// - Parameter kept: The columns whose values stay if the scope has the same entity and predicate as before.
+    private func scopeInsertion(keeping kept: Set<String>) -> String {
+        let isSame = "(old.\"entity\" = excluded.\"entity\" AND old.\"predicate\" = excluded.\"predicate\")"
+        let settings = StoredScope.columns.dropFirst().map { column in
+            let (new, old) = ("excluded.\(column.quoted)", "old.\(column.quoted)")
+            guard kept.contains(column) else { return "\(column.quoted) = \(new)" }
+            // Failures add up.
+            let value = column == "failures" ? "least(\(old), \(Int64.max - 1)) + 1" : old
+            return "\(column.quoted) = CASE WHEN \(isSame) THEN \(value) ELSE \(new) END"
+        }
+        let parameters = (1...StoredScope.columns.count).map { "$\($0)" }.joined(separator: ", ")
+        return """
+            INSERT INTO \(scopes) AS old (\(PostgreSQLSchema.scopeColumns.joined(separator: ", "))) VALUES (\(parameters)) \
+            ON CONFLICT ("name") DO UPDATE SET \(settings.joined(separator: ", "))
+            """
+    }
+
+    private static let answerColumns: Set<String> = [
+        "requested", "tag", "cursor", "complete", "failures", "answer", "version",
+    ]
+
+    /// The request that makes a change of a scope.
+    func request(_ change: ScopeChange) -> Request? {
+        if case .notModified(let version) = change.event {
+            let requested = change.requestedAt?.timeIntervalSinceReferenceDate
+            return Request(
+                """
+                UPDATE \(scopes) SET "requested" = $4, "failures" = 0, "failed" = NULL, "failure" = NULL, "retry" = NULL, \
+                "answer" = $5, "version" = $5 WHERE "name" = $1 AND "entity" = $2 AND "predicate" = $3 AND "version" = $6 \
+                AND ("tag" IS NOT NULL OR "cursor" IS NOT NULL)
+                """,
+                [
+                    WireValue(change.name), WireValue(change.entity), WireValue(change.predicate),
+                    requested.map { WireValue($0) } ?? .null, WireValue(change.number), WireValue(version),
+                ])
+        }
+        guard let scope = change.result(after: nil) else { return nil }
+        var kept: Set<String> = []
+        if case .failed = change.event { kept = PostgreSQLSchema.answerColumns }
+        return Request(scopeInsertion(keeping: kept), scope.values.map { WireValue($0) })
+    }
+
+    /// Forgets the scopes with the oldest requests if there are too many.
+    var scopeTrimSQL: String {
+        """
+        DELETE FROM \(scopes) WHERE "name" IN \
+        (SELECT "name" FROM \(scopes) ORDER BY "requested" DESC NULLS LAST OFFSET \(StoredScope.limit))
+        """
+    }
+
+    /// Returns whether the generation has the table of scopes, as SQL.
+    var scopesExistSQL: String { "SELECT to_regclass(\(scopes.quotedText)) IS NOT NULL" }
+}
+
+extension DataSourceError {
+    init(noScopesIn name: String) {
+        self.init(
+            .scopesNotKept,
+            "The store \(name) was made by an earlier release, and has no table for scopes. Open the store once with the role that owns it."
+        )
+    }
+}
+#endif

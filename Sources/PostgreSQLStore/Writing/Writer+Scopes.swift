@@ -1,0 +1,60 @@
+#if PostgreSQL
+internal import RowStore
+
+/// What a transaction writes of the store's scopes, after its rows.
+extension Writer {
+    /// The scopes are counted about once in this number of changes, so a few more than the limit may be kept.
+    private static let changesPerTrim: Int64 = 16
+
+    /// The requests that drop the tags which the saves make wrong, and that make the saves' changes of scopes.
+    ///
+    /// - Throws: `validationFailed` for the character U+0000, which PostgreSQL cannot store; `scopesNotKept`.
+    func scopeRequests(
+        _ saves: [ChangeSet], _ connection: Connection
+    ) throws(DataSourceError) -> [Request] {
+        var requests: [Request] = []
+        for set in saves {
+            let entities = set.entitiesWithDeletions(schema.layout)
+            if !entities.isEmpty {
+                requests.append(
+                    Request(
+                        schema.tagDropSQL + " AND \"entity\" = ANY ($1::text[]) AND NOT \"name\" = ANY ($2::text[])",
+                        [WireValue(entities.sorted()), WireValue(set.loadedScopes)]))
+            }
+            for change in set.scopes {
+                try check(change)
+                if let request = schema.request(change) { requests.append(request) }
+                if change.number % Writer.changesPerTrim == 0 { requests.append(Request(schema.scopeTrimSQL)) }
+            }
+        }
+        if requests.isEmpty { return [] }
+        if try hasScopeTable(connection) { return requests }
+        guard saves.allSatisfy(\.scopes.isEmpty) else { throw DataSourceError(noScopesIn: opening.options.name) }
+        return []
+    }
+
+    /// Whether the store has the table of scopes. A store of an earlier release may get the table at any time.
+    private func hasScopeTable(_ connection: Connection) throws(DataSourceError) -> Bool {
+        if !hasScopes { hasScopes = try connection.rows(schema.scopesExistSQL).isTrue(0, 0) }
+        return hasScopes
+    }
+
+    private func check(_ change: ScopeChange) throws(DataSourceError) {
+        var texts: [String?] = [change.name, change.predicate]
+        if case .loaded(let tag, let cursor, _) = change.event { texts += [tag, cursor] }
+        guard texts.contains(where: { $0?.utf8.contains(0) == true }) else { return }
+        throw DataSourceError(
+            .validationFailed,
+            "The name, the predicate, the entity tag or the cursor of a scope contains the character U+0000, which PostgreSQL cannot store. Remove the character.",
+            entityName: change.entity)
+    }
+}
+
+extension WireValue {
+    fileprivate init(_ texts: [String]) {
+        var array = WireBuffer(.text, count: texts.count)
+        for text in texts { array.append(Array(text.utf8)) }
+        self.init(array)
+    }
+}
+#endif

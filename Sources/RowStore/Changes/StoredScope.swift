@@ -1,0 +1,150 @@
+package import Foundation
+
+/// What a store knows of a scope: the state of one list of a server.
+package struct StoredScope: Sendable, Hashable {
+    package let name: String
+    /// The name of the entity whose rows the list covers.
+    package var entity: String
+    /// The format of the predicate of the rows that the list covers; empty for all rows of the entity.
+    package var predicate: String
+    /// The time of the request whose answer the rows show; nil if no answer was stored.
+    package var requestedAt: Date?
+    package var entityTag: String?
+    package var cursor: String?
+    /// Whether the rows show the whole list.
+    package var isComplete = false
+    /// The number of failed requests since the last answer.
+    package var failureCount: Int64 = 0
+    package var failedAt: Date?
+    package var failure: String?
+    /// The time before which no further request should be made.
+    package var retryAt: Date?
+    /// The ``ScopeChange/number`` of the stored answer; 0 if no answer was stored.
+    package var answer: Int64 = 0
+    /// A number that changes with each stored answer, and whenever the entity tag and the cursor are dropped.
+    package var version: Int64 = 0
+
+    package init(name: String, entity: String, predicate: String) {
+        self.name = name
+        self.entity = entity
+        self.predicate = predicate
+    }
+
+    /// Drops the entity tag and the cursor, because the rows no longer show the answer to which they belong.
+    package mutating func dropTag() {
+        guard entityTag != nil || cursor != nil else { return }
+        (entityTag, cursor) = (nil, nil)
+        version &+= 1
+    }
+
+    /// The largest number of scopes that a store keeps. Beyond it, the scopes with the oldest requests are forgotten.
+    package static let limit = 10_000
+}
+
+/// A change of what the store knows of a scope. The change is written in the transaction of its save.
+package struct ScopeChange: Sendable {
+    package enum Event: Sendable {
+        /// The rows of the save show an answer.
+        case loaded(entityTag: String?, cursor: String?, isComplete: Bool)
+        /// The server has answered that the list is still the list of the stored entity tag. The change is written only if
+        /// ``StoredScope/version`` has this value.
+        case notModified(since: Int64)
+        case failed(String, at: Date, retryAt: Date)
+    }
+
+    package let name: String
+    package let entity: String
+    package let predicate: String
+    package let requestedAt: Date?
+    package let event: Event
+    /// A random number, which differs from the numbers of all other answers, also of those before a reset of the store.
+    package let number = Int64.random(in: 1...1 << 62)
+
+    package init(name: String, entity: String, predicate: String, requestedAt: Date?, _ event: Event) {
+        self.name = name
+        self.entity = entity
+        self.predicate = predicate
+        self.requestedAt = requestedAt
+        self.event = event
+    }
+
+    /// Returns the state of the scope after the change; nil if the change does not apply.
+    ///
+    /// - Parameter stored: The state before the change; nil if the store does not know the scope.
+    package func result(after stored: StoredScope?) -> StoredScope? {
+        let isKnown = stored?.entity == entity && stored?.predicate == predicate
+        var scope = StoredScope(name: name, entity: entity, predicate: predicate)
+        if let stored, isKnown { scope = stored }
+        switch event {
+        case .loaded(let entityTag, let cursor, let isComplete):
+            (scope.entityTag, scope.cursor, scope.isComplete) = (entityTag, cursor, isComplete)
+        case .notModified(let version):
+            guard scope.entityTag != nil || scope.cursor != nil, scope.version == version else { return nil }
+        case .failed(let reason, let date, let retryAt):
+            scope.failureCount = scope.failureCount == .max ? .max : scope.failureCount + 1
+            (scope.failure, scope.failedAt, scope.retryAt) = (reason, date, retryAt)
+            return scope
+        }
+        scope.requestedAt = requestedAt
+        (scope.failureCount, scope.failure, scope.failedAt, scope.retryAt) = (0, nil, nil, nil)
+        (scope.answer, scope.version) = (number, number)
+        return scope
+    }
+
+    package var byteCount: Int {
+        guard case .loaded(let tag, let cursor, _) = event else { return 64 }
+        return 64 + (tag?.utf8.count ?? 0) + (cursor?.utf8.count ?? 0)
+    }
+}
+
+/// The columns of the table of scopes, in the order of ``StoredScope/values``.
+extension StoredScope {
+    package static let columns = [
+        "name", "entity", "predicate", "requested", "tag", "cursor", "complete", "failures", "failed", "failure",
+        "retry",
+        "answer", "version",
+    ]
+
+    package var values: [RowValue] {
+        [
+            .text(name), .text(entity), .text(predicate), .init(requestedAt), .init(entityTag), .init(cursor),
+            .integer(isComplete ? 1 : 0), .integer(failureCount), .init(failedAt), .init(failure), .init(retryAt),
+            .integer(answer), .integer(version),
+        ]
+    }
+
+    /// Reads a row. A value of a wrong type counts as missing.
+    package init?(values: [RowValue]) {
+        guard values.count == StoredScope.columns.count, let name = values[0].scopeText,
+            let entity = values[1].scopeText, let predicate = values[2].scopeText
+        else { return nil }
+        self.init(name: name, entity: entity, predicate: predicate)
+        requestedAt = values[3].scopeDate
+        (entityTag, cursor) = (values[4].scopeText, values[5].scopeText)
+        isComplete = values[6].scopeNumber == 1
+        failureCount = max(0, values[7].scopeNumber)
+        (failedAt, failure, retryAt) = (values[8].scopeDate, values[9].scopeText, values[10].scopeDate)
+        (answer, version) = (values[11].scopeNumber, values[12].scopeNumber)
+    }
+}
+
+extension RowValue {
+    fileprivate init(_ date: Date?) {
+        let seconds = date?.timeIntervalSinceReferenceDate ?? .nan
+        self = seconds.isFinite ? .real(seconds) : .null
+    }
+
+    fileprivate init(_ text: String?) {
+        self = text.map { .text($0) } ?? .null
+    }
+
+    fileprivate var scopeText: String? { if case .text(let text) = self { text } else { nil } }
+    fileprivate var scopeNumber: Int64 { if case .integer(let number) = self { number } else { 0 } }
+    fileprivate var scopeDate: Date? {
+        switch self {
+        case .real(let seconds) where seconds.isFinite: Date(timeIntervalSinceReferenceDate: seconds)
+        case .integer(let seconds): Date(timeIntervalSinceReferenceDate: Double(seconds))
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// A store that keeps scopes.
+package protocol ScopeStore: PersistentStore {}
+
+/// A reader of a store that keeps scopes.
+package protocol ScopeReader: StoreReader {
+    /// Returns what the store knows of a scope; nil if it knows nothing.
+    func scope(named name: String) throws(DataSourceError) -> StoredScope?
+}
+
+extension ChangeSet {
+    /// The names of the scopes whose rows this change set replaces with an answer. Its deletions do not make their tags wrong.
+    package var loadedScopes: [String] {
+        scopes.compactMap { if case .loaded = $0.event { $0.name } else { nil } }
+    }
+
+    /// The names of the entities that contain rows which this change set deletes, including the parents of these entities.
+    package func entitiesWithDeletions(_ layout: ModelLayout) -> Set<String> {
+        layout.names(ofEntitiesContaining: entities.lazy.filter { !$0.deleted.isEmpty }.map(\.entity))
+    }
+}
+
+extension ModelLayout {
+    /// Returns the names of the given entities and of their parents.
+    package func names(ofEntitiesContaining found: some Sequence<Int>) -> Set<String> {
+        let found = Set(found)
+        if found.isEmpty { return [] }
+        return Set(entities.lazy.filter { !found.isDisjoint(with: $0.concreteFamily) }.map(\.name))
+    }
+}

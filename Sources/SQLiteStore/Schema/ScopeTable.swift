@@ -1,0 +1,44 @@
+internal import RowStore
+
+/// The table with what the store knows of its scopes. It is made with the first scope.
+enum ScopeTable {
+    /// Whether the file has the table.
+    enum Presence {
+        case missing, present
+        /// The table may have been made by another member, or in a transaction that was rolled back.
+        case unknown
+    }
+
+    static let name = "_scopes"
+    static let quoted = name.quoted
+
+    static let createSQL = """
+        CREATE TABLE IF NOT EXISTS "_scopes" ("name" TEXT PRIMARY KEY, "entity" TEXT NOT NULL, "predicate" TEXT NOT NULL, \
+        "requested" REAL, "tag" TEXT, "cursor" TEXT, "complete" INTEGER NOT NULL, "failures" INTEGER NOT NULL, \
+        "failed" REAL, "failure" TEXT, "retry" REAL, "answer" INTEGER NOT NULL, "version" INTEGER NOT NULL)
+        """
+
+    private static let columns = StoredScope.columns.map(\.quoted).joined(separator: ", ")
+    static let insertSQL = """
+        INSERT OR REPLACE INTO "_scopes" (\(columns)) VALUES (\((1...StoredScope.columns.count).map { "?\($0)" }
+            .joined(separator: ", ")))
+        """
+    static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
+    static let trimSQL = """
+        DELETE FROM "_scopes" WHERE "name" IN \
+        (SELECT "name" FROM "_scopes" ORDER BY "requested" DESC LIMIT -1 OFFSET \(StoredScope.limit))
+        """
+    static let dropTagsSQL = """
+        UPDATE "_scopes" SET "tag" = NULL, "cursor" = NULL, "version" = "version" + 1 \
+        WHERE ("tag" IS NOT NULL OR "cursor" IS NOT NULL)
+        """
+
+    /// Checks that no table of the model has the same name as the table of scopes.
+    static func check(_ schema: StoreSchema) throws(DataSourceError) {
+        guard let taken = schema.namedSQL.first(where: { $0.name.lowercased() == name }) else { return }
+        throw DataSourceError(
+            .unreadableModel,
+            "The model has an entity named \(taken.name), but the store needs a table with that name to keep scopes. Rename the entity.",
+            entityName: taken.name)
+    }
+}

@@ -1,0 +1,71 @@
+internal import RowStore
+
+extension Connection {
+    /// Records that a transaction was rolled back, which may have made the table of scopes.
+    func forgetNewScopeTable() { if scopeTable == .present { scopeTable = .unknown } }
+
+    /// Records that another connection may have made the table of scopes.
+    func expectScopeTable() { if scopeTable == .missing { scopeTable = .unknown } }
+
+    fileprivate func hasScopeTable() throws(DataSourceError) -> Bool {
+        if scopeTable == .unknown {
+            let found = try values("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '\(ScopeTable.name)'")
+            scopeTable = found.isEmpty ? .missing : .present
+        }
+        return scopeTable == .present
+    }
+
+    fileprivate func scope(named name: String) throws(DataSourceError) -> StoredScope? {
+        try values(ScopeTable.selectSQL, [.text(name)]).first.flatMap(StoredScope.init(values:))
+    }
+}
+
+extension Writer {
+    /// Drops the tags that the save makes wrong, and writes the save's changes of scopes.
+    func writeScopes(of set: ChangeSet) throws(DataSourceError) {
+        if !set.scopes.isEmpty, try !connection.hasScopeTable() {
+            try ScopeTable.check(schema)
+            try connection.run(ScopeTable.createSQL)
+            connection.scopeTable = .present
+        }
+        if set.entities.contains(where: { !$0.deleted.isEmpty }), try connection.hasScopeTable() {
+            try dropTags(of: set.entitiesWithDeletions(schema.layout), except: set.loadedScopes)
+        }
+        for change in set.scopes {
+            let stored = try connection.scope(named: change.name)
+            guard let scope = change.result(after: stored) else { continue }
+            _ = try connection.values(ScopeTable.insertSQL, scope.values)
+            if stored == nil { try connection.run(ScopeTable.trimSQL) }
+            statementsRun += 1
+            rowsWritten += 1
+        }
+    }
+
+    /// Drops the entity tags and cursors of scopes.
+    ///
+    /// - Parameters:
+    ///   - entities: The names of the scopes' entities; nil for all scopes.
+    ///   - kept: The names of scopes whose tags stay.
+    func dropTags(of entities: Set<String>?, except kept: [String] = []) throws(DataSourceError) {
+        guard try connection.hasScopeTable() else { return }
+        guard let entities else {
+            try connection.run(ScopeTable.dropTagsSQL)
+            return
+        }
+        for entity in entities.sorted() {
+            let names = kept.indices.map { "?\($0 + 2)" }.joined(separator: ", ")
+            _ = try connection.values(
+                ScopeTable.dropTagsSQL + " AND \"entity\" = ?1 AND \"name\" NOT IN (\(names))",
+                [.text(entity)] + kept.map { .text($0) })
+        }
+    }
+}
+
+extension Reader: ScopeReader {
+    func scope(named name: String) throws(DataSourceError) -> StoredScope? {
+        connection.expectScopeTable()
+        guard try connection.hasScopeTable() else { return nil }
+        counters.count(statements: 2)
+        return try connection.scope(named: name)
+    }
+}

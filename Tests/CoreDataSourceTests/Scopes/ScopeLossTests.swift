@@ -1,0 +1,181 @@
+import CoreDataSource
+import ErrorExpectations
+import Foundation
+import Testing
+
+/// What makes a store forget its scopes, and stores without scopes.
+@MainActor
+struct ScopeLossTests {
+    private func store(_ contacts: ContactDataSource) async throws {
+        try await contacts.apply(
+            .list(contactList(0..<3), entityTag: "1"), to: .contacts,
+            requestedAt: Date(timeIntervalSinceReferenceDate: 0))
+    }
+
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aResetForgetsAllScopes(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, _ in
+            try await store(contacts)
+            try await contacts.main.container?.reset()
+            let found = try contacts.freshness(of: .contacts)
+            #expect(found.requestedAt == nil && found.entityTag == nil)
+            try await store(contacts)
+            #expect(try contacts.freshness(of: .contacts).entityTag == "1")
+        }
+    }
+
+    @Test(arguments: ["1", "2"])
+    func anotherKeyOfTheDataSourceForgetsAllScopes(_ key: String) async throws {
+        let directory = try TemporaryDirectory()
+        let open = { (key: String) in
+            try await PersistentContainer(
+                model: .contacts, store: .sqlite(directory.store), databaseKey: "1",
+                configuration: .init(databaseKeys: [ContactDataSource.self: key]))
+        }
+        let first = try await open("1")
+        try await store(try first.dataSource(ContactDataSource.self))
+        try await first.close()
+        let second = try await open(key)
+        let contacts = try second.dataSource(ContactDataSource.self)
+        #expect(try contacts.count(ContactEntity.self) == (key == "1" ? 3 : 0))
+        #expect(try contacts.freshness(of: .contacts).entityTag == (key == "1" ? "1" : nil))
+        #expect(try (contacts.freshness(of: .contacts).requestedAt == nil) == (key == "2"))
+        try await store(contacts)
+        try await second.close()
+    }
+
+    /// The old answer had values that the new model would have stored.
+    @Test func aMigrationForgetsAllScopes() async throws {
+        let place = try ScopePlace(.file)
+        let first = try place.open()
+        try await store(try first.dataSource(ContactDataSource.self))
+        try await first.close()
+        var model = ManagedObjectModel.contacts
+        let contact = try #require(model.entities.firstIndex { $0.name == "ContactEntity" })
+        model.entities[contact].attributes.append(
+            AttributeDescription(name: "country", type: .string, isOptional: true))
+        let second = try await PersistentContainer(
+            model: model, store: .sqlite(place.url), configuration: .init(resetPolicy: .migrate))
+        let contacts = try second.dataSource(ContactDataSource.self)
+        #expect(try contacts.count(ContactEntity.self) == 3)
+        #expect(try contacts.freshness(of: .contacts).requestedAt == nil)
+        try await contacts.delete(ContactData(uid: "uid-1", name: ""))
+        try await store(contacts)
+        #expect(try contacts.freshness(of: .contacts).entityTag == "1")
+        try await second.close()
+    }
+
+    @Test(arguments: [ScopeStoreKind.file] + ScopeStoreKind.shared, [true, false])
+    func writesOfOtherProgramsDropTheTag(_ kind: ScopeStoreKind, _ areNoticedBefore: Bool) async throws {
+        try await withScopes(kind) { contacts, place in
+            try await store(contacts)
+            let before = try contacts.freshness(of: .contacts)
+            try place.run("DELETE FROM \"ContactEntity\" WHERE uid = 'uid-1'")
+            if areNoticedBefore { contacts.tier.noticeOutsideWrites() }
+            await expectError(.scopeChanged) {
+                try await contacts.apply(.notModified, to: .contacts, requestedAt: Date(), since: before)
+            }
+            #expect(try contacts.freshness(of: .contacts).entityTag == nil)
+            // Only once.
+            try await store(contacts)
+            try await contacts.add(ContactData(uid: "4", name: ""))
+            contacts.tier.forgetScopes()
+            #expect(try contacts.freshness(of: .contacts).entityTag == "1")
+        }
+    }
+
+    @Test(arguments: [ScopeStoreKind.file, .sharedFile])
+    func aStoreWithoutScopesHasNoTable(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let raw = try RawConnection(place.url)
+            let tables = "SELECT name FROM sqlite_schema WHERE name = '_scopes'"
+            try await contacts.sync(contactList(0..<3), entity: ContactEntity.self)
+            try await contacts.delete(ContactEntity.self, where: nil)
+            #expect(try contacts.freshness(of: .contacts).requestedAt == nil)
+            #expect(try raw.column(tables).isEmpty)
+            try await store(contacts)
+            #expect(try raw.column(tables) == ["_scopes"])
+        }
+    }
+
+    /// The rows and what is known of them are one save.
+    @Test(arguments: [ScopeStoreKind.file, .sharedFile])
+    func aScopeThatCannotBeWrittenTakesItsRowsWithIt(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            try await store(contacts)
+            let raw = try RawConnection(place.url)
+            try raw.execute("CREATE TRIGGER t BEFORE INSERT ON _scopes BEGIN SELECT RAISE(ABORT, 'no'); END")
+            await expectThrows(DataSourceError.self) {
+                try await contacts.apply(
+                    .list(contactList(2..<9), entityTag: "2"), to: .contacts, requestedAt: Date())
+            }
+            #expect(try raw.column("SELECT uid FROM ContactEntity ORDER BY 1") == ["uid-0", "uid-1", "uid-2"])
+            try raw.execute("DROP TRIGGER t")
+            #expect(try contacts.uids() == ["uid-0", "uid-1", "uid-2"])
+            try await contacts.apply(.list(contactList(2..<9), entityTag: "2"), to: .contacts, requestedAt: Date())
+            #expect(try contacts.freshness(of: .contacts).entityTag == "2")
+        }
+    }
+
+    /// The pauses after failures grow even if the disk is full.
+    @Test func aFailureThatCannotBeStoredIsRemembered() async throws {
+        try await withScopes(.file) { contacts, place in
+            try await store(contacts)
+            let raw = try RawConnection(place.url)
+            try raw.execute("CREATE TRIGGER t BEFORE INSERT ON _scopes BEGIN SELECT RAISE(ABORT, 'no'); END")
+            for count in 1...2 {
+                await expectThrows(Poison.self) {
+                    try await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
+                }
+                let found = try contacts.freshness(of: .contacts)
+                #expect(found.failureCount == count && found.entityTag != nil && found.isComplete)
+            }
+            await expectError(.loadPostponed) {
+                try await contacts.load(.contacts, maxAge: .seconds(1)) { _ in throw Poison() }
+            }
+            try raw.execute("DROP TRIGGER t")
+            try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3)) }
+            #expect(try contacts.freshness(of: .contacts).failureCount == 0)
+        }
+    }
+
+    /// Two processes.
+    @Test(arguments: ScopeStoreKind.shared)
+    func membersOfASharedStoreSeeTheScopesOfOthers(_ kind: ScopeStoreKind) async throws {
+        let place = try ScopePlace(kind)
+        let (one, other) = (try place.open(), try place.open())
+        let (mine, theirs) = (
+            try one.dataSource(ContactDataSource.self), try other.dataSource(ContactDataSource.self)
+        )
+        // The other one has looked, and has found no table.
+        #expect(try theirs.freshness(of: .contacts).requestedAt == nil)
+        try await store(mine)
+        let seen = try theirs.freshness(of: .contacts)
+        #expect(seen.entityTag == "1")
+        try await theirs.delete(ContactData(uid: "uid-1", name: ""))
+        #expect(try mine.freshness(of: .contacts).entityTag == nil)
+        await expectError(.scopeChanged) {
+            try await mine.apply(.notModified, to: .contacts, requestedAt: Date(), since: seen)
+        }
+        try await store(theirs)
+        #expect(try mine.freshness(of: .contacts).entityTag == "1")
+        try await one.close()
+        try await other.close()
+    }
+
+    @Test func aReadOnlyStoreShowsItsScopesAndRefusesAnswers() async throws {
+        let place = try ScopePlace(.file)
+        let container = try place.open()
+        try await store(try container.dataSource(ContactDataSource.self))
+        try await container.close()
+        let reading = try await PersistentContainer(
+            model: .contacts, store: .sqlite(place.url), configuration: .init(isReadOnly: true))
+        let contacts = try reading.dataSource(ContactDataSource.self)
+        let found = try contacts.freshness(of: .contacts)
+        #expect(found.entityTag == "1")
+        await expectError(.storeReadOnly) {
+            try await contacts.apply(.notModified, to: .contacts, requestedAt: Date(), since: found)
+        }
+        try await reading.close()
+    }
+}

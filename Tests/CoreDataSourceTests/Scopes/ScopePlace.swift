@@ -1,0 +1,107 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import SQLiteStore
+
+/// The stores that keep scopes.
+enum ScopeStoreKind: String, CaseIterable, Sendable {
+    case memory, file, sharedFile, server
+
+    /// Those that there can be here: a server needs the trait PostgreSQL and a server to run.
+    static let allCases: [ScopeStoreKind] =
+        SharedPlace.Kind.all.contains(.postgreSQL)
+        ? [.memory, .file, .sharedFile, .server] : [.memory, .file, .sharedFile]
+
+    /// Those that several containers can have open.
+    static let shared = allCases.filter { $0 == .sharedFile || $0 == .server }
+    /// Those that keep their rows when they are closed.
+    static let kept = allCases.filter { $0 != .memory }
+}
+
+/// A store with scopes, a clock that a test sets, and timers that run when the test says so.
+final class ScopePlace: Sendable {
+    let clock = Shared(Date(timeIntervalSinceReferenceDate: 1_000))
+    let timers = ManualTimers()
+    let url: URL
+    private let kind: ScopeStoreKind
+    private let directory: Directory
+    private let server: SharedPlace?
+
+    private final class Directory: Sendable {
+        let url = FileManager.default.temporaryDirectory.appending(path: "CoreDataSource-\(UUID().uuidString)")
+
+        init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+    }
+
+    private let calls: FileCalls
+
+    init(_ kind: ScopeStoreKind = .memory, calls: FileCalls = .system) throws {
+        (self.kind, self.calls) = (kind, calls)
+        directory = try Directory()
+        server = try kind == .server ? SharedPlace(.postgreSQL) : nil
+        url = directory.url.appending(path: "store.sqlite")
+    }
+
+    func open() throws -> PersistentContainer {
+        let layout = ModelLayout(.contacts)
+        // The members of a shared store hand over leases with timers.
+        var scheduling =
+            ScopeStoreKind.shared.contains(kind) ? WorkScheduling.system : timers.scheduling
+        scheduling.now = { [clock] in clock.value }
+        if let server { return try withPauses(server.open(scheduling: scheduling)) }
+        let store: any PersistentStore
+        var startup = StoreStartup(reason: .firstLaunch)
+        if kind == .memory {
+            store = InMemoryStore(layout)
+        } else {
+            var options = SQLiteStore.Options(
+                url: url, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal, calls: calls)
+            options.isShared = kind == .sharedFile
+            options.leaseTimes = .patient
+            let opened = try SQLiteStore.open(options)
+            (store, startup) = (opened, opened.startup)
+        }
+        let container = PersistentContainer(
+            layout, store, startup: startup, configuration: .init(synchronous: .normal), scheduling: scheduling)
+        return withPauses(container)
+    }
+
+    /// Makes the pauses after failures as long as they can be.
+    private func withPauses(_ container: PersistentContainer) -> PersistentContainer {
+        var pauses = LoadPauses()
+        pauses.random = { 1 }
+        container.stack.root.scopes.pauses = pauses
+        return container
+    }
+
+    /// Runs SQL as another program.
+    func run(_ sql: String) throws {
+        if let server { return try server.run(sql) }
+        try RawConnection(url).execute(sql)
+    }
+
+    /// Moves the clock.
+    func pass(_ seconds: TimeInterval) { clock.update { $0 += seconds } }
+}
+
+/// Opens a store with scopes.
+@MainActor
+func withScopes(
+    _ kind: ScopeStoreKind = .memory, _ body: @MainActor (ContactDataSource, ScopePlace) async throws -> Void
+) async throws {
+    let place = try ScopePlace(kind)
+    let container = try place.open()
+    try await body(try container.dataSource(ContactDataSource.self), place)
+    // A timer of the store may keep a lease until it runs.
+    try await container.close()
+}
+
+extension SyncScope<ContactEntity> {
+    static var contacts: Self { SyncScope("contacts") }
+}
+
+extension ContactDataSource {
+    func uids() throws -> [String] { try fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.uid) }
+}

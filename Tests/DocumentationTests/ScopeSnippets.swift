@@ -1,0 +1,104 @@
+import CoreDataSource
+import Foundation
+import FrameworkNames
+import Testing
+
+/// A server with contacts, as the snippets use it.
+private struct ContactServer: Sendable {
+    struct Page {
+        var contacts: [Contact]
+        var next: String?
+    }
+
+    let contacts = [Contact(uid: "1", name: "Liu Bei"), Contact(uid: "2", name: "Guan Yu")]
+
+    func list(unless tag: String?) async throws -> ([Contact]?, String) {
+        tag == "\"2\"" ? (nil, "\"2\"") : (contacts, "\"2\"")
+    }
+
+    func answer(unless tag: String?) async throws -> ServerAnswer<Contact> {
+        let (list, new) = try await list(unless: tag)
+        return list.map { .list($0, entityTag: new) } ?? .notModified
+    }
+
+    func page(after cursor: String?) async throws -> Page {
+        cursor == nil ? Page(contacts: [contacts[0]], next: "1") : Page(contacts: [contacts[1]], next: nil)
+    }
+}
+
+/// The snippets about the lists of a server.
+@MainActor
+struct ScopeSnippets {
+    private let server = ContactServer()
+
+    @Test func aListIsLoadedWhenItIsOld() async throws {
+        try await withContacts { _, contacts in
+            let all = SyncScope("contacts", ContactEntity.self)
+            let adults = SyncScope(
+                "adults", ContactEntity.self, where: \.age >= 18)
+            try await contacts.load(all, maxAge: .seconds(300)) { [server] request in
+                let (list, tag) = try await server.list(unless: request.entityTag)
+                guard let list else { return .notModified }
+                return .list(list, entityTag: tag)
+            }
+            let server = server
+            try await contacts.load(all, maxAge: .seconds(300)) { request in
+                let (list, tag) = try await server.list(unless: request.entityTag)
+                guard let list else { return .notModified }
+                return .list(list, entityTag: tag)
+            }
+            try await contacts.load(adults, maxAge: .seconds(300)) { request in
+                let page = try await server.page(after: request.cursor)
+                return .page(page.contacts, next: page.next)
+            }
+            #expect(try contacts.freshness(of: adults).isComplete)
+            #expect(try contacts.count(ContactEntity.self, where: .isIn(\.uid, ["1", "2"])) == 2)
+        }
+    }
+
+    @Test func staleObjectsAreShown() async throws {
+        try await withContacts { _, contacts in
+            let (server, all) = (server, SyncScope("contacts", ContactEntity.self))
+            let freshness = try await contacts.load(
+                all, maxAge: .seconds(300), whenStale: .serveStale
+            ) { request in
+                try await server.answer(unless: request.entityTag)
+            }
+            #expect(freshness.entityTag == "\"2\"")
+        }
+    }
+
+    @Test func aViewSaysHowOldItsObjectsAre() async throws {
+        try await withContacts { _, contacts in
+            let all = SyncScope("contacts", ContactEntity.self)
+            let freshness = try contacts.freshness(of: all)
+            if freshness.isStale(after: .seconds(300)) {
+                print("Last updated", freshness.requestedAt as Any)
+                print("Last failure", freshness.lastFailure as Any)
+            }
+            let isOld = freshness.isStale(after: .seconds(300))
+            #expect(isOld)
+        }
+    }
+
+    @Test func answersAreStoredWithoutALoad() async throws {
+        try await withContacts { _, contacts in
+            let all = SyncScope("contacts", ContactEntity.self)
+            let (freshness, start) = (try contacts.freshness(of: all), Date())
+            let answer = try await server.answer(unless: freshness.entityTag)
+            try await contacts.apply(
+                answer, to: all, requestedAt: start, since: freshness)
+            #expect(try contacts.freshness(of: all).requestedAt == start)
+        }
+    }
+
+    @Test func anAnswerHasAnEntityTag() {
+        let contacts = server.contacts
+        let answer = ServerAnswer.list(contacts, entityTag: "\"33a64df5\"")
+        guard case .list(let list, let tag, nil) = answer else {
+            Issue.record("no list")
+            return
+        }
+        #expect(list.count == 2 && tag == "\"33a64df5\"")
+    }
+}
