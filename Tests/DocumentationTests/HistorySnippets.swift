@@ -168,11 +168,21 @@ struct HistorySnippets {
                     try context.fetch(ContactEntity.self).first?.note = "edited"
                 }
             }
+            if let record = try await container.nextUndo(author: "editor") {
+                print("Undo", record.entityNames, record.date)
+            }
             try await container.undo(author: "editor")
+            let canRedo = try await container.nextRedo(author: "editor") != nil
+            #expect(canRedo)
             if try await container.redo(author: "editor") == nil {
                 print("Nothing to redo.")
             }
             #expect(try contacts.fetch(ContactEntity.self).first?.note == "edited")
+            try await container.undo(
+                author: "editor",
+                resolving: .each {
+                    $0.propertyName == "modified" ? .theirs : .mine
+                })
         }
     }
 

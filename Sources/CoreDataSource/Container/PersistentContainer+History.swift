@@ -65,6 +65,9 @@ extension PersistentContainer {
         return consumer
     }
 
+    /// Makes the objects of records.
+    var historyObjects: DetachedObjectFactory { DetachedObjectFactory(layout: stack.layout, types: stack.types) }
+
     /// Runs the body with the store and its history, on a queue of the container.
     func readingHistory<Result: Sendable>(
         _ body: @Sendable (any HistoryStore) throws(DataSourceError) -> Result
@@ -174,7 +177,7 @@ public struct HistoryRecords: AsyncSequence, Sendable {
         case consumer(String)
     }
 
-    private let container: PersistentContainer
+    fileprivate let container: PersistentContainer
     private let start: Start
     private let filter: HistoryFilter
 
@@ -213,17 +216,13 @@ public struct HistoryRecords: AsyncSequence, Sendable {
             while true {
                 if let page, index < page.records.count {
                     index += 1
-                    return HistoryRecord(page.records[index - 1], page.historyID, records.objects)
+                    return HistoryRecord(page.records[index - 1], page.historyID, records.container.historyObjects)
                 }
                 if let page, !page.isMore { return nil }
                 page = try await records.read(after: page?.position)
                 index = 0
             }
         }
-    }
-
-    fileprivate var objects: DetachedObjectFactory {
-        DetachedObjectFactory(layout: container.stack.layout, types: container.stack.types)
     }
 
     fileprivate func read(after position: HistoryPosition?) async throws -> HistoryPage {

@@ -52,7 +52,7 @@ extension PersistentContainer {
                 "Record \(record.number) has no values, so it cannot be reverted. \(record.note ?? "")")
         }
         return try await Reversal(container: self, resolution: resolution, level: level)
-            .revert(changes, at: record.position, undo: nil).report
+            .revert(changes, at: record.position, step: nil).report
     }
 
     // MARK: Undo
@@ -70,7 +70,12 @@ extension PersistentContainer {
     ///
     /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again, and
     /// in another process. The saves of other authors stay: see ``revert(_:resolving:includingIncoming:waitFor:)``. A record
-    /// without values is not a step, and a record that leaves nothing to take back is passed over.
+    /// without values is not a step. A record that leaves nothing to take back is passed over, and the call undoes the step before
+    /// it; this is so, too, if `resolution` keeps all values of others. If a step cannot be undone, for example because another
+    /// object has its unique value now, the call throws, and so does each later call until the reason is gone.
+    ///
+    /// **Ordering**: after all earlier saves of this container. A save of the author that another process makes at the same time
+    /// may come before or after the undo.
     ///
     /// **Complexity**: the newest records are read, in pages, until the step is found.
     ///
@@ -79,7 +84,8 @@ extension PersistentContainer {
     ///   - resolution: How to resolve conflicts; `.fail` by default.
     ///   - includingIncoming: Whether records of the kind ``HistoryKind/incoming`` are steps; false by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Returns: The numbers of changed objects; nil if there is nothing to undo.
+    /// - Returns: The numbers of changed objects, and the conflicts, also of records that were passed over; nil if there is nothing
+    ///   to undo.
     /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
     @discardableResult
     public func undo(
@@ -98,7 +104,8 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// After another save of the author, there is nothing to redo.
+    /// After another save of the author, there is nothing to redo. A save of the kind ``HistoryKind/incoming`` counts only with
+    /// `includingIncoming: true`.
     ///
     /// **Complexity**: the newest records are read, in pages, until the step is found.
     ///
@@ -117,6 +124,41 @@ extension PersistentContainer {
         try await Reversal(container: self, resolution: resolution, level: level)
             .step(.redo, author, includingIncoming)
     }
+
+    /// Returns the record that ``undo(author:resolving:includingIncoming:waitFor:)`` would take back next, for example to name the
+    /// step in a menu.
+    ///
+    /// ```swift
+    /// if let record = try await container.nextUndo(author: "editor") {
+    ///     print("Undo", record.entityNames, record.date)
+    /// }
+    /// ```
+    ///
+    /// A record that leaves nothing to take back may be returned, too.
+    ///
+    /// **Complexity**: the newest records are read, in pages, until the step is found.
+    ///
+    /// - Returns: Nil if there is nothing to undo.
+    /// - Throws: `historyNotKept`; errors of the store.
+    public func nextUndo(author: String, includingIncoming: Bool = false) async throws -> HistoryRecord? {
+        var search = UndoSearch(self, .undo, author, includingIncoming)
+        return try await search.find().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
+    }
+
+    /// Returns the record of the undo that ``redo(author:resolving:includingIncoming:waitFor:)`` would take back next.
+    ///
+    /// ```swift
+    /// let canRedo = try await container.nextRedo(author: "editor") != nil
+    /// ```
+    ///
+    /// **Complexity**: the newest records are read, in pages, until the step is found.
+    ///
+    /// - Returns: Nil if there is nothing to redo.
+    /// - Throws: `historyNotKept`; errors of the store.
+    public func nextRedo(author: String, includingIncoming: Bool = false) async throws -> HistoryRecord? {
+        var search = UndoSearch(self, .redo, author, includingIncoming)
+        return try await search.find().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
+    }
 }
 
 /// Takes records back.
@@ -127,11 +169,11 @@ private struct Reversal: Sendable {
 
     /// Reverts a record in one save.
     ///
-    /// - Parameter undo: The record that the save undoes or redoes; nil for none.
-    /// - Returns: The report, and whether anything had to be saved.
+    /// - Parameter step: The record as a step of its author; nil for a record that the app has named.
+    /// - Returns: The report, and whether anything was saved.
     func revert(
-        _ changes: ChangeSet, at position: HistoryPosition, undo: UndoReference?
-    ) async throws -> (report: DraftReport, hasEdits: Bool) {
+        _ changes: ChangeSet, at position: HistoryPosition, step: UndoReference?
+    ) async throws -> (report: DraftReport, isSaved: Bool) {
         let stack = container.stack
         let difference = DraftDifference(
             reverting: changes, number: position.number, generation: stack.root.generation)
@@ -139,23 +181,25 @@ private struct Reversal: Sendable {
         let tiers = try difference.owners(stack)
         guard !tiers.isEmpty else { return (DraftReport(save: SaveReport(), merged: [], conflicts: []), false) }
         let resolution = resolution
-        let saved = try await TierCall(tiers, undo: undo).perform(waitFor: level) { contexts in
+        let call = TierCall(tiers, reversal: step.map { .step($0) } ?? .record)
+        let saved = try await call.perform(waitFor: level) { contexts in
             try DraftMerge.run(difference.onNewestRows(in: contexts[0]), resolution, in: contexts)
         }
-        let outcome = saved.result
-        return (
-            DraftReport(save: saved.report, merged: outcome.merged, conflicts: outcome.conflicts), outcome.hasEdits
-        )
+        let report = DraftReport(save: saved.report, merged: saved.result.merged, conflicts: saved.result.conflicts)
+        return (report, saved.isSaved)
     }
 
     /// Checks that a record belongs to the history that the store has now.
     private func checkHistory(_ position: HistoryPosition) async throws {
         try await container.readingHistory { (store) throws(DataSourceError) in
-            let end = try store.historyEnd()
-            if position.historyID == end.historyID, position.number <= end.number { return }
-            // This throws an error that says what has happened to the history.
-            _ = try store.readHistory(after: position, HistoryFilter(kinds: []))
-            throw DataSourceError.historyOfOtherStore
+            do throws(DataSourceError) {
+                _ = try store.readHistory(after: position, HistoryFilter(kinds: []))
+            } catch {
+                // A record that was dropped meanwhile can still be reverted.
+                guard error.code == .historyExpired, let start = error.historyStart,
+                    start.historyID == position.historyID, position.number < start.number
+                else { throw error }
+            }
         }
     }
 
@@ -164,28 +208,23 @@ private struct Reversal: Sendable {
     /// Undoes or redoes the last step of an author.
     ///
     /// - Returns: Nil if there is no such step.
-    func step(_ direction: UndoSearch.Direction, _ author: String, _ includingIncoming: Bool) async throws
-        -> DraftReport?
-    {
-        var filter = HistoryFilter(authors: [author], kinds: [.local, .imported])
-        if includingIncoming { filter.kinds?.insert(.incoming) }
-        var passed: Set<Int64> = []
-        while let (record, position) = try await find(direction, filter, passed) {
-            let undo: UndoReference = direction == .undo ? .undo(record.number) : .redo(record.number)
-            let (report, hasEdits) = try await container.withAuthor(author) {
-                try await revert(record.changes ?? ChangeSet(entities: []), at: position, undo: undo)
+    func step(
+        _ direction: UndoSearch.Direction, _ author: String, _ includingIncoming: Bool
+    ) async throws -> DraftReport? {
+        var search = UndoSearch(container, direction, author, includingIncoming)
+        var conflicts: [DraftChange] = []
+        while let (record, position) = try await search.find() {
+            let step: UndoReference = direction == .undo ? .undo(record.number) : .redo(record.number)
+            var (report, isSaved) = try await container.withAuthor(author) {
+                try await revert(record.changes ?? ChangeSet(entities: []), at: position, step: step)
             }
-            if hasEdits { return report }
-            passed.insert(record.number)
+            conflicts += report.conflicts
+            if isSaved {
+                report.conflicts = conflicts
+                return report
+            }
+            search.pass(record.number)
         }
         return nil
-    }
-
-    private func find(
-        _ direction: UndoSearch.Direction, _ filter: HistoryFilter, _ passed: Set<Int64>
-    ) async throws -> (StoredRecord, HistoryPosition)? {
-        try await container.readingHistory { (store) throws(DataSourceError) in
-            try UndoSearch(store, filter).find(direction, passing: passed)
-        }
     }
 }

@@ -10,36 +10,47 @@ struct UndoSearch {
         case redo
     }
 
-    private let store: any HistoryStore
+    private let container: PersistentContainer
+    private let direction: Direction
     /// The records of the author.
-    private let filter: HistoryFilter
+    private var filter: HistoryFilter
+    /// The numbers of records that leave nothing to take back.
+    private var passed: Set<Int64> = []
 
     /// The number of records that are read at once.
     private static let windowSize: Int64 = 256
 
-    init(_ store: any HistoryStore, _ filter: HistoryFilter) {
-        self.store = store
-        self.filter = filter
+    init(_ container: PersistentContainer, _ direction: Direction, _ author: String, _ includingIncoming: Bool) {
+        self.container = container
+        self.direction = direction
+        filter = HistoryFilter(authors: [author], kinds: [.local, .imported])
+        if includingIncoming { filter.kinds?.insert(.incoming) }
     }
 
-    /// - Parameter passed: The numbers of records that leave nothing to take back.
+    /// Records that a record leaves nothing to take back.
+    mutating func pass(_ number: Int64) { passed.insert(number) }
+
     /// - Returns: The record, and the position after it; nil if there is no step.
-    func find(
-        _ direction: Direction, passing passed: Set<Int64>
-    ) throws(DataSourceError) -> (StoredRecord, HistoryPosition)? {
-        let end = try store.historyEnd()
+    func find() async throws -> (record: StoredRecord, position: HistoryPosition)? {
+        // Saves with `waitFor: .main` have no records yet.
+        try await container.stack.root.flush()
+        let end = try await container.historyPosition()
         var steps = UndoSteps(direction, passed)
         var upper = end.number
         while upper > 0 {
-            let (records, lower) = try records(upTo: upper, end.historyID)
-            for record in records.reversed() {
+            try Task.checkCancellation()
+            let (filter, last) = (filter, upper)
+            let window = try await container.readingHistory { (store) throws(DataSourceError) in
+                try UndoSearch.window(store, filter, upTo: last, end.historyID)
+            }
+            for record in window.records.reversed() {
                 switch steps.visit(record.number, record.undo, hasValues: record.note == nil) {
                 case .skip: continue
                 case .stop: return nil
-                case .take: return try read(record, end.historyID)
+                case .take: return try await read(record.number, end.historyID)
                 }
             }
-            upper = lower
+            upper = window.lower
         }
         return nil
     }
@@ -47,8 +58,8 @@ struct UndoSearch {
     /// Reads the records of a window, without their values.
     ///
     /// - Returns: The records, and the number of the last record before the window; 0 if there are no earlier records.
-    private func records(
-        upTo upper: Int64, _ historyID: String
+    private static func window(
+        _ store: any HistoryStore, _ filter: HistoryFilter, upTo upper: Int64, _ historyID: String
     ) throws(DataSourceError) -> (records: [StoredRecord], lower: Int64) {
         let lower = max(0, upper - UndoSearch.windowSize)
         var position = HistoryPosition(historyID: historyID, number: lower)
@@ -76,12 +87,15 @@ struct UndoSearch {
     }
 
     private func read(
-        _ record: StoredRecord, _ historyID: String
-    ) throws(DataSourceError) -> (StoredRecord, HistoryPosition)? {
-        let before = HistoryPosition(historyID: historyID, number: record.number - 1)
-        guard let found = try store.readHistory(after: before, filter).records.first, found.number == record.number
-        else { return nil }
-        return (found, HistoryPosition(historyID: historyID, number: found.number, time: found.time))
+        _ number: Int64, _ historyID: String
+    ) async throws -> (record: StoredRecord, position: HistoryPosition)? {
+        let before = HistoryPosition(historyID: historyID, number: number - 1)
+        let filter = filter
+        let found = try await container.readingHistory { (store) throws(DataSourceError) in
+            try store.readHistory(after: before, filter).records.first
+        }
+        guard let found, found.number == number else { return nil }
+        return (found, HistoryPosition(historyID: historyID, number: number, time: found.time))
     }
 }
 
@@ -109,7 +123,9 @@ package struct UndoSteps {
         switch undo {
         case .undo(let earlier):
             if isUndo { taken.insert(earlier) }
-            return isUndo || isTaken || !hasValues ? .skip : .take
+            if isUndo || isTaken { return .skip }
+            // The undo before it must not be redone first.
+            return hasValues ? .take : .stop
         case .redo(let earlier):
             if !isUndo { taken.insert(earlier) }
             return isUndo && !isTaken && hasValues ? .take : .skip

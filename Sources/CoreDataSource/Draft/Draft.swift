@@ -330,5 +330,5 @@ public struct DraftReport: Sendable {
     /// store keeps these values, and the draft now has the same values.
     public let merged: [DraftChange]
     /// Values that both the draft and other saves have changed, each with the side whose value was kept.
-    public let conflicts: [DraftChange]
+    public internal(set) var conflicts: [DraftChange]
 }

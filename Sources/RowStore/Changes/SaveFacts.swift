@@ -36,18 +36,29 @@ package final class SaveFacts: Sendable {
     package let dataSourceName: String?
     /// The author that the app gave; nil for none.
     package let author: String?
-    /// The record that the save undoes or redoes; nil for none.
-    package let undo: UndoReference?
+    /// What the save takes back; nil for another save.
+    package let reversal: SaveReversal?
 
-    package init(_ kind: HistoryKind, dataSourceName: String?, author: String?, undo: UndoReference? = nil) {
+    package init(_ kind: HistoryKind, dataSourceName: String?, author: String?, reversal: SaveReversal? = nil) {
         self.kind = kind
         self.dataSourceName = dataSourceName
         self.author = author
-        self.undo = undo
+        self.reversal = reversal
     }
+
+    /// The record that the save undoes or redoes; nil for none.
+    package var undo: UndoReference? { if case .step(let undo) = reversal { undo } else { nil } }
 
     /// The kind as stores write it, followed by the record that the save undoes or redoes, as `local undo 12`.
     package var kindText: String { undo.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue }
+}
+
+/// What a save takes back.
+package enum SaveReversal: Sendable, Hashable {
+    /// A record that the app has named.
+    case record
+    /// A step of an author.
+    case step(UndoReference)
 }
 
 /// The record that a save undoes or redoes, with its number.

@@ -154,6 +154,19 @@ extension ChangeSet {
     }
 }
 
+extension ModelLayout {
+    /// The ``EntityLayout/historyName`` of the entity in an older version of the model; nil if the name has not changed.
+    func formerHistoryName(_ entity: EntityLayout) -> String? {
+        guard let links = entity.links else { return entity.formerName }
+        guard let owner = self.entity(named: links.entity), let index = owner.relationship(named: links.name) else {
+            return nil
+        }
+        let former = owner.relationships[index].description.renamingIdentifier
+        if owner.formerName == nil, former == nil { return nil }
+        return "\(owner.formerName ?? links.entity).\(former ?? links.name)"
+    }
+}
+
 extension EntityLayout {
     /// The name of the entity in records of the history. For links, the name of the relationship, as `ContactEntity.groups`.
     package var historyName: String { links.map { "\($0.entity).\($0.name)" } ?? name }

@@ -45,9 +45,14 @@ package struct HistoryNames: Sendable, Codable, Equatable {
     }
 
     /// Returns changes of the named layout as changes of another layout. Entities and columns that the other layout does not
-    /// have are left out, and so are values of another type.
+    /// have are left out, and so are values that are stored in another form. Renamed entities, attributes and relationships are
+    /// found by their renaming identifiers.
     func translate(_ changes: ChangeSet, to layout: ModelLayout) -> ChangeSet {
-        let targets = Dictionary(layout.entities.map { ($0.historyName, $0) }) { first, _ in first }
+        let renamed = RenamedNames(
+            layout.entities.map { ($0.historyName, layout.formerHistoryName($0)) }, Set(entities.map(\.name)))
+        let targets = Dictionary(
+            layout.entities.compactMap { entity in renamed.oldName(of: entity.historyName).map { ($0, entity) } }
+        ) { first, _ in first }
         var translated = ChangeSet(entities: [])
         for old in changes.entities {
             guard let target = targets[entities[old.entity].name] else { continue }
@@ -71,17 +76,23 @@ private struct ColumnMap {
     private var pairs: [(old: Int, new: Int, storage: ColumnStorage)] = []
     /// The new columns with numbers of entities.
     private let entityColumns: Set<Int>
-    private let columnCount: Int
+    /// A row with the default values of the attributes that the old layout does not have. A migration gives them to all rows.
+    private var blank: RowSnapshot
     private let entityNumber: (Int64) -> Int64?
 
     init(
         from old: HistoryNames.Entity, to target: EntityLayout, _ entityNumber: @escaping (Int64) -> Int64?
     ) {
         self.entityNumber = entityNumber
-        columnCount = target.columns.count
+        blank = RowSnapshot(columnCount: target.columns.count)
         let known = Dictionary(old.columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        let renamed = RenamedNames(target.columns.map { ($0.name, target.formerName(of: $0)) }, Set(known.keys))
         for (index, column) in target.columns.enumerated() where column.isStored {
-            guard let found = known[column.name], old.columns[found].storage == column.storage.rawValue else {
+            let found = renamed.oldName(of: column.name).flatMap { known[$0] }
+            if found == nil, let value = column.attribute.flatMap({ RowValue(defaultOf: $0) }) {
+                blank.setValue(value, index)
+            }
+            guard let found, old.columns[found].storage == column.storage.rawValue else {
                 continue
             }
             pairs.append((found, index, column.storage))
@@ -90,7 +101,7 @@ private struct ColumnMap {
     }
 
     func row(_ old: RowSnapshot) -> RowSnapshot {
-        var row = RowSnapshot(columnCount: columnCount)
+        var row = blank
         for pair in pairs {
             var value = old.value(pair.old, pair.storage)
             if entityColumns.contains(pair.new), case .integer(let number) = value {
@@ -110,7 +121,45 @@ private struct ColumnMap {
     }
 }
 
+/// The old names of renamed parts of a model.
+private struct RenamedNames {
+    private var oldNames: [String: String] = [:]
+
+    /// - Parameters:
+    ///   - names: The new names, each with the name in an older version of the model; nil if the name has not changed.
+    ///   - known: The names in the old layout.
+    init(_ names: [(name: String, former: String?)], _ known: Set<String>) {
+        var taken: Set<String> = []
+        for (name, former) in names {
+            // If the old layout has the new name, the layout is newer than the renaming.
+            guard !known.contains(name), let former, known.contains(former) else { continue }
+            oldNames[name] = former
+            taken.insert(former)
+        }
+        for (name, _) in names where oldNames[name] == nil && known.contains(name) && !taken.contains(name) {
+            oldNames[name] = name
+        }
+    }
+
+    /// The old name of a part; nil if the old layout does not have the part.
+    func oldName(of name: String) -> String? { oldNames[name] }
+}
+
 extension EntityLayout {
+    /// The name of a column in an older version of the model; nil if the name has not changed. The parts of composites are not
+    /// followed.
+    fileprivate func formerName(of column: ColumnLayout) -> String? {
+        if let attribute = column.attribute {
+            return column.name == attribute.name ? attribute.renamingIdentifier : nil
+        }
+        // The columns of a relationship are named after the relationship, as `group.position`.
+        let parts = column.name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let index = relationship(named: String(parts[0])),
+            let former = relationships[index].description.renamingIdentifier
+        else { return nil }
+        return ([former] + parts.dropFirst().map(String.init)).joined(separator: ".")
+    }
+
     /// The columns whose values are indexes of entities.
     fileprivate var entityNumberColumns: Set<Int> {
         if links != nil {

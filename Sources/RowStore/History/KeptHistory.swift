@@ -61,7 +61,8 @@ public struct KeptHistory: Sendable, Hashable {
     }
 }
 
-/// The records that a reader of the kept history gets. Each part that is set leaves out records.
+/// The records that a reader of the kept history gets. Each part that is set leaves out records. Records of the kind
+/// ``HistoryKind/reset`` are always included.
 ///
 /// ```swift
 /// var filter = HistoryFilter()
@@ -95,6 +96,8 @@ public struct HistoryFilter: Sendable, Hashable {
     }
 
     package func includes(_ record: StoredRecord) -> Bool {
+        // What a reader knows is no longer true, whatever it reads.
+        if record.kind == .reset { return true }
         if let authors, !authors.contains(record.author ?? "") { return false }
         if let dataSourceNames, !dataSourceNames.contains(record.dataSourceName ?? "") { return false }
         if let kinds, !kinds.contains(record.kind) { return false }

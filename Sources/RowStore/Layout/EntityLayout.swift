@@ -17,6 +17,8 @@ public final class EntityLayout: Sendable {
     public let columns: [ColumnLayout]
     /// The order of each column's values. A separate array, because the orders are used very often.
     package let orders: ContiguousArray<ColumnOrder>
+    /// The name of the entity in an older version of the model; nil if the name has not changed.
+    package let formerName: String?
     /// The storage of each column. A separate array, because every access to an attribute checks the storage.
     package let storages: ContiguousArray<ColumnStorage>
     /// The indexes of the columns that the store keeps. These are all columns except the transient ones.
@@ -69,6 +71,7 @@ public final class EntityLayout: Sendable {
     ) {
         self.index = index
         self.name = entity.name
+        formerName = entity.renamingIdentifier
         self.isAbstract = entity.isAbstract
         self.columns = columns
         orders = ContiguousArray(columns.lazy.map { ColumnOrder($0) })

@@ -13,9 +13,12 @@ extension ChangeSet {
         scopes.compactMap { if case .loaded = $0.event { $0.name } else { nil } }
     }
 
-    /// The names of the entities that contain rows which this change set deletes, including the parents of these entities.
+    /// The names of the entities that contain rows which this change set deletes, including the parents of these entities. If the
+    /// change set takes a record of the history back, all its entities: the record may have been an answer of a server.
     package func entitiesWithDeletions(_ layout: ModelLayout) -> Set<String> {
-        layout.names(ofEntitiesContaining: entities.lazy.filter { !$0.deleted.isEmpty }.map(\.entity))
+        let isReversal = facts?.reversal != nil
+        return layout.names(
+            ofEntitiesContaining: entities.lazy.filter { isReversal || !$0.deleted.isEmpty }.map(\.entity))
     }
 }
 

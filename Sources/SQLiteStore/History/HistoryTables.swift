@@ -153,15 +153,19 @@ enum HistoryTables {
     /// Gives the history of a restored copy a new ID, because its next records get the numbers of other records. The records
     /// stay. Each consumer goes on with a record of the restore.
     ///
-    /// - Parameter reason: The reason, as a sentence.
+    /// - Parameters:
+    ///   - reason: The reason, as a sentence.
+    ///   - replaced: The reasons for the ends of the histories that the restored store replaces, by their IDs.
     static func renew(
-        _ connection: Connection, _ layout: ModelLayout, reason: String
+        _ connection: Connection, _ layout: ModelLayout, reason: String, replaced: [String: String]
     ) throws(DataSourceError) {
         let ended = try EndedHistory(connection, reason: reason)
         try connection.run(
             "DELETE FROM \"_history_state\" WHERE \"name\" >= 'ended ' AND \"name\" < 'ended!'")
         try set("id", .text(UUID().uuidString), connection)
-        for (id, reason) in ended.reasons { try set("ended \(id)", .text(reason), connection) }
+        for (id, reason) in ended.reasons.merging(replaced, uniquingKeysWith: { first, _ in first }) {
+            try set("ended \(id)", .text(reason), connection)
+        }
         try connection.run(
             """
             UPDATE "_history_state" SET "value" = (SELECT coalesce(max("key") >> \(partBits), 0) FROM "_history") \

@@ -27,13 +27,13 @@ struct StoreRestore {
         // An interrupted restore may have left a file.
         try store.removeUnfinished(store.restoring)
         do throws(DataSourceError) {
-            let rowCount = try withBackup { (found) throws(DataSourceError) in
+            let (rowCount, metadata) = try withBackup { (found) throws(DataSourceError) in
                 try found.connection.vacuum(into: store.restoring, in: store)
-                try renewHistory(found.metadata)
-                return found.rowCount
+                return (found.rowCount, found.metadata)
             }
-            try store.sync(store.restoring)
             try endOldLog(isReplaced)
+            try renewHistory(metadata, isReplaced)
+            try store.sync(store.restoring)
             try store.move(store.restoring, to: store.main)
             try store.syncFolder()
             return (rowCount, isReplaced)
@@ -43,9 +43,22 @@ struct StoreRestore {
         }
     }
 
-    /// Tells the readers of the history that the store was restored.
-    private func renewHistory(_ metadata: StoreMetadata) throws(DataSourceError) {
+    private static let restored = "The store was restored from a copy."
+
+    /// The histories of the store that is replaced, by their IDs; none if they cannot be read.
+    private var replacedHistories: [String: String] {
+        guard let connection = try? store.connectWithoutChange() else { return [:] }
+        defer { connection.close(copyingLog: false) }
+        guard let found = try? StoreProbe(connection).found(),
+            (try? StoreMetadata.metadata(in: found))?.keepsHistory == true
+        else { return [:] }
+        return (try? HistoryTables.EndedHistory(connection, reason: StoreRestore.restored))?.reasons ?? [:]
+    }
+
+    /// Tells the readers of the history, and of the history of the replaced store, that the store was restored.
+    private func renewHistory(_ metadata: StoreMetadata, _ isReplaced: Bool) throws(DataSourceError) {
         guard metadata.keepsHistory, let model = metadata.model() else { return }
+        let replaced = isReplaced ? replacedHistories : [:]
         let connection = try Connection(path: store.restoring, isReader: false, vfs: store.calls.sqliteVFS)
         defer { connection.close(copyingLog: false) }
         try connection.configure()
@@ -54,7 +67,7 @@ struct StoreRestore {
         do throws(DataSourceError) {
             try connection.transaction { () throws(DataSourceError) in
                 try HistoryTables.renew(
-                    connection, ModelLayout(model), reason: "The store was restored from a copy.")
+                    connection, ModelLayout(model), reason: StoreRestore.restored, replaced: replaced)
             }
         } catch {
             // Opening the store reports the damaged history.

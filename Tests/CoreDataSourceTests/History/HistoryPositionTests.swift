@@ -167,10 +167,20 @@ struct HistoryPositionTests {
             // A consumer is told by the first record.
             let records = try await restored.historyConsumer("index").records().all()
             #expect(records.map(\.number) == Array(3...7) && records.first?.kind == .reset)
+            // Who leaves out records is told, too.
+            let filter = HistoryFilter(authors: ["somebody"], kinds: [.local])
+            #expect(try await restored.records(where: filter).map(\.kind) == [.reset])
+            let again = try #require(records.last?.position)
+            try await restored.close()
+            try await PersistentContainer.restore(copy, to: url, replacingStore: true)
+            let second = try await HistoryPlace.sqlite.open(url)
+            for position in [again, positions[0]] {
+                await expectError(.historyExpired) { try await second.records(after: position) }
+            }
+            try await second.close()
             // The copy itself is unchanged.
             let kept = try RawConnection(copy).column("SELECT count(*) FROM _history")
             #expect(kept == ["2"])
-            try await restored.close()
         }
     }
 

@@ -168,6 +168,57 @@ struct HistorySwitchTests {
         if place.isFile { try expectIntact(directory.store) }
     }
 
+    /// The renaming identifiers say which parts of an old record are meant.
+    @Test(arguments: HistoryPlace.lasting)
+    func oldRecordsAreReadUnderNewNames(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store)
+        let (contacts, groups) = (
+            try first.dataSource(ContactDataSource.self), try first.dataSource(GroupDataSource.self)
+        )
+        try await contacts.add(contactList(0..<1))
+        try await groups.add(GroupData(gid: "1", name: "one"))
+        try await first.perform(in: contacts, groups) { contacts, groups in
+            let group = try groups.first(GroupEntity.self, where: \.gid, equals: "1")
+            try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.group = group
+        }
+        try await first.close()
+        var model = ManagedObjectModel.contacts
+        let contact = try #require(model.entities.firstIndex { $0.name == "ContactEntity" })
+        let group = try #require(model.entities.firstIndex { $0.name == "GroupEntity" })
+        for index in model.entities[contact].attributes.indices
+        where model.entities[contact].attributes[index].name == "name" {
+            model.entities[contact].attributes[index].name = "title"
+            model.entities[contact].attributes[index].renamingIdentifier = "name"
+        }
+        // It has the old name of another attribute.
+        model.entities[contact].attributes.append(AttributeDescription(name: "name", type: .string, isOptional: true))
+        for index in model.entities[contact].relationships.indices
+        where model.entities[contact].relationships[index].name == "group" {
+            model.entities[contact].relationships[index].name = "team"
+            model.entities[contact].relationships[index].renamingIdentifier = "group"
+            model.entities[contact].relationships[index].destinationName = "Team"
+        }
+        (model.entities[group].name, model.entities[group].renamingIdentifier) = ("Team", "GroupEntity")
+        for index in model.entities[group].relationships.indices {
+            model.entities[group].relationships[index].inverseName = "team"
+        }
+        model.classes = [:]
+        let configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+        let second = try await place.open(directory.store, configuration, model: model)
+        let records = try await second.records()
+        let layout = second.stack.layout
+        let entity = try #require(layout.entity(named: "ContactEntity"))
+        let (title, name) = (try #require(entity.column(named: "title")), try #require(entity.column(named: "name")))
+        let inserted = try #require(records[0].changeSet?.entities.first?.inserted.first)
+        #expect(inserted.row.text(title) == "name 0" && inserted.row.isNull(name))
+        #expect(records[1].changeSet?.entities.first?.entity == layout.entity(named: "Team")?.index)
+        let linked = try #require(records[2].changeSet?.entities.first?.updated.first)
+        let team = try #require(entity.column(named: "team"))
+        #expect(linked.columns.contains(team) && linked.previous.isNull(team) && !linked.row.isNull(team))
+        try await second.close()
+    }
+
     @Test func writesOfOtherProgramsAreRecorded() async throws {
         for place in HistoryPlace.files {
             try await place.withContainer { container, url in

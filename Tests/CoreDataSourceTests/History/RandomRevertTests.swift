@@ -91,6 +91,31 @@ struct RandomRevertTests {
         }
     }
 
+    /// Nothing is registered when the records are reverted.
+    @Test(arguments: HistoryPlace.lasting)
+    func aHistoryIsRevertedInStoresThatWereOpenedAgain(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store, model: .peers())
+        let peers = try first.dataSource(PeerDataSource.self)
+        var random = SeededRandom(seed: Self.seed)
+        var states = [try await Self.state(first)]
+        for _ in 0..<15 where try await Self.edit(peers, in: first, &random) {
+            states.append(try await Self.state(first))
+        }
+        let records = try await first.records()
+        try #require(records.count == states.count - 1)
+        try await first.close()
+        for (record, state) in zip(records, states).reversed() {
+            let container = try await place.open(directory.store, model: .peers())
+            _ = try container.dataSource(PeerDataSource.self)
+            try await container.revert(record)
+            let found = try await Self.state(container)
+            let differences = found.difference(from: state).map { "\($0)" }
+            #expect(found == state, "seed \(Self.seed), \(record): \(differences)")
+            try await container.close()
+        }
+    }
+
     // MARK: Edits
 
     /// - Returns: Whether there was anything to save.

@@ -106,11 +106,17 @@ struct RevertTests {
             try await edit(contacts) { $0.name = "new" }
             try await contacts.perform { try $0.delete(ContactEntity.self, where: \.uid == "uid-0") }
             let record = try await container.records()[1]
-            let error = try #require(await expectError(.draftConflict) { try await container.revert(record) })
-            #expect(error.message.contains("was edited by record 2, and deleted by another save."))
+            // The record has not all values of the object.
+            for resolution in [DraftResolution.fail, .keepMine] {
+                let error = try #require(
+                    await expectError(.draftConflict) { try await container.revert(record, resolving: resolution) })
+                #expect(error.message.contains("was edited by record 2, and deleted by another save."))
+                #expect(error.message.contains("revert the deletion of the object first"))
+            }
             try await container.revert(record, resolving: .takeTheirs)
             #expect(try contact(container) == nil)
-            try await container.revert(record, resolving: .keepMine)
+            try await container.revert(try await container.records()[2])
+            try await container.revert(record)
             #expect(try contact(container)?.name == "name 0")
         }
     }
@@ -170,6 +176,34 @@ struct RevertTests {
         try await second.close()
     }
 
+    /// What was deleted before a migration comes back with the default values of the attributes that are new.
+    @Test(arguments: HistoryPlace.lasting)
+    func aRecordOfAnEarlierModelIsReverted(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store)
+        let contacts = try first.dataSource(ContactDataSource.self)
+        try await contacts.perform { try $0.insert(ContactEntity.self).uid = "a" }
+        try await contacts.perform { try $0.insert(ContactEntity.self).uid = "b" }
+        try await contacts.perform { try $0.delete(ContactEntity.self, where: \.uid == "b") }
+        try await first.close()
+        var model = ManagedObjectModel.contacts
+        let index = try #require(model.entities.firstIndex { $0.name == "ContactEntity" })
+        model.entities[index].attributes.append(
+            AttributeDescription(name: "rank", type: .integer64, defaultValue: .integer(5)))
+        let configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+        let second = try await place.open(directory.store, configuration, model: model)
+        _ = try second.dataSource(ContactDataSource.self)
+        let records = try await second.records()
+        try await second.revert(records[2])
+        let back = try #require(try contact(second, "b"))
+        let rank = try #require(back.layout.column(named: "rank"))
+        #expect(back.row.integer(rank) == 5)
+        // The value that the migration has set is no edit.
+        try await second.revert(records[0])
+        #expect(try contact(second, "a") == nil)
+        try await second.close()
+    }
+
     // MARK: Relationships
 
     @Test(arguments: HistoryPlace.all)
@@ -193,6 +227,76 @@ struct RevertTests {
             #expect(try await contents(container) != before)
             try await container.revert(deletion)
             #expect(try await contents(container) == before)
+        }
+    }
+
+    /// Whoever keeps the object keeps what was linked to it with it.
+    @Test(arguments: HistoryPlace.all)
+    func aKeptObjectKeepsItsLinks(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .peers()) { container, _ in
+            let peers = try container.dataSource(PeerDataSource.self)
+            try await peers.add(["a", "b"])
+            try await peers.perform { context in
+                let peer = try context.insert(Peer.self)
+                peer.key = "new"
+                peer.friends.set([try context.peer("a")])
+                try context.peer("b").boss = peer
+            }
+            try await peers.perform { try $0.peer("new").name = "edited" }
+            let record = try await container.records()[1]
+            await expectError(.draftConflict) { try await container.revert(record) }
+            try await container.revert(record, resolving: .takeTheirs)
+            let peer = try container.main.peer("new")
+            #expect(peer.friends.map(\.key) == ["a"] && peer.reports.map(\.key) == ["b"])
+        }
+    }
+
+    /// An old number of books is not what there is now.
+    @Test(arguments: HistoryPlace.all)
+    func aHookCalculatesWhatARevertChanges(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .library) { container, _ in
+            let shelves = try container.dataSource(ScriptedShelves.self)
+            func put(_ books: [String]) async throws {
+                try await shelves.perform { context in
+                    let shelf = try context.findOrInsert(Rack.self, where: \.key, equals: "s")
+                    for key in books { try context.findOrInsert(Volume.self, where: \.key, equals: key).shelf = shelf }
+                }
+            }
+            try await put(["a"])
+            try await put(["c"])
+            try await shelves.perform { try $0.delete(Volume.self, where: \.key == "c") }
+            try await put(["d"])
+            try await container.revert(try await container.records()[1])
+            let shelf = try #require(try container.main.fetch(Rack.self).first)
+            #expect(shelf.bookCount == 2 && shelf.books.count == 2)
+        }
+    }
+
+    /// Nobody has read the owner of the order, and the record has only the moved object.
+    @Test(arguments: HistoryPlace.lasting)
+    func anOrderIsRestoredInAStoreThatWasOpenedAgain(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store, model: .peers())
+        let peers = try first.dataSource(PeerDataSource.self)
+        try await peers.add(["boss", "a", "b", "c"])
+        func order(_ keys: [String]) async throws {
+            try await peers.perform { context in
+                try context.peer("boss").reports.set(try keys.map { try context.peer($0) })
+                try context.peer("boss").friends.set(try keys.map { try context.peer($0) })
+            }
+        }
+        try await order(["a", "b", "c"])
+        try await order(["c", "a", "b"])
+        try await peers.perform { $0.delete(try $0.peer("a")) }
+        try await first.close()
+        let orders = [["c", "a", "b"], ["a", "b", "c"]]
+        for (turn, expected) in orders.enumerated() {
+            let container = try await place.open(directory.store, model: .peers())
+            _ = try container.dataSource(PeerDataSource.self)
+            try await container.revert(try await container.records()[3 - turn])
+            let boss = try container.main.peer("boss")
+            #expect(boss.reports.map(\.key) == expected && boss.friends.map(\.key) == expected)
+            try await container.close()
         }
     }
 

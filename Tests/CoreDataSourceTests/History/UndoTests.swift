@@ -91,6 +91,71 @@ struct UndoTests {
         }
     }
 
+    /// A save that is only on main is a step, too.
+    @Test(arguments: HistoryPlace.all)
+    func savesThatAreNotInTheStoreYetAreUndone(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            for round in 0..<20 {
+                try await container.withAuthor("me") {
+                    try await contacts.perform(waitFor: .main) { context in
+                        try context.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.note = "\(round)"
+                    }
+                    try await contacts.perform(waitFor: .main) { context in
+                        try context.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.age = 7
+                    }
+                }
+                try await container.undo(author: "me", waitFor: .main)
+                let found = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-0"))
+                #expect(found.note == "\(round)" && found.age == 0)
+                try await container.redo(author: "me", waitFor: .main)
+                #expect(found.age == 7)
+                try await container.undo(author: "me", waitFor: .main)
+                try await container.undo(author: "me", waitFor: .main)
+                #expect(found.note == nil && found.age == 0)
+            }
+        }
+    }
+
+    /// For a menu.
+    @Test(arguments: HistoryPlace.all)
+    func theNextStepIsKnown(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            #expect(try await container.nextUndo(author: "me") == nil)
+            for note in ["1", "2"] { try await write(note, "me", container) }
+            let step = try #require(try await container.nextUndo(author: "me"))
+            #expect(try step.changes(of: ContactEntity.self).first?.new?.note == "2")
+            #expect(try await container.nextRedo(author: "me") == nil)
+            try await container.undo(author: "me")
+            #expect(try await container.nextUndo(author: "me")?.number == step.number - 1)
+            #expect(try await container.nextRedo(author: "me")?.number == step.number + 1)
+        }
+    }
+
+    /// A hook sets the value again, so nothing is saved, and the step before it is undone.
+    @Test(arguments: HistoryPlace.all)
+    func aStepThatAHookSetsAgainIsPassedOver(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .library) { container, _ in
+            let shelves = try container.dataSource(ScriptedShelves.self)
+            try await shelves.add(ShelfValue(key: "s", books: ["a"]))
+            func edit(_ body: @escaping @Sendable (Volume) -> Void) async throws {
+                try await container.withAuthor("me") {
+                    try await shelves.perform { body(try #require(try $0.fetch(Volume.self).first)) }
+                }
+            }
+            try await edit { $0.title = "first" }
+            try await edit { $0.isRead = true }
+            shelves.script.set { _, context in for book in try context.fetch(Volume.self) { book.isRead = true } }
+            var undone = 0
+            while try await container.undo(author: "me") != nil { undone += 1 }
+            #expect(undone == 1)
+            let book = try #require(try container.main.fetch(Volume.self).first)
+            #expect(book.isRead && book.title == "")
+        }
+    }
+
     /// Another save has already taken its values back.
     @Test(arguments: HistoryPlace.all)
     func aSaveThatLeavesNothingToUndoIsPassedOver(place: HistoryPlace) async throws {

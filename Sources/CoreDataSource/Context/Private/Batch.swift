@@ -242,6 +242,7 @@ extension PrivateContext {
 
     fileprivate func endBatch() {
         isInBatch = false
+        isReverting = false
         lookupCache = nil
         otherBatchContexts = []
         workContexts = []

@@ -89,7 +89,8 @@ public struct PendingChanges {
     ///
     /// The relationship can be to-one or to-many, and can have a join table. An owner is found if this data source owns the row
     /// that stores the link. For a link in a join table, it is enough if this data source owns one of the two linked objects.
-    /// Deleted owners are left out.
+    /// Deleted owners are left out. In a save that takes a record of the history back, all changed owners are included, because
+    /// the record may have values that were calculated from other links.
     ///
     /// - Parameter relationship: A relationship of the model.
     /// - Complexity: O(n) in the number of changes, and one query for the unregistered owners of each entity.
@@ -105,8 +106,14 @@ public struct PendingChanges {
         }
         // An update of attributes changes no links.
         if let trial, trial.isDeletion { try trial.requireObjects() }
-        let found = changes.ends(of: layout.relationships[index], context.stack.layout)
+        var found = changes.ends(of: layout.relationships[index], context.stack.layout)
             .filter { layout.concreteFamily.contains($0.entity) }
+        if context.isReverting {
+            // The old values of an owner may be what the hook has calculated from links that are different now.
+            let known = Set(found)
+            found += changes.lazy.filter { layout.concreteFamily.contains($0.object.layout.index) && !$0.isDeletion }
+                .map { LinkEnd($0.object) }.filter { !known.contains($0) }
+        }
         return try context.reading { () throws(DataSourceError) in
             try context.readObjects(found)
             return found.compactMap { context.cachedObject($0).flatMap(\.self) as? Object }

@@ -39,6 +39,8 @@ public final class PrivateContext: EditingContext {
     var completer: (any SaveCompleting)?
     /// The running call of the hook for a change that the store could make; nil if there is none.
     var bulkTrial: BulkTrial?
+    /// Whether the running batch takes a record of the history back.
+    var isReverting = false
     /// Whether any data source completes the save of the running batch.
     var isCompleted = false
     /// What the data source was told about the running batch.

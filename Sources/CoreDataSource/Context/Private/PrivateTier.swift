@@ -209,6 +209,8 @@ func isMainActor(_ actor: (any Actor)?) -> Bool { actor === MainActor.shared }
 struct SavedWork<Result: Sendable>: Sendable {
     let result: Result
     let report: SaveReport
+    /// Whether anything was saved.
+    let isSaved: Bool
     /// The number of the save if it is not in the store yet; nil if there was nothing to save, or if the save is already in the
     /// store.
     let uncommitted: Int64?
@@ -236,15 +238,15 @@ struct TierCall: Sendable {
     ///   - blocksReach: Whether to block the queues of the tiers that delete rules reach, even if the save must not change
     ///     the rows of these tiers.
     ///   - kind: The kind of the save.
-    ///   - undo: The record that the save undoes or redoes; nil for none.
+    ///   - reversal: What the save takes back; nil for another save.
     init(
         _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local,
-        undo: UndoReference? = nil
+        reversal: SaveReversal? = nil
     ) {
         // Its hook may delete objects, too.
         let scope = scope == .own && tiers.contains(where: \.completes) ? .reach : scope
         self.tiers = tiers
-        facts = tiers[0].stack.facts(kind, from: tiers[0].source, undo: undo)
+        facts = tiers[0].stack.facts(kind, from: tiers[0].source, reversal: reversal)
         self.scope = scope
         blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
         participants = scope == .reach ? blocked : tiers
@@ -330,13 +332,13 @@ struct TierCall: Sendable {
         let contexts = tiers.map(\.box.context)
         let (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
         let report = SaveReport(changes, stack.layout)
-        guard number > 0 else { return SavedWork(result: result, report: report, uncommitted: nil) }
+        guard number > 0 else { return SavedWork(result: result, report: report, isSaved: false, uncommitted: nil) }
         if !isAwaited || blocked.contains(where: { $0.executor.hasWaitingJobs }) {
             stack.root.commitSoon()
-            return SavedWork(result: result, report: report, uncommitted: number)
+            return SavedWork(result: result, report: report, isSaved: true, uncommitted: number)
         }
         let isCommitted = try stack.root.commitInPlace(number)
-        return SavedWork(result: result, report: report, uncommitted: isCommitted ? nil : number)
+        return SavedWork(result: result, report: report, isSaved: true, uncommitted: isCommitted ? nil : number)
     }
 
     /// The leases that a batch needs; nil for none.

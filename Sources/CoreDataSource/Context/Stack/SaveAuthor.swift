@@ -16,10 +16,11 @@ extension PersistentStack {
 
     /// What the kept history records of a save that the current task makes; nil if the store keeps no history.
     ///
-    /// - Parameter undo: The record that the save undoes or redoes; nil for none.
-    func facts(_ kind: HistoryKind, from source: SaveSource, undo: UndoReference?) -> SaveFacts? {
+    /// - Parameter reversal: What the save takes back; nil for another save.
+    func facts(_ kind: HistoryKind, from source: SaveSource, reversal: SaveReversal?) -> SaveFacts? {
         guard root.keepsHistory else { return nil }
         return SaveFacts(
-            kind, dataSourceName: source.name, author: SaveAuthor.named[ObjectIdentifier(self)] ?? author, undo: undo)
+            kind, dataSourceName: source.name, author: SaveAuthor.named[ObjectIdentifier(self)] ?? author,
+            reversal: reversal)
     }
 }

@@ -102,12 +102,7 @@ extension DraftComparison {
             let mine = row.row.end(column, family)
             return mine == row.base.end(column, family) || mine == parent
         case .pairs(let pairs):
-            return !difference.rows.contains { row in
-                guard row.state == .deleted, row.end.entity == pairs.layout,
-                    let pair = LinkedPair(row, context.stack.layout)
-                else { return false }
-                return Set([pair.source, pair.destination]) == Set([parent, child])
-            }
+            return !(deletedLinks[pairs.layout]?.contains([parent, child]) ?? false)
         case .column, .none: return true
         }
     }

@@ -113,7 +113,7 @@ extension DraftChange {
             ? "Revert with resolving: .keepMine, .takeTheirs or .each."
             : leadsToDeletedObject
                 ? "Revert with resolving: .takeTheirs, or revert the deletion of that object first."
-                : "The object cannot be inserted again, because a required object was deleted, too. Revert with resolving: .takeTheirs."
+                : "Revert with resolving: .takeTheirs, or revert the deletion of the object first."
     }
 
     private var draftMessage: String {
@@ -198,6 +198,8 @@ struct DraftDifference: Sendable {
 }
 
 extension DraftDifference.Origin {
+    var isDraft: Bool { if case .draft = self { true } else { false } }
+
     /// The name, for the middle of a sentence.
     var name: String {
         switch self {
@@ -256,6 +258,18 @@ extension DraftDifference {
             } else {
                 entities.formUnion(stack.graph.ends(ofLinks: row.end.entity))
             }
+        }
+    }
+}
+
+extension DraftDifference {
+    /// The ends of deleted links that have rows of their own, by the layouts of the rows.
+    func deletedLinks(_ layout: ModelLayout) -> [Int: Set<Set<LinkEnd>>] {
+        rows.reduce(into: [:]) { links, row in
+            guard row.state == .deleted, layout.entities[row.end.entity].links != nil,
+                let pair = LinkedPair(row, layout)
+            else { return }
+            links[row.end.entity, default: []].insert([pair.source, pair.destination])
         }
     }
 }

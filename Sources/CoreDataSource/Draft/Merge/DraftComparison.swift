@@ -37,6 +37,8 @@ struct DraftComparison {
     let inserted: Set<LinkEnd>
     /// The index of each row in the difference.
     let rowIndexes: [LinkEnd: Int]
+    /// The ends of the links that the draft deletes, by the layouts of their rows.
+    let deletedLinks: [Int: Set<Set<LinkEnd>>]
     var parts: [Part] = []
     /// The objects that the draft's deletions reach by cascades.
     var reach = CascadeReach()
@@ -53,6 +55,7 @@ struct DraftComparison {
         self.difference = difference
         inserted = Set(difference.rows.filter { $0.state == .inserted }.map(\.end))
         rowIndexes = Dictionary(difference.rows.enumerated().map { ($1.end, $0) }) { first, _ in first }
+        deletedLinks = difference.deletedLinks(context.stack.layout)
         if context.position.generation != difference.generation { throw difference.origin.resetError }
         try read()
         for index in difference.rows.indices { try compare(index) }
@@ -67,11 +70,15 @@ struct DraftComparison {
         for index in parts.indices {
             guard let conflict = parts[index].conflict else { continue }
             let choice = try choose(conflict)
+            if choice == .mine, !conflict.canKeepMine, case .record = difference.origin {
+                throw conflict.failure(difference.origin)
+            }
             parts[index].conflict?.choice = choice
             parts[index].isDropped = choice == .theirs
         }
         dropPartners()
         dropDeletions()
+        if !difference.origin.isDraft { keepLinksOfKeptObjects() }
     }
 
     // MARK: Rows
@@ -124,7 +131,7 @@ struct DraftComparison {
             parts.append(Part(kind: .deletion, row: index, conflict: isChanged ? conflict : nil))
         case (_, nil):
             var conflict = DraftChange(id(row.end), nil, .deletedByOthers)
-            conflict.canKeepMine = canRevive(row)
+            conflict.canKeepMine = difference.origin.isDraft && canRevive(row)
             parts.append(Part(kind: .revival, row: index, conflict: conflict))
         case (_, let theirs?):
             compareAttributes(index, theirs.row)
@@ -275,6 +282,29 @@ struct DraftComparison {
                 mine: order.mine.map(id), theirs: theirs.map(id))
         }
         parts.append(Part(kind: .order(index), row: -1, conflict: conflict))
+    }
+
+    /// If an object is kept that the record has inserted, also keeps the links that the record has made from and to it.
+    private mutating func keepLinksOfKeptObjects() {
+        let kept = Set(
+            parts.compactMap { part in
+                if case .deletion = part.kind, part.isDropped { difference.rows[part.row].end } else { nil }
+            })
+        if kept.isEmpty { return }
+        for index in parts.indices where parts[index].row >= 0 {
+            let row = difference.rows[parts[index].row]
+            let ends: [LinkEnd?]
+            switch parts[index].kind {
+            case .pair where row.state == .deleted:
+                let pair = LinkedPair(row, context.stack.layout)
+                ends = [pair?.source, pair?.destination]
+            case .link(let relationship):
+                guard case .column(let column) = layout(row.end).relationships[relationship].storage else { continue }
+                ends = [row.base.end(column, layout(row.end).relationships[relationship].destinationFamily)]
+            default: continue
+            }
+            if ends.contains(where: { $0.map(kept.contains) ?? false }) { parts[index].isDropped = true }
+        }
     }
 
     // MARK: Partners

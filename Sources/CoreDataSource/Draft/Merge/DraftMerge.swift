@@ -8,8 +8,6 @@ struct DraftMerge {
         let conflicts: [DraftChange]
         /// The new keys of objects that were saved with a different key.
         let newKeys: [LinkEnd: Int64]
-        /// Whether anything is left to save. False if all values are already in the store.
-        let hasEdits: Bool
     }
 
     private let context: PrivateContext
@@ -32,6 +30,9 @@ struct DraftMerge {
         _ difference: DraftDifference, _ resolution: DraftResolution, in contexts: [PrivateContext]
     ) throws -> Outcome {
         var comparison = try DraftComparison(difference, in: contexts[0])
+        if case .record = difference.origin {
+            for context in contexts + contexts[0].otherBatchContexts { context.isReverting = true }
+        }
         if let choose = resolution.choose {
             try comparison.decide(choose)
         } else {
@@ -39,11 +40,7 @@ struct DraftMerge {
         }
         var merge = DraftMerge(contexts[0], comparison)
         try merge.apply()
-        let hasEdits = contexts.contains { context in
-            context.changed.contains { $0.hasChanges && ($0.state != .edited || $0.hasEdits) }
-        }
-        return Outcome(
-            merged: comparison.merged, conflicts: comparison.conflicts, newKeys: merge.newKeys, hasEdits: hasEdits)
+        return Outcome(merged: comparison.merged, conflicts: comparison.conflicts, newKeys: merge.newKeys)
     }
 
     private static func fail(
@@ -190,9 +187,10 @@ struct DraftMerge {
         let merged = OrderMerge.merge(
             base: order.base, mine: order.mine.map { $0.renamed(newKeys) }, theirs: comparison.theirOrders[index],
             present: ends, isMine: isMine)
-        guard merged != ends || !order.positions.isEmpty else { return }
+        guard merged != ends || isMine && !order.positions.isEmpty else { return }
         let objects = Dictionary(zip(ends, present)) { first, _ in first }
-        owner.linkEditor(order.index)?.set(merged.compactMap { objects[$0] }, preferring: order.positions)
+        owner.linkEditor(order.index)?.set(
+            merged.compactMap { objects[$0] }, preferring: isMine ? order.positions : [:])
     }
 }
 

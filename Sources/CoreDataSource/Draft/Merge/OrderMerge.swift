@@ -26,7 +26,7 @@ package enum OrderMerge {
     /// - Parameters:
     ///   - present: The existing objects, in any order.
     ///   - isMine: Whether `mine` has precedence if both sides moved objects.
-    /// - Complexity: O(n) for each object that only one side has.
+    /// - Complexity: O(n) in the number of objects.
     package static func merge<Element: Hashable>(
         base: [Element], mine: [Element], theirs: [Element], present: [Element], isMine: Bool
     ) -> [Element] {
@@ -35,15 +35,31 @@ package enum OrderMerge {
             && (isMine || !hasMoved(base, theirs, amongThoseOf: mine))
         let (leader, follower) = followsMine ? (mine, theirs) : (theirs, mine)
         let wanted = Set(present)
-        var merged = leader.filter(wanted.contains)
-        var placed = Set(merged)
+        let first = leader.filter(wanted.contains)
+        var placed = Set(first)
+        /// For each element, the element that was inserted after it; for nil, the element that was inserted at the start.
+        var inserted: [Element?: Element] = [:]
         var previous: Element?
         for element in follower + present where wanted.contains(element) {
             if placed.insert(element).inserted {
-                let index = previous.flatMap { merged.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
-                merged.insert(element, at: index)
+                inserted[element] = inserted[previous]
+                inserted[previous] = element
             }
             previous = element
+        }
+        var merged: [Element] = []
+        merged.reserveCapacity(placed.count)
+        func appendInserted(after element: Element?) {
+            var next = inserted[element]
+            while let element = next {
+                merged.append(element)
+                next = inserted[element]
+            }
+        }
+        appendInserted(after: nil)
+        for element in first {
+            merged.append(element)
+            appendInserted(after: element)
         }
         return merged
     }

@@ -20,13 +20,14 @@ extension DraftDifference {
     /// that exist again are left out.
     func onNewestRows(in context: PrivateContext) throws -> DraftDifference {
         let layout = context.stack.layout
-        let objects = rows.filter { layout.entities[$0.end.entity].links == nil }.map(\.end)
+        // The rows of links, too: otherwise each link would be looked up by itself.
         try context.reading { () throws(DataSourceError) in
-            try context.readObjects(objects.sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
+            try context.readObjects(rows.map(\.end).sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
         }
         var difference = self
         difference.rows = rows.compactMap { row -> Row? in
             let entity = layout.entities[row.end.entity]
+            if entity.links != nil { return row }
             let newest = (context.cachedObject(row.end) ?? nil)?.row
             switch (row.state, newest) {
             case (.inserted, .some): return nil
@@ -35,7 +36,7 @@ extension DraftDifference {
             default: return row
             }
         }
-        difference.orders = try RevertedOrders(rows, context).orders
+        difference.orders = try RevertedOrders(rows, context).readOrders()
         return difference
     }
 }
@@ -45,7 +46,7 @@ extension DraftDifference.Row {
     fileprivate func changesOnlyPositions(_ layout: EntityLayout) -> Bool {
         let positions = Set(layout.positionColumns.values)
         return layout.storedColumns.allSatisfy { column in
-            positions.contains(column)
+            positions.contains(column) || layout.columns[column].derivation != nil
                 || row.isEqual(to: base, column: column, storage: layout.columns[column].storage)
         }
     }
@@ -130,13 +131,16 @@ private struct RevertedOrders {
         body(&changed[Relationship(owner: owner, index: index), default: [:]][element, default: Positions()])
     }
 
-    var orders: [DraftDifference.Order] {
-        get throws {
-            let sorted = changed.sorted { lhs, rhs in
-                (lhs.key.owner.key, lhs.key.index) < (rhs.key.owner.key, rhs.key.index)
-            }
-            return try sorted.compactMap { relationship, positions in try order(relationship, positions) }
+    /// Returns the orders that the record has changed.
+    func readOrders() throws -> [DraftDifference.Order] {
+        if changed.isEmpty { return [] }
+        let sorted = changed.sorted { lhs, rhs in
+            (lhs.key.owner.key, lhs.key.index) < (rhs.key.owner.key, rhs.key.index)
         }
+        try context.reading { () throws(DataSourceError) in
+            try context.readObjects(Set(changed.keys.map(\.owner)).sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
+        }
+        return try sorted.compactMap { relationship, positions in try order(relationship, positions) }
     }
 
     private func order(
@@ -166,6 +170,9 @@ private struct RevertedOrders {
         guard let owner = context.cachedObject(relationship.owner) ?? nil else { return ([], [:]) }
         let reader = owner.context ?? context
         let objects = try reader.relatedObjects(of: owner, at: relationship.index)
+        if case .pairs(let pairs) = owner.layout.relationships[relationship.index].storage {
+            try readLinks(of: owner, pairs)
+        }
         var positions: [LinkEnd: Int64] = [:]
         for object in objects {
             switch owner.layout.relationships[relationship.index].storage {
@@ -176,6 +183,16 @@ private struct RevertedOrders {
             }
         }
         return (objects.map { LinkEnd($0) }, positions)
+    }
+
+    /// Registers the rows of all links of an object, so that they need not be looked up one by one.
+    private func readLinks(of owner: ManagedObject, _ pairs: PairColumns) throws {
+        let editor = context.linkContext(pairs)
+        let keys = ValueList([.integer(owner.key)], .natural)
+        _ = try editor.reading { () throws(DataSourceError) in
+            try editor.unsortedObjects(
+                FetchPlan(RowQuery(entity: pairs.layout, predicate: .isMember(.column(pairs.own.key), keys))))
+        }
     }
 }
 
