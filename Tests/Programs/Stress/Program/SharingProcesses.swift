@@ -90,7 +90,6 @@ final class SharingProcesses {
         _ moment: String, _ makeReader: () throws -> any RecordReader, _ expectSaves: (SharingProcess) throws -> Void
     ) async throws {
         guard let follower else { return }
-        try replay.catchUp(follower) { self.findings.recordViolation("\($0), \(moment)", .lost) }
         watchdog.note(suite, "what all show, \(moment)")
         for child in children { child.send("check") }
         for child in children {
@@ -101,6 +100,8 @@ final class SharingProcesses {
             let attempts = child.takeAttempts()
             reported = (reported.saved + attempts.saved, reported.refused + attempts.refused)
         }
+        // A save that a process has shown on main may be in the store only now.
+        try replay.catchUp(follower) { self.findings.recordViolation("\($0), \(moment)", .lost) }
         replay.check(reported) { self.findings.recordViolation("\($0), \(moment)", .lost) }
         reported = ([], [])
         let reader = try makeReader()

@@ -63,6 +63,21 @@ struct Bench: Sendable {
         return results
     }
 
+    /// Runs both sides by turns, the raw one with work of its own before.
+    func interleaved(
+        ours: () async throws -> Sample, raw: () async throws -> Sample
+    ) async throws -> (ours: [Sample], raw: [Sample]) {
+        var results: (ours: [Sample], raw: [Sample]) = ([], [])
+        for round in 0...max(3, options.rounds / 2) {
+            for isOurs in [round % 2 == 0, round % 2 != 0] {
+                let sample = try await isOurs ? ours() : raw()
+                if round == 0 { continue }
+                if isOurs { results.ours.append(sample) } else { results.raw.append(sample) }
+            }
+        }
+        return results
+    }
+
     /// Stops unless the store has just those rows. The file may be open.
     func verify(_ url: URL, count: Int, checksum: Int64) throws {
         let reader = raw_open_reader(url.path)

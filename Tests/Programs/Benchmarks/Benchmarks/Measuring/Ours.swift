@@ -15,11 +15,13 @@ struct OpenStore<Source: EntityDataSource>: Sendable {
 
     init(
         _ url: URL, _ synchronous: SynchronousLevel, registeredObjectByteLimit: Int = 64 << 20,
-        model: ManagedObjectModel = .contacts, sharing: StoreSharingMode = .exclusive
+        model: ManagedObjectModel = .contacts, sharing: StoreSharingMode = .exclusive,
+        history: KeptHistory = .unchanged
     ) async throws {
         self.url = url
         let configuration = PersistentContainer.Configuration(
-            synchronous: synchronous, registeredObjectByteLimit: registeredObjectByteLimit)
+            synchronous: synchronous, registeredObjectByteLimit: registeredObjectByteLimit,
+            history: history)
         container = try await PersistentContainer(
             model: model, store: .sqlite(url, sharing: sharing), configuration: configuration)
         source = try await container.dataSource(Source.self)

@@ -248,21 +248,6 @@ extension Bench {
         let found = raw_server_value(server, "SELECT count(*) FROM %s")
         try expect(found == count, "\(found) rows instead of \(count)")
     }
-
-    /// Runs both sides by turns, the raw one with work of its own before.
-    func interleaved(
-        ours: () async throws -> Sample, raw: () async throws -> Sample
-    ) async throws -> (ours: [Sample], raw: [Sample]) {
-        var results: (ours: [Sample], raw: [Sample]) = ([], [])
-        for round in 0...max(3, options.rounds / 2) {
-            for isOurs in [round % 2 == 0, round % 2 != 0] {
-                let sample = try await isOurs ? ours() : raw()
-                if round == 0 { continue }
-                if isOurs { results.ours.append(sample) } else { results.raw.append(sample) }
-            }
-        }
-        return results
-    }
 }
 #else
 extension Workload {

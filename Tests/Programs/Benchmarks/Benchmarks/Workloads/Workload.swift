@@ -65,6 +65,10 @@ struct Workload: Sendable {
         Workload(id: "W22-10000") { bench, _ in [try await bench.savingShared(10_000, aim: "1.1")] },
         Workload(id: "W23") { bench, _ in [try await bench.alternating()] },
         Workload(id: "W23-both") { bench, _ in [try await bench.savingBoth()] },
+        Workload(id: "W26-add") { bench, _ in [try await bench.recordingAdd()] },
+        Workload(id: "W26-sync") { bench, _ in [try await bench.recordingSync()] },
+        Workload(id: "W26-one") { bench, _ in [try await bench.recordingOne()] },
+        Workload(id: "W27") { bench, _ in try await bench.readingAndTrimming() },
         Workload(id: "W25-file") { bench, _ in [try await bench.followingProcess()] },
     ]
 
