@@ -64,11 +64,11 @@ struct ListReadingSnippets {
 
     @Test func aRegisteredListIsCounted() async throws {
         try await withList { contacts, _ in
-            let count = contacts.numberOfSections("list")
+            let count = contacts.numberOfSections(dataKey: "list")
             #expect(count == 2)
         }
         try await withList { contacts, _ in
-            let count = contacts.numberOfItems("list", inSection: 0)
+            let count = contacts.numberOfItems(inSection: 0, dataKey: "list")
             #expect(count == 2)
         }
     }
@@ -93,7 +93,7 @@ struct ListReadingSnippets {
     @Test func listsAreRegisteredMovedPausedAndUnregistered() async throws {
         try await withList { contacts, view in
             try view.show(contacts)
-            #expect(contacts.numberOfSections("list") == 1)
+            #expect(contacts.numberOfSections(dataKey: "list") == 1)
             try await contacts.registerOffMain(
                 view, dataKey: "all", ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
             let last = contacts.allObjects(dataKey: "list").last

@@ -28,11 +28,11 @@ struct ListSnippets {
             let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
             try contacts.register(view, dataKey: "list", request, sectionBy: \.isFavorite)
             try await contacts.add(Contact(uid: "3", name: "Guan Ping", age: 18))
-            #expect(contacts.numberOfItems("list", inSection: 0) == 3)
+            #expect(contacts.numberOfItems(inSection: 0, dataKey: "list") == 3)
             #expect(contacts.sectionInfo(at: 0, dataKey: "list")?.name == "false")
             #expect(view.lines == ["insert Guan Ping", "--"])
             try await contacts.registerOffMain(view, dataKey: "all", request)
-            #expect(contacts.numberOfItems("all", inSection: 0) == 3)
+            #expect(contacts.numberOfItems(inSection: 0, dataKey: "all") == 3)
         }
     }
 

@@ -69,7 +69,8 @@ extension PersistentContainer {
     /// ```
     ///
     /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again, and
-    /// in another process. The saves of other authors stay: see ``revert(_:resolving:includingIncoming:waitFor:)``. A record
+    /// in another process. All saves of the author are steps, also `add`, `sync` and `delete`. So give the loads of a server another
+    /// author than the edits of the user. The saves of other authors stay: see ``revert(_:resolving:includingIncoming:waitFor:)``. A record
     /// without values is not a step. A record that leaves nothing to take back is passed over, and the call undoes the step before
     /// it; this is so, too, if `resolution` keeps all values of others. If a step cannot be undone, for example because another
     /// object has its unique value now, the call throws, and so does each later call until the reason is gone.
@@ -82,18 +83,16 @@ extension PersistentContainer {
     /// - Parameters:
     ///   - author: The author of the saves; also the author of the new save.
     ///   - resolution: How to resolve conflicts; `.fail` by default.
-    ///   - includingIncoming: Whether records of the kind ``HistoryKind/incoming`` are steps; false by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
     /// - Returns: The numbers of changed objects, and the conflicts, also of records that were passed over; nil if there is nothing
     ///   to undo.
     /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
     @discardableResult
     public func undo(
-        author: String, resolving resolution: DraftResolution = .fail, includingIncoming: Bool = false,
-        waitFor level: SaveLevel = .store
+        author: String, resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
     ) async throws -> DraftReport? {
         try await Reversal(container: self, resolution: resolution, level: level)
-            .step(.undo, author, includingIncoming)
+            .step(.undo, author)
     }
 
     /// Redoes the last undo of an author.
@@ -104,28 +103,25 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// After another save of the author, there is nothing to redo. A save of the kind ``HistoryKind/incoming`` counts only with
-    /// `includingIncoming: true`.
+    /// After another save of the author, there is nothing to redo.
     ///
     /// **Complexity**: the newest records are read, in pages, until the step is found.
     ///
     /// - Parameters:
     ///   - author: The author of the saves; also the author of the new save.
     ///   - resolution: How to resolve conflicts; `.fail` by default.
-    ///   - includingIncoming: Whether records of the kind ``HistoryKind/incoming`` are steps; false by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
     /// - Returns: The numbers of changed objects; nil if there is nothing to redo.
     /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
     @discardableResult
     public func redo(
-        author: String, resolving resolution: DraftResolution = .fail, includingIncoming: Bool = false,
-        waitFor level: SaveLevel = .store
+        author: String, resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
     ) async throws -> DraftReport? {
         try await Reversal(container: self, resolution: resolution, level: level)
-            .step(.redo, author, includingIncoming)
+            .step(.redo, author)
     }
 
-    /// Returns the record that ``undo(author:resolving:includingIncoming:waitFor:)`` would take back next, for example to name the
+    /// Returns the record that ``undo(author:resolving:waitFor:)`` would take back next, for example to name the
     /// step in a menu.
     ///
     /// ```swift
@@ -140,12 +136,12 @@ extension PersistentContainer {
     ///
     /// - Returns: Nil if there is nothing to undo.
     /// - Throws: `historyNotKept`; errors of the store.
-    public func nextUndo(author: String, includingIncoming: Bool = false) async throws -> HistoryRecord? {
-        var search = UndoSearch(self, .undo, author, includingIncoming)
+    public func nextUndo(author: String) async throws -> HistoryRecord? {
+        let search = UndoSearch(self, .undo, author)
         return try await search.find().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
     }
 
-    /// Returns the record of the undo that ``redo(author:resolving:includingIncoming:waitFor:)`` would take back next.
+    /// Returns the record of the undo that ``redo(author:resolving:waitFor:)`` would take back next.
     ///
     /// ```swift
     /// let canRedo = try await container.nextRedo(author: "editor") != nil
@@ -155,8 +151,8 @@ extension PersistentContainer {
     ///
     /// - Returns: Nil if there is nothing to redo.
     /// - Throws: `historyNotKept`; errors of the store.
-    public func nextRedo(author: String, includingIncoming: Bool = false) async throws -> HistoryRecord? {
-        var search = UndoSearch(self, .redo, author, includingIncoming)
+    public func nextRedo(author: String) async throws -> HistoryRecord? {
+        let search = UndoSearch(self, .redo, author)
         return try await search.find().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
     }
 }
@@ -209,9 +205,9 @@ private struct Reversal: Sendable {
     ///
     /// - Returns: Nil if there is no such step.
     func step(
-        _ direction: UndoSearch.Direction, _ author: String, _ includingIncoming: Bool
+        _ direction: UndoSearch.Direction, _ author: String
     ) async throws -> DraftReport? {
-        var search = UndoSearch(container, direction, author, includingIncoming)
+        var search = UndoSearch(container, direction, author)
         var conflicts: [DraftChange] = []
         while let (record, position) = try await search.find() {
             let step: UndoReference = direction == .undo ? .undo(record.number) : .redo(record.number)

@@ -193,4 +193,13 @@ extension StoreLocation {
         return location
     }
 }
+#else
+extension StoreLocation {
+    /// Unavailable. Depend on the package with the trait PostgreSQL.
+    @available(
+        *, unavailable,
+        message: "Depend on the package with the trait PostgreSQL: .package(..., traits: [\"PostgreSQL\"])."
+    )
+    public static func postgreSQL(_ connection: String, name: String) -> StoreLocation { .inMemory }
+}
 #endif

@@ -13,18 +13,17 @@ struct UndoSearch {
     private let container: PersistentContainer
     private let direction: Direction
     /// The records of the author.
-    private var filter: HistoryFilter
+    private let filter: HistoryFilter
     /// The numbers of records that leave nothing to take back.
     private var passed: Set<Int64> = []
 
     /// The number of records that are read at once.
     private static let windowSize: Int64 = 256
 
-    init(_ container: PersistentContainer, _ direction: Direction, _ author: String, _ includingIncoming: Bool) {
+    init(_ container: PersistentContainer, _ direction: Direction, _ author: String) {
         self.container = container
         self.direction = direction
-        filter = HistoryFilter(authors: [author], kinds: [.local, .imported])
-        if includingIncoming { filter.kinds?.insert(.incoming) }
+        filter = HistoryFilter(authors: [author], kinds: [.local, .incoming, .imported])
     }
 
     /// Records that a record leaves nothing to take back.

@@ -9,22 +9,22 @@ extension EntityDataSource {
     /// The number of sections of a list. A list without a section key has 1 section, even if the list is empty.
     ///
     /// ```swift
-    /// let count = contacts.numberOfSections("list")
+    /// let count = contacts.numberOfSections(dataKey: "list")
     /// ```
-    public func numberOfSections(_ dataKey: String) -> Int {
+    public func numberOfSections(dataKey: String) -> Int {
         boundLists[dataKey]?.shown.sectionCount ?? 0
     }
 
     /// The number of objects in a section; 0 if the section does not exist.
     ///
     /// ```swift
-    /// let count = contacts.numberOfItems("list", inSection: 0)
+    /// let count = contacts.numberOfItems(inSection: 0, dataKey: "list")
     /// ```
     ///
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.
     ///   - section: The section's index, counted from 0.
-    public func numberOfItems(_ dataKey: String, inSection section: Int) -> Int {
+    public func numberOfItems(inSection section: Int, dataKey: String) -> Int {
         guard let shown = boundLists[dataKey]?.shown, section >= 0, section < shown.sectionCount else { return 0 }
         return shown.range(ofSection: section).count
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ManagedModel
 
 /// The names of the entities and columns of a layout. With the names, records can be read after the model has changed.
 package struct HistoryNames: Sendable, Codable, Equatable {

@@ -50,7 +50,7 @@ struct StoreRestore {
         guard let connection = try? store.connectWithoutChange() else { return [:] }
         defer { connection.close(copyingLog: false) }
         guard let found = try? StoreProbe(connection).found(),
-            (try? StoreMetadata.metadata(in: found))?.keepsHistory == true
+            StoreMetadata.metadata(in: found)?.keepsHistory == true
         else { return [:] }
         return (try? HistoryTables.EndedHistory(connection, reason: StoreRestore.restored))?.reasons ?? [:]
     }

@@ -48,7 +48,7 @@ struct ValidationTests {
         }
         #expect(new?.failures.map(\.objectIndex) == [1, 3])
         #expect(new?.failures.first?.message.contains("100, the maximum") == true)
-        #expect(new?.failures.last?.message.hasSuffix("The object is the new Bounded number 4 of this save.") == true)
+        #expect(new?.failures.last?.message.hasSuffix("The object is new object 4 of Bounded in this save.") == true)
         let id = try await source.perform { try $0.insert(Bounded.self).objectID }
         let stored = await expectError(.validationFailed) {
             try await source.perform { context in try context.object(Bounded.self, id: id)?.count = 200 }

@@ -68,7 +68,7 @@ struct ReadThroughTests {
             let found = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) {
                 ContactData(uid: $0, name: "Guan Yu")
             }
-            #expect(found?.name == "Guan Yu" && contacts.numberOfItems("list", inSection: 0) == 5_001)
+            #expect(found?.name == "Guan Yu" && contacts.numberOfItems(inSection: 0, dataKey: "list") == 5_001)
             withExtendedLifetime(delegate) {}
         }
     }

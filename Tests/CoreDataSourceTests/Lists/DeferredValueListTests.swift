@@ -56,7 +56,7 @@ import Testing
             for dataKey in ["sorted", "sections"] {
                 #expect(source.allObjects(dataKey: dataKey, as: Recording.self).map(\.title) == ["2", "0", "1"])
             }
-            #expect(source.numberOfSections("sections") == 3)
+            #expect(source.numberOfSections(dataKey: "sections") == 3)
             #expect(source.sectionInfo(at: 2, dataKey: "computed")?.name == "\(Self.large)")
             #expect(source.allObjects(dataKey: "tested", as: Recording.self).map(\.title) == ["0"])
             withExtendedLifetime(delegate) {}

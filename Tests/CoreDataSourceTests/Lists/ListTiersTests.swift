@@ -40,13 +40,13 @@ struct ListTiersTests: ItemListSuite {
             }
             // Merges the objects; the list is working then, and main is not given back before the checks.
             #expect(try senders.fetch(Sender.self).count == 900)
-            #expect(senders.numberOfItems("list", inSection: 0) == 1_000)
+            #expect(senders.numberOfItems(inSection: 0, dataKey: "list") == 1_000)
             let first = senders.object(at: IndexPath(item: 0, section: 0), dataKey: "list", as: Sender.self)
             #expect(first?.number == 1)
             let last = senders.object(at: IndexPath(item: 999, section: 0), dataKey: "list", as: Sender.self)
             #expect(last?.isDeleted == true)
             let other = try register(senders, "other")
-            #expect(senders.numberOfItems("other", inSection: 0) == 900)
+            #expect(senders.numberOfItems(inSection: 0, dataKey: "other") == 900)
             try await senders.add(ItemData(key: "last", number: 5_000), waitFor: .main)
             #expect(listed(senders, "list") == (try fetched(senders)))
             #expect(listed(senders, "other") == (try fetched(senders)))
@@ -121,7 +121,7 @@ struct ListTiersTests: ItemListSuite {
         await container.mainTier.waitForLists()
         #expect(delegate.failures.map(\.code) == [.diskFull])
         #expect(senders.lastUpdateReason(dataKey: "list")?.failure?.code == .diskFull)
-        #expect(senders.numberOfItems("list", inSection: 0) == 3)
+        #expect(senders.numberOfItems(inSection: 0, dataKey: "list") == 3)
         store.failReads(with: nil)
         try await senders.add(items(4..<5), waitFor: .main)
         #expect(listed(senders, "list") == (try fetched(senders)))
@@ -143,7 +143,7 @@ struct ListTiersTests: ItemListSuite {
         read.release()
         await container.mainTier.waitForLists()
         #expect(delegate.failures.count == 1)
-        #expect(senders.numberOfItems("list", inSection: 0) == 4)
+        #expect(senders.numberOfItems(inSection: 0, dataKey: "list") == 4)
         #expect(listed(senders, "list") == (try fetched(senders)))
     }
 

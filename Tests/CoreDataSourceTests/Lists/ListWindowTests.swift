@@ -255,7 +255,7 @@ struct ListWindowTests: ItemListSuite {
         let read = store.holdNextRead()
         container.mainTier.merge()
         for await _ in read.arrived {}
-        #expect(senders.numberOfItems("list", inSection: 0) == 10)
+        #expect(senders.numberOfItems(inSection: 0, dataKey: "list") == 10)
         try senders.performAndWait { context in
             for sender in try context.fetch(Sender.self, where: \Sender.number < 60) {
                 switch sender.number {

@@ -131,7 +131,7 @@ struct LiveListTests {
             #expect(list.lastUpdateReason.kind == .closed)
             #expect(list.count == 3)
             #expect(contacts.lastUpdateReason(dataKey: "list")?.kind == .closed)
-            #expect(contacts.numberOfItems("list", inSection: 0) == 3)
+            #expect(contacts.numberOfItems(inSection: 0, dataKey: "list") == 3)
         }
     }
 

@@ -86,7 +86,7 @@ struct ReentrancyTests {
             }
             try await contacts.add(contactList(3..<5), waitFor: .main)
             #expect(delegate.calls == ["will", "insert - [0, 3]"])
-            #expect(contacts.numberOfItems("list", inSection: 0) == 5)
+            #expect(contacts.numberOfItems(inSection: 0, dataKey: "list") == 5)
             try await contacts.add(contactList(5..<6), waitFor: .main)
             #expect(other.calls == ["will", "insert - [0, 5]", "did"])
             #expect(delegate.takeCalls().suffix(3) == ["will", "insert - [0, 5]", "did"])

@@ -36,8 +36,8 @@ struct RegisterTests {
     func aListIsFilledWhenItIsRegistered(kind: StoreKind) async throws {
         try await withList(["Bob", "Al", "Ann"], on: kind) { contacts, delegate, _ in
             #expect(names(contacts) == ["Al", "Ann", "Bob"])
-            #expect(contacts.numberOfSections("list") == 2)
-            #expect(contacts.numberOfItems("list", inSection: 0) == 2)
+            #expect(contacts.numberOfSections(dataKey: "list") == 2)
+            #expect(contacts.numberOfItems(inSection: 0, dataKey: "list") == 2)
             #expect(contacts.sectionInfo(at: 0, dataKey: "list")?.name == "A")
             #expect(contacts.sectionInfo(at: 1, dataKey: "list")?.numberOfObjects == 1)
             #expect(contacts.sectionIndexTitles(dataKey: "list") == ["A", "B"])
@@ -110,13 +110,13 @@ struct RegisterTests {
             let delegate = RecordingDelegate()
             let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.phone!.utf8.count < 3 })
             try contacts.register(delegate, dataKey: "asking", ObjectRequest(ContactEntity.self, where: predicate))
-            #expect(contacts.numberOfItems("asking", inSection: 0) == 1)
+            #expect(contacts.numberOfItems(inSection: 0, dataKey: "asking") == 1)
             try await contacts.add(contact(3, "no phone"), waitFor: .main)
             #expect(delegate.failures.map(\.code) == [.predicateFailed])
             #expect(contacts.lastUpdateReason(dataKey: "asking")?.failure?.code == .predicateFailed)
-            #expect(contacts.numberOfItems("asking", inSection: 0) == 1)
+            #expect(contacts.numberOfItems(inSection: 0, dataKey: "asking") == 1)
             try await contacts.add(contact(3, "a phone", "33"), waitFor: .main)
-            #expect(contacts.numberOfItems("asking", inSection: 0) == 2)
+            #expect(contacts.numberOfItems(inSection: 0, dataKey: "asking") == 2)
             #expect(contacts.lastUpdateReason(dataKey: "asking")?.saves == 3...4)
         }
     }
@@ -254,7 +254,7 @@ struct RegisterTests {
                 ObjectRequest(
                     ContactEntity.self, where: \ContactEntity.name < "B",
                     order: [SortDescriptor(\.name, order: .reverse)]))
-            #expect(contacts.numberOfSections("list") == 1)
+            #expect(contacts.numberOfSections(dataKey: "list") == 1)
             #expect(names(contacts) == ["Al"])
             try await contacts.add([contact(2, "Ann"), contact(3, "Cem")], waitFor: .main)
             #expect(delegate.takeCalls() == [])
@@ -267,7 +267,7 @@ struct RegisterTests {
             contacts.unregister(dataKey: "list")
             try await contacts.add(contact(1, "Bob"), waitFor: .main)
             #expect(delegate.takeCalls() == [])
-            #expect(contacts.numberOfSections("list") == 0)
+            #expect(contacts.numberOfSections(dataKey: "list") == 0)
             #expect(contacts.allObjects(dataKey: "list").isEmpty)
             #expect(contacts.dataKeys == [])
         }
@@ -281,7 +281,7 @@ struct RegisterTests {
             #expect(contacts.dataKeys == ["list"])
             #expect(container.mainTier.followedQueryCount == 1)
             delegate = nil
-            #expect(contacts.numberOfSections("list") == 0)
+            #expect(contacts.numberOfSections(dataKey: "list") == 0)
             #expect(contacts.dataKeys == [])
             #expect(container.mainTier.followedQueryCount == 0)
         }
@@ -301,8 +301,8 @@ struct RegisterTests {
         try await withList(["Al"]) { contacts, delegate, container in
             let groups = try container.dataSource(GroupDataSource.self)
             try groups.register(delegate, dataKey: "list", ObjectRequest(GroupEntity.self))
-            #expect(groups.numberOfItems("list", inSection: 0) == 0)
-            #expect(contacts.numberOfItems("list", inSection: 0) == 1)
+            #expect(groups.numberOfItems(inSection: 0, dataKey: "list") == 0)
+            #expect(contacts.numberOfItems(inSection: 0, dataKey: "list") == 1)
         }
     }
 

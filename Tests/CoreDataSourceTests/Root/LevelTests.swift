@@ -6,7 +6,7 @@ import Testing
 /// How far a save has come when its call returns.
 @MainActor
 struct LevelTests {
-    private func listed(_ senders: SenderDataSource) -> Int { senders.numberOfItems("list", inSection: 0) }
+    private func listed(_ senders: SenderDataSource) -> Int { senders.numberOfItems(inSection: 0, dataKey: "list") }
 
     private func list(
         _ senders: SenderDataSource, _ body: (IdleDelegate) async throws -> Void

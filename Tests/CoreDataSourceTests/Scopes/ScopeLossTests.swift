@@ -44,6 +44,23 @@ struct ScopeLossTests {
         try await second.close()
     }
 
+    /// The next load brings the values of the server back.
+    @Test(arguments: HistoryPlace.all)
+    func aRevertedAnswerDropsTheTag(_ place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await store(contacts)
+            try await contacts.apply(
+                .list(contactList(0..<3) { "new \($0)" }, entityTag: "2"), to: .contacts,
+                requestedAt: Date(timeIntervalSinceReferenceDate: 1))
+            let answer = try #require(try await container.records().last)
+            #expect(try contacts.freshness(of: .contacts).entityTag == "2")
+            try await container.revert(answer, includingIncoming: true)
+            #expect(try contacts.freshness(of: .contacts).entityTag == nil)
+            #expect(try contacts.fetch(ContactEntity.self).allSatisfy { $0.name.hasPrefix("name") })
+        }
+    }
+
     /// The old answer had values that the new model would have stored.
     @Test func aMigrationForgetsAllScopes() async throws {
         let place = try ScopePlace(.file)

@@ -95,7 +95,7 @@ extension PrivateContext {
     /// Adds the name of the object to the messages of errors.
     private func name(_ object: ManagedObject, in failures: inout ArraySlice<DataSourceError>) {
         let index = object.isInserted ? bindings[object.layout.index].inserted.firstIndex { $0 === object } : nil
-        let name = index.map { "the new \(object.layout.name) number \($0 + 1) of this save" }
+        let name = index.map { "new object \($0 + 1) of \(object.layout.name) in this save" }
         for number in failures.indices {
             failures[number].objectIndex = index
             failures[number].message += " The object is \(name ?? object.objectID.description)."

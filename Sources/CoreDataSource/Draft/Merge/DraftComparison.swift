@@ -66,7 +66,7 @@ struct DraftComparison {
     var conflicts: [DraftChange] { parts.compactMap(\.conflict) }
 
     /// Decides every conflict.
-    mutating func decide(_ choose: (DraftChange) throws -> DraftChange.Choice) rethrows {
+    mutating func decide(_ choose: (DraftChange) throws -> DraftChange.Choice) throws {
         for index in parts.indices {
             guard let conflict = parts[index].conflict else { continue }
             let choice = try choose(conflict)

@@ -76,7 +76,7 @@ final class WatchedList: DataSourceDelegate {
 
     /// The current rows, by section.
     var sections: [(name: String, rows: [any ListedRow])] {
-        (0..<packages.numberOfSections(Self.dataKey)).compactMap { section in
+        (0..<packages.numberOfSections(dataKey: Self.dataKey)).compactMap { section in
             guard let info = packages.sectionInfo(at: section, dataKey: Self.dataKey) else { return nil }
             let rows = (0..<info.numberOfObjects).compactMap { item in
                 let path = IndexPath(item: item, section: section)

@@ -66,8 +66,8 @@ final class ListReplay {
     func shown(_ dataKey: String, _ request: ReplayRequest) -> ShownList {
         reading {
             ShownList(
-                sections: (0..<letters.numberOfSections(dataKey)).map { section in
-                    let rows = (0..<letters.numberOfItems(dataKey, inSection: section)).compactMap { item in
+                sections: (0..<letters.numberOfSections(dataKey: dataKey)).map { section in
+                    let rows = (0..<letters.numberOfItems(inSection: section, dataKey: dataKey)).compactMap { item in
                         letters.object(at: IndexPath(item: item, section: section), dataKey: dataKey).map {
                             ShownList.Row(key: $0.objectID.key, content: request.cell($0))
                         }

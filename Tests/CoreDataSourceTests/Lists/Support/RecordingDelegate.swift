@@ -98,8 +98,8 @@ extension EntityDataSource {
     /// What a list of contacts or items answers, cell by cell.
     func shown(_ dataKey: String) -> ShownList {
         ShownList(
-            sections: (0..<numberOfSections(dataKey)).map { section in
-                let rows = (0..<numberOfItems(dataKey, inSection: section)).compactMap { item in
+            sections: (0..<numberOfSections(dataKey: dataKey)).map { section in
+                let rows = (0..<numberOfItems(inSection: section, dataKey: dataKey)).compactMap { item in
                     object(at: IndexPath(item: item, section: section), dataKey: dataKey).map {
                         ShownList.Row(key: $0.objectID.key, content: $0.cell)
                     }

@@ -156,7 +156,7 @@ struct KeyPathResolutionTests {
             let sorted = ObjectRequest<Room0>(order: [FetchOrder(format)])
             #expect(maze.allObjects(dataKey: "list").map(\.objectID) == (try maze.main.ids(sorted)))
             let values = try maze.main.values(sorted, typed)
-            #expect(maze.numberOfSections("list") == Set(values).count)
+            #expect(maze.numberOfSections(dataKey: "list") == Set(values).count)
         }
     }
 

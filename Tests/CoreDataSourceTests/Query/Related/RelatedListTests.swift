@@ -205,7 +205,7 @@ struct RelatedListTests {
         try mail.register(
             delegate, dataKey: "list", ObjectRequest(MailMessage.self, order: [.ascending(\.thread?.title)]))
         let counts = Shared<[Int]>([])
-        delegate.onDidChange = { counts.value.append(mail.numberOfItems("list", inSection: 0)) }
+        delegate.onDidChange = { counts.value.append(mail.numberOfItems(inSection: 0, dataKey: "list")) }
         try mail.performAndWait { try $0.first(MailThread.self, where: \.title, equals: "b")?.title = "c" }
         // The first read finds the messages that lead there, the second one reads them.
         let second = Shared<(arrived: AsyncStream<Void>, release: @Sendable () -> Void)?>(nil)

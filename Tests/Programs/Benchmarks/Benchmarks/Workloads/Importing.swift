@@ -58,10 +58,10 @@ extension Bench {
         try ours.source.register(
             delegate, dataKey: "list",
             ObjectRequest(ContactEntity.self, where: \ContactEntity.score < 100, order: [SortDescriptor(\.name)]))
-        let bound = ours.source.numberOfItems("list", inSection: 0)
+        let bound = ours.source.numberOfItems(inSection: 0, dataKey: "list")
         try expect(bound == count / 10, "\(bound) rows are bound")
         let turns = try await self.turns { try await work() }
-        let shown = ours.source.numberOfItems("list", inSection: 0)
+        let shown = ours.source.numberOfItems(inSection: 0, dataKey: "list")
         let reported = changeLimit < count / 10 ? 0 : count / 10
         try expect(
             shown == count / 5 && delegate.changes == reported && delegate.reports == 1,

@@ -32,7 +32,7 @@ extension Bench {
             try await ours.source.registerOffMain(
                 delegate, dataKey: "all", ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
         }
-        let bound = ours.source.numberOfItems("all", inSection: 0)
+        let bound = ours.source.numberOfItems(inSection: 0, dataKey: "all")
         try expect(bound == count, "\(bound) rows are bound")
         ours.source.unregister(dataKey: "all")
         return Sample(nanoseconds: turns.max() ?? 0, latencies: turns)
