@@ -28,9 +28,8 @@ extension Writer {
             try connection.run(ScopeTable.createSQL)
             connection.scopeTable = .present
         }
-        if set.entities.contains(where: { !$0.deleted.isEmpty }), try connection.hasScopeTable() {
-            try dropTags(of: set.entitiesWithDeletions(schema.layout), except: set.loadedScopes)
-        }
+        let entities = set.entitiesWithDeletions(schema.layout)
+        if !entities.isEmpty, try connection.hasScopeTable() { try dropTags(of: entities, except: set.loadedScopes) }
         for change in set.scopes {
             let stored = try connection.scope(named: change.name)
             guard let scope = change.result(after: stored) else { continue }

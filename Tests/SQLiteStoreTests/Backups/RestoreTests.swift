@@ -201,8 +201,8 @@ struct RestoreTests {
         #expect(
             made.withLock { $0 } == [
                 "remove test.store.restoring", "remove test.store.restoring-journal", "create test.store.restoring",
-                "sync test.store.restoring",
                 "remove test.store-wal", "remove test.store-shm", "remove test.store-journal", "sync",
+                "sync test.store.restoring",
                 "move test.store.restoring", "sync",
             ])
     }

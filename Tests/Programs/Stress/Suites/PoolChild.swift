@@ -143,6 +143,19 @@ private struct ContainerCall: Sendable {
         ContainerCall("withAuthor") { container, source in
             _ = try await container.withAuthor("b") { try await source.add(RecordData(key: "g")) }
         },
+        ContainerCall("revert") { container, source in
+            try await source.perform { try $0.insert(Blue.self).key = "h" }
+            for try await record in container.history() where record.kind == .local {
+                try await container.revert(record)
+            }
+        },
+        ContainerCall("undo") { container, source in
+            try await container.withAuthor("c") { _ = try await source.add(RecordData(key: "i")) }
+            try await container.undo(author: "c")
+        },
+        ContainerCall("redo") { container, _ in try await container.redo(author: "c") },
+        ContainerCall("nextUndo") { container, _ in _ = try await container.nextUndo(author: "c") },
+        ContainerCall("nextRedo") { container, _ in _ = try await container.nextRedo(author: "c") },
         ContainerCall("add") { _, source in try await source.add(RecordData(key: "e")) },
         ContainerCall("delete") { _, source in try await source.delete(RecordData(key: "a")) },
         ContainerCall("sync") { _, source in
