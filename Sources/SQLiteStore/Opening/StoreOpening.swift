@@ -269,6 +269,7 @@ struct StoreOpening {
         let made = metadata
         metadata.keepsHistory = try connection.transaction { () throws(DataSourceError) in
             for sql in schema.createSQL + schema.indexChanges([]) { try connection.run(sql) }
+            connection.scopeTable = .missing
             try connection.insert(made)
             return try settleHistory(connection, made)
         }
