@@ -18,13 +18,10 @@ public struct ChangeSet: Sendable {
     /// The member of a shared store that made the save; nil for a save of this container.
     public var member: StoreMember?
 
-    /// What the save changes of the store's scopes.
-    package var scopes: [ScopeChange] = []
-
+    /// What the save has besides its rows; nil for most saves.
+    private var notes: SaveNotes?
     /// The early write of the save's new rows; nil if no rows were written early.
     package var earlyWrite: EarlyWrite?
-    /// What the kept history records of the save; nil if the store keeps no history.
-    package var facts: SaveFacts?
 
     /// Makes a change set, for example for the feed of a shared store.
     ///
@@ -35,6 +32,22 @@ public struct ChangeSet: Sendable {
     /// ```
     public init(entities: [EntityChanges]) {
         self.entities = entities
+    }
+
+    /// What the save changes of the store's scopes.
+    package var scopes: [ScopeChange] {
+        get { notes?.scopes ?? [] }
+        set { note(newValue, facts) }
+    }
+
+    /// What the kept history records of the save; nil if the store keeps no history.
+    package var facts: SaveFacts? {
+        get { notes?.facts }
+        set { note(scopes, newValue) }
+    }
+
+    private mutating func note(_ scopes: [ScopeChange], _ facts: SaveFacts?) {
+        notes = scopes.isEmpty && facts == nil ? nil : SaveNotes(scopes: scopes, facts: facts)
     }
 
     package var isEmpty: Bool { entities.isEmpty && scopes.isEmpty }
@@ -81,6 +94,17 @@ public struct ChangeSet: Sendable {
     /// The memory of a row's entries in the change set and in the index of pending rows, in bytes. The row's values do not
     /// count.
     private static let bytesPerRow = 96
+}
+
+/// What a save has besides its rows. A single reference in a change set, because change sets are copied often.
+private final class SaveNotes: Sendable {
+    let scopes: [ScopeChange]
+    let facts: SaveFacts?
+
+    init(scopes: [ScopeChange], facts: SaveFacts?) {
+        self.scopes = scopes
+        self.facts = facts
+    }
 }
 
 /// The changes of one save in the rows of one entity. Each key is in at most one of the three lists.
