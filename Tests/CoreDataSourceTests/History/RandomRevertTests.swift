@@ -36,6 +36,7 @@ struct RandomRevertTests {
             let peers = try container.dataSource(PeerDataSource.self)
             var random = SeededRandom(seed: Self.seed)
             var (done, undone) = ([try await Self.state(container)], [[String]]())
+            let list = try peers.list(ObjectRequest(Peer.self, order: [.ascending(\.key)]), sectionBy: \.name)
             for step in 0..<60 {
                 let comment: Comment = "seed \(Self.seed), step \(step)"
                 switch Int.random(in: 0..<7, using: &random) {
@@ -56,6 +57,11 @@ struct RandomRevertTests {
                     done.append(try await Self.state(container))
                 }
                 #expect(try await Self.state(container) == done.last, comment)
+                // Main, whose objects were registered before, and its list have followed.
+                let onMain = try container.main.fetch(Peer.self, order: [.ascending(\.key)])
+                #expect(onMain.map(Self.line) == done.last, comment)
+                let ids = try peers.fetch(ObjectRequest(Peer.self, order: [.ascending(\.name), .ascending(\.key)]))
+                #expect(list.snapshot.map(\.id) == ids.map(\.objectID), comment)
             }
         }
     }
@@ -149,10 +155,12 @@ struct RandomRevertTests {
     /// The peers with their links, as text.
     private static func state(_ container: PersistentContainer) async throws -> [String] {
         try await container.read { context in
-            try context.fetch(Peer.self, order: [.ascending(\.key)]).map { peer in
-                let links = [peer.friends.map(\.key), peer.reports.map(\.key)]
-                return "\(peer.objectID) \(peer.key) \(peer.name ?? "-") \(peer.boss?.key ?? "-") \(links)"
-            }
+            try context.fetch(Peer.self, order: [.ascending(\.key)]).map(line)
         }
+    }
+
+    private nonisolated static func line(_ peer: Peer) -> String {
+        let links = [peer.friends.map(\.key), peer.reports.map(\.key)]
+        return "\(peer.objectID) \(peer.key) \(peer.name ?? "-") \(peer.boss?.key ?? "-") \(links)"
     }
 }
