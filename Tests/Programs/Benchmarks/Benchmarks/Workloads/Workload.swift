@@ -69,6 +69,8 @@ struct Workload: Sendable {
         Workload(id: "W26-sync") { bench, _ in [try await bench.recordingSync()] },
         Workload(id: "W26-one") { bench, _ in [try await bench.recordingOne()] },
         Workload(id: "W27") { bench, _ in try await bench.readingAndTrimming() },
+        Workload(id: "W28-fresh") { bench, _ in [try await bench.loadingFresh()] },
+        Workload(id: "W28-askers") { bench, _ in [try await bench.loadingTogether()] },
         Workload(id: "W25-file") { bench, _ in [try await bench.followingProcess()] },
     ]
 
