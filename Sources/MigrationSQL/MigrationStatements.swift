@@ -154,7 +154,8 @@ extension MigrationStatements {
             let found = try connection.number("SELECT count(*) FROM \(table.name)")
             if found > 0 { dropped.objects[table.layout.name] = found }
         }
-        // The links of the first format are not counted, because the first format stored links in other tables.
+        // The links of the first format are not counted, because it stored links in other tables than the current
+        // format.
         guard old.format == ManagedObjectModel.storeFormat else { return dropped }
         for case let table? in old.tables {
             for (name, condition) in droppedLinkConditions(table) {

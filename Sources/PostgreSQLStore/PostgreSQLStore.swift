@@ -126,7 +126,7 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     private func replace() throws(DataSourceError) -> StoreStartup {
-        // Lock the clerk during the reset, so that this member then takes leases of the new generation.
+        // Lock the lease writer during the reset, so that this member then takes leases of the new generation.
         let (startup, schema) = try leaseWriter.withLock { (leaseWriter) throws(DataSourceError) in
             let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
@@ -162,7 +162,7 @@ package final class PostgreSQLStore: PersistentStore {
 extension PostgreSQLStore: ScopeStore {}
 
 extension PostgreSQLStore: EarlyWriteStore {
-    /// Large enough for at most one round trip for every 1,000 rows.
+    /// Large enough that 1,000 rows need at most one round trip.
     package var rowsWrittenEarly: ClosedRange<Int> { 2048...8192 }
     package var earlyRows: Int { state.withLock { $0.writer?.openEarlyWrite?.rows.count ?? 0 } }
 

@@ -324,7 +324,7 @@ extension MainTier {
 
 /// The outcome of a draft's save.
 public struct DraftReport: Sendable {
-    /// The numbers of changed objects.
+    /// How many objects the save inserted, changed and deleted.
     public let save: SaveReport
     /// Values of edited objects that only other saves have changed: attributes, and to-one links in the object's own row. The
     /// store keeps these values, and the draft now has the same values.

@@ -16,7 +16,7 @@ struct Derivation {
         case copy(Int)
     }
 
-    /// Returns nil unless the attribute is derived from its own row or from `now()`.
+    /// Returns nil unless the attribute is derived from an attribute in the same row or from `now()`.
     init?(_ column: Int, _ layout: EntityLayout) {
         self.column = column
         switch layout.columns[column].derivation {

@@ -32,7 +32,7 @@ final class FetchGroup {
         private let entity: Int32?
         private var first: ManagedObject?
         private var group: FetchGroup?
-        /// The group again, without reference counting for each object.
+        /// An unretained reference to the group, so that adding an object changes no reference count of the group.
         private var unmanagedGroup: Unmanaged<FetchGroup>?
         private var links: [LinkKeys]
 

@@ -8,7 +8,7 @@ enum JSONValue: Sendable, Hashable {
     /// A whole number in the range of `Int64`, even if it was written as `1.0` or `1e0`.
     case integer(Int64)
     case real(Double)
-    /// A number whose digits neither an `Int64` nor a `Double` keeps, with its original digits.
+    /// A number that neither an `Int64` nor a `Double` represents exactly, with its original digits.
     case digits(String)
     case string(String)
     case array([JSONValue])

@@ -101,8 +101,8 @@ extension PersistentContainer {
 }
 
 extension PrivateContext {
-    /// Searches for two objects that have the same one of the given values in a column, and returns the second object;
-    /// nil if no value occurs twice.
+    /// Searches for two objects that share one of the given values in a column, and returns the second of them; nil if
+    /// no two objects share a value.
     ///
     /// - Complexity: One statement for each 1,000 values and each entity. A statement returns at most one row more than it has
     ///   values.

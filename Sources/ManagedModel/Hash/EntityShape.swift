@@ -120,8 +120,8 @@ extension [String] {
 }
 
 extension EntityShape {
-    /// The shape and the hash of the parent as text, with a line for each property and each constraint. Names are
-    /// quoted, so that different shapes never have equal forms.
+    /// The shape as text, together with the hash of the parent. The text has a line for each property and each
+    /// constraint. Names are quoted, so that different shapes never have equal forms.
     func canonicalForm(parentHash: ModelHash?) -> String {
         var lines = ["entity \(name.quotedWord) schema \(ManagedObjectModel.schemaFormat)"]
         if let parentName {

@@ -10,8 +10,8 @@ struct NameScope {
 
     func isTaken(_ name: String) -> Bool { taken.contains(name) }
 
-    /// Claims a name. If the name is taken, claims the name with a number after it: the lowest number from 2 on that makes it
-    /// free.
+    /// Claims a name. If the name is taken, claims the name with a number after it: the lowest number from 2 on that
+    /// gives a free name.
     mutating func claim(_ name: String) -> String {
         var claimed = name
         var number = 2

@@ -17,9 +17,9 @@ package struct MigrationPlan: Sendable, Equatable {
     package internal(set) var entities: [EntityMigration] = []
     /// The concrete entities of the old model whose rows are dropped, sorted.
     package internal(set) var removedEntities: [String] = []
-    /// The old relationships that contribute links to each relationship of the new model. One new relationship has
-    /// several if relationships of sub-entities became one relationship of their parent entity. A to-many relationship
-    /// with a to-one inverse is listed under its inverse.
+    /// The old relationships that contribute links to each relationship of the new model. A new relationship has
+    /// several old relationships if relationships of sub-entities became one relationship of their parent entity. A
+    /// to-many relationship with a to-one inverse is listed under its inverse.
     package internal(set) var links: [RelationshipName: [LinkSource]] = [:]
     /// The reasons why the migration is impossible, each with advice; empty if the migration is possible.
     package internal(set) var obstacles: [String] = []

@@ -54,8 +54,9 @@ extension MigrationPlanner {
 }
 
 extension MigrationPlanner {
-    /// Adds a condition for each relationship whose new bounds are stricter than its old bounds. If the condition prevents the
-    /// migration, every carried-over object must meet it. Otherwise, violations are only reported.
+    /// Adds a condition for each relationship whose new bounds are stricter than its old bounds. If a violation
+    /// prevents the migration, every carried-over object must meet the condition. Otherwise, violations are only
+    /// reported.
     mutating func planCounts() {
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             for relationship in entity.relationships.filter({ !$0.isTransient }) {
@@ -79,7 +80,7 @@ extension MigrationPlanner {
         let advice =
             preventsMigration
             ? "Make the relationship optional, or link these objects first."
-            : "Link the other objects when the app runs."
+            : "Correct the links of these objects when the app runs."
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasCount(name, bounds),

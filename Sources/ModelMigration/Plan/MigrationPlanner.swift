@@ -7,10 +7,11 @@ struct MigrationPlanner {
     /// The old names of entities, by their new names. Abstract entities are included.
     private(set) var oldNames: [String: String] = [:]
     private(set) var newNames: [String: String] = [:]
-    /// The names that the versions between the two models determine. Nil if the names and identifiers of the two models decide.
+    /// The names that the versions between the two models determine. Nil if elements are matched by the names and
+    /// identifiers of the two models.
     let earlier: EarlierVersion?
-    /// The old relationships for each new relationship. A new relationship has several if relationships of sub-entities
-    /// became one relationship of their parent entity.
+    /// The old relationships for each new relationship. A new relationship has several old relationships if
+    /// relationships of sub-entities became one relationship of their parent entity.
     var relationshipSources: [RelationshipName: [RelationshipName]] = [:]
     var plan = MigrationPlan()
 

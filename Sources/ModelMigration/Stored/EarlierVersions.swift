@@ -26,7 +26,7 @@ extension ManagedObjectModel {
         }
     }
 
-    /// The hashes of all models that a store of this version can have been made for.
+    /// The hashes of this version and of its configurations. A store of this version has one of these hashes.
     private var hashes: Set<String> {
         var hashes: Set = [hash.description]
         for configuration in configurations {

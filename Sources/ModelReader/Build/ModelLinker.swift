@@ -1,7 +1,7 @@
 internal import ManagedModel
 
-/// Resolves the references in a draft. An optional reference to an unknown name is removed with a diagnostic. Any other
-/// reference to an unknown name is an error.
+/// Resolves the references in an unlinked model. An optional reference to an unknown name is removed with a diagnostic.
+/// Any other reference to an unknown name is an error.
 struct ModelLinker {
     private var unlinkedModel: UnlinkedModel
 
@@ -77,7 +77,8 @@ struct ModelLinker {
     }
 
     /// Warns if an entity has a uniqueness constraint, and a relationship of the entity has a mandatory to-one inverse.
-    /// A merge of duplicates cannot satisfy both. A single warning, at the first relationship, names all such inverses.
+    /// A merge of duplicates cannot satisfy both the constraint and the mandatory inverse. A single warning, at the
+    /// first relationship, names all such inverses.
     private mutating func recordMandatoryInverses() {
         let lookup = ModelLookup(unlinkedModel.model)
         var found: [(path: PropertyPath, inverse: String)] = []

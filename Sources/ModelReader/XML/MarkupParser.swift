@@ -24,7 +24,7 @@ enum MarkupParser {
         return root
     }
 
-    /// The parser reports errors as numbers. These sentences describe the errors of damaged files.
+    /// The parser reports errors as numbers. These phrases describe the errors of damaged files.
     private static func sentence(forCode code: Int) -> String {
         switch code {
         case 1: "a part of the file is longer than the parser accepts"

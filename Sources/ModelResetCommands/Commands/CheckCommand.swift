@@ -16,7 +16,7 @@ struct CheckCommand: Command {
                                 all models that the lock file names, and all bundles in its folder and below
           --lock FILE           the lock file (default: Models/model.lock)
           --update              writes the lock file, and creates its folder; removes the entries of models that no longer exist;
-                                records models anew that differ between the sides of a merge conflict; keeps all other entries
+                                records anew the models that differ between the sides of a merge conflict; keeps all other entries
           --against FILE        compares with this lock file instead, such as the lock file of the base branch or of the last
                                 release; its paths are relative to the folder of --lock
           --version NAME        the version to compare; without it, the current version

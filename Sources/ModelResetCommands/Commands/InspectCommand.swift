@@ -10,7 +10,7 @@ struct InspectCommand: Command {
 
         Shows a store, even while other processes have it open, and changes nothing. Shows its entities and their numbers of
         objects, its members, their leases and the members that wait for a lease, and the newest saves with each changed value
-        before and after. Of a store that keeps a history, shows its size, its consumers and its newest records.
+        before and after. If the store keeps a history, shows the history's size, consumers and newest records.
         Only the process that shows a list knows why the list changed: print the list's lastUpdateReason there.
 
           STORE                 a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name

@@ -7,8 +7,8 @@ internal import RowStore
 /// One connection to a server.
 ///
 /// Statements are sent in a pipeline, so any number of statements takes one round trip. A call fails if no bytes are
-/// sent or received for the connection's patience. On the main thread, a call also fails at the limit of ``MainWait``.
-/// After such a failure, the connection is lost.
+/// sent or received for the time ``responseTimeout``. On the main thread, a call also fails at the limit of
+/// ``MainWait``. After such a failure, the connection is lost.
 ///
 /// Only the code that made a connection, or got it from a pool, uses the connection.
 final class Connection: SQLConnection {

@@ -26,11 +26,11 @@ extension StoreOpening {
         return try HistoryReader(schema, connection).state()
     }
 
-    /// Makes the history as the options ask for it.
+    /// Begins, keeps or drops the history, as the options say.
     ///
     /// - Returns: The kept history; nil if the store keeps none.
-    /// - Throws: `storeInUse`, with the names of the other members, if other members have the store open and its history would
-    ///   have to be switched.
+    /// - Throws: `storeInUse`, with the names of the other members, if the history would have to be switched on or off
+    ///   while other members have the store open.
     func settleHistory(
         _ connection: Connection, _ schema: PostgreSQLSchema
     ) throws(DataSourceError) -> HistoryReader.State? {

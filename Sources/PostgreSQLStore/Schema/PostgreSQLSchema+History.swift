@@ -4,7 +4,7 @@ internal import RowStore
 /// The tables of a kept history.
 ///
 /// - `_history` has the records, each with a row for each of its parts. A transaction inserts its records with negative numbers,
-///   and gives them the next numbers just before its commit, while it has the feed.
+///   and gives them the next numbers just before its commit, after it has locked the feed.
 /// - `_history_state` has the limits, the ID of the history, the IDs of earlier histories of the store, the names of layouts,
 ///   and the numbers of the last records that the consumers have read.
 extension PostgreSQLSchema {
@@ -56,8 +56,9 @@ extension PostgreSQLSchema {
         )
     }
 
-    /// Drops old records, the oldest first. Must run while the transaction has the feed. The limits are read, because another
-    /// member can have opened the store with other limits. A record from far in the future was made while the clock was wrong.
+    /// Drops old records, the oldest first. The transaction must have locked the feed. The limits are read from the
+    /// store, because another member can have opened the store with other limits. A record from far in the future also
+    /// counts as old, because it was made while the clock was wrong.
     ///
     /// - Parameter count: The largest number of rows to drop, as SQL.
     func droppingRecords(atMost count: String) -> String {
@@ -79,7 +80,8 @@ extension PostgreSQLSchema {
             """
     }
 
-    /// Records an event without values. Must run while the transaction has the feed, or the store for itself.
+    /// Records an event without values. The transaction must have locked the feed, or no other member may have the
+    /// store open.
     ///
     /// - Parameters:
     ///   - program: The program that caused the event, as SQL.
@@ -99,7 +101,7 @@ extension PostgreSQLSchema {
         let event = recordingEvent(
             .outsideWrites, program: "session_user", entities: "NEW.entity",
             note: "Another program has written to the store.")
-        // Perhaps no member saves anything.
+        // Drop old records here, too, because perhaps no member makes a save.
         return "\n\(event);\nIF found % 64 = 0 THEN \(droppingRecords(atMost: "256")); END IF;"
     }
 

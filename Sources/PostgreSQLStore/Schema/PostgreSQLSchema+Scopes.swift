@@ -2,7 +2,7 @@
 internal import Foundation
 internal import RowStore
 
-/// The table with what the store knows of its scopes. Stores of earlier releases get the table when their owner opens them.
+/// The table with the state of each scope. Stores of earlier releases get the table when their owner opens them.
 extension PostgreSQLSchema {
     static let scopes = "_scopes"
 

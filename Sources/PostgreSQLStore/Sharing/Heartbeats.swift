@@ -89,7 +89,7 @@ final class TrustKeeper: Sendable {
     /// Ends the trust in earlier reads, because a connection was lost or a save was not written as expected.
     func end() { state.withLock { $0.number += 1 } }
 
-    /// Ends the trust in earlier reads until the next beat, because the connection of the beats was lost.
+    /// Ends the trust in earlier reads until the next heartbeat, because the connection for heartbeats was lost.
     func endUntilNextHeartbeat() {
         state.withLock { state in
             state.lastHeartbeat = nil

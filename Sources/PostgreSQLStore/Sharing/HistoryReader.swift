@@ -169,7 +169,7 @@ struct HistoryReader {
     func page(after position: HistoryPosition?, _ filter: HistoryFilter) throws(DataSourceError) -> HistoryPage {
         let start = try start(after: position)
         var page = HistoryPage(historyID: start.historyID, position: start)
-        // The bytes of a record with all of its parts lead to the next record.
+        // The size of a record with all of its parts is the distance from its start to the start of the next record.
         let found = try rows(
             """
             SELECT number, time, kind, source, author, member, process, program, entities, note, coalesce((SELECT next.start \

@@ -7,7 +7,7 @@ internal import Synchronization
 /// A thread with its own connection. It listens for notifications about saves of other members, and regularly reports that this
 /// member lives.
 ///
-/// A notification only says that there might be new saves. The store is also checked after each beat, so saves are
+/// A notification only says that there might be new saves. The store is also checked after each heartbeat, so saves are
 /// found later, but not missed, on a server that does not pass on notifications. If a server refuses to send
 /// notifications, the store is checked more often.
 ///
@@ -69,7 +69,7 @@ final class Listener: Sendable {
     }
 
     /// Notifies the other members soon. One notification covers all saves until then. A member that misses the notification
-    /// checks the store after its next beat.
+    /// checks the store after its next heartbeat.
     func notifyOthers() {
         if !hasEventsForOthers.exchange(true, ordering: .sequentiallyConsistent) { interruptWait() }
     }
@@ -100,7 +100,7 @@ final class Listener: Sendable {
             do throws(DataSourceError) {
                 if let connection {
                     try listen(on: connection, until: nextBeat, isNotified)
-                    // Send a due beat, regardless of the number of notifications.
+                    // Send a due heartbeat, regardless of the number of notifications.
                     if ContinuousClock.now >= nextBeat {
                         try sendHeartbeat(connection)
                         nextBeat = .now + .milliseconds(Members.heartbeatInterval)
@@ -133,8 +133,8 @@ final class Listener: Sendable {
     }
 
     /// Sends the notification of this member. A notification of another program can lock the server for a long time,
-    /// but this thread must continue to send beats. So the attempt ends after a second, and other members check the
-    /// store after their next beats.
+    /// but this thread must continue to send heartbeats. So the attempt ends after a second, and other members check
+    /// the store after their next heartbeats.
     private func sendNotification(_ connection: Connection) throws(DataSourceError) {
         guard hasEventsForOthers.exchange(false, ordering: .sequentiallyConsistent) else { return }
         do throws(DataSourceError) {
@@ -147,11 +147,11 @@ final class Listener: Sendable {
 
     private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
         let connection = try Connection(options.target)
-        // After this time without a beat, other members treat this member as ended.
+        // After this time without a heartbeat, other members treat this member as ended.
         (connection.responseTimeout, connection.silence) = (
             min(options.responseTimeout, .milliseconds(Members.silence)), nil
         )
-        // Beats and notifications need not survive a crash, and must not wait for a disk or a standby.
+        // Heartbeats and notifications need not survive a crash, and must not wait for a disk or a standby.
         try connection.run("SET synchronous_commit = off")
         // A standby sends no notifications.
         let isStandby = try connection.rows("SELECT pg_is_in_recovery()").isTrue(0, 0)
@@ -175,8 +175,8 @@ final class Listener: Sendable {
         trust.didBeat(at: sent)
     }
 
-    /// Waits for a notification, at most until the next beat, when the store is checked even without a notification. On a
-    /// server without notifications, the wait is short.
+    /// Waits for a notification, at most until the next heartbeat. The store is then checked even without a
+    /// notification. On a server without notifications, the wait is short.
     private func listen(
         on connection: Connection, until nextBeat: ContinuousClock.Instant, _ isNotified: Bool
     ) throws(DataSourceError) {
@@ -200,7 +200,7 @@ final class Listener: Sendable {
         _ = read(wakePipe.read, &bytes, 16)
     }
 
-    /// Calls the handler on a separate queue, because the thread must send beats even if the handler takes long.
+    /// Calls the handler on a separate queue, because the thread must send heartbeats even if the handler takes long.
     private func call() {
         guard let handler = state.withLock({ $0.handler }), !isCalling.exchange(true, ordering: .acquiringAndReleasing)
         else { return }

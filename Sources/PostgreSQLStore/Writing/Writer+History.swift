@@ -9,11 +9,11 @@ struct ServerHistory {
     /// Whether the store has the names of the layout.
     fileprivate var hasNames = false
     /// What was added since old records were last dropped. Starts with a number that makes the first save drop old records,
-    /// because the member may make only a few saves.
+    /// because the member might make only a few saves.
     fileprivate var added = (bytes: Int64(0), records: ServerHistory.recordLimit, rows: 0)
     /// Whether the last drop has left old records.
     private var isBehind = false
-    /// The statement that drops old records, and the largest number of rows that it has dropped the last time.
+    /// The statement that drops old records, and the largest number of rows that its last run was allowed to drop.
     private let dropping: String
     private var dropLimit = 0
 
@@ -46,20 +46,20 @@ struct ServerHistory {
         }
     }
 
-    /// Called for each new connection: after a loss of the connection, the server may have lost commits.
+    /// Called for each new connection: after a loss of the connection, the server might have lost commits.
     mutating func didConnect() { hasNames = false }
 
     /// A larger save would need too much memory for its requests.
     fileprivate var largestSave: Int64 { min(limits.largestSave, 64 << 20) }
     /// Old records are dropped after this part of the bytes, or this number of records, was added.
     private static let (share, recordLimit): (Int64, Int) = (16, 64)
-    /// The largest number of rows that a transaction drops. If more were added, up to twice as many rows are dropped.
+    /// The largest number of rows that a transaction drops, unless twice the number of added rows is larger.
     private static let rowLimit = 256
 }
 
 extension Writer {
-    /// A condition, as SQL, and the values of its parameters from number 4. It is true if another member has switched the
-    /// history on or off since this member opened the store.
+    /// A condition as SQL, and the values of its parameters, which begin with number 4. The condition is true if
+    /// another member has switched the history on or off since this member opened the store.
     var historySwitch: (sql: String, values: [WireValue]) {
         guard let history else { return (schema.keepsHistorySQL, []) }
         return (
@@ -122,12 +122,12 @@ extension Writer {
     }
 
     /// The requests that write the names of the layout, give the records of a transaction their numbers, and drop old
-    /// records. The transaction has the feed.
+    /// records. The transaction must have locked the feed.
     func placeInHistory(_ count: Int, from first: Int64) -> [Request] {
         guard var history else { return [] }
         var requests: [Request] = []
         if !history.hasNames {
-            // The transaction has the feed, so no other member is inserting the same names.
+            // The transaction has locked the feed, so no other member is inserting the same names.
             requests.append(
                 Request(
                     "INSERT INTO \(schema.historyState) VALUES ($1, NULL, $2) ON CONFLICT DO NOTHING",

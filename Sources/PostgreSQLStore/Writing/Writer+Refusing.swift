@@ -132,8 +132,8 @@ extension Writer {
     /// - Parameter timeout: How long to try. Zero means only one try. A later save passes zero, and fails if the only try
     ///   fails.
     /// - Returns: Whether the transaction was committed; false if no transaction has an unknown outcome.
-    /// - Throws: `outcomeUnknown` if the server cannot be reached in time, or no longer knows this member; with zero
-    ///   patience, the error of the only try. The next save tries again.
+    /// - Throws: `outcomeUnknown` if the server cannot be reached in time, or no longer knows this member; with a zero
+    ///   timeout, the error of the only try. The next save tries again.
     @discardableResult
     func resolveOutcome(timeout: Duration) throws(DataSourceError) -> Bool {
         guard let open = inDoubtTransaction else { return false }

@@ -1,12 +1,12 @@
 #if PostgreSQL
 internal import RowStore
 
-/// What a transaction writes of the store's scopes, after its rows.
+/// The changes of scopes that a transaction writes after its rows.
 extension Writer {
     /// The scopes are counted about once in this number of changes, so a few more than the limit may be kept.
     private static let changesPerTrim: Int64 = 16
 
-    /// The requests that drop the tags which the saves make wrong, and that make the saves' changes of scopes.
+    /// The requests that drop the entity tags that the saves invalidate, and that write the saves' changes of scopes.
     ///
     /// - Throws: `validationFailed` for the character U+0000, which PostgreSQL cannot store; `scopesNotKept`.
     func scopeRequests(

@@ -137,7 +137,7 @@ struct FormatLexer {
         case UInt8(ascii: "f"), UInt8(ascii: "g"), UInt8(ascii: "e"): argument = .double
         default: return nil
         }
-        // `a %day` is a remainder, not a number followed by `ay`.
+        // In `a %day`, the `%` is the remainder operator, and not a part of the placeholder `%d`.
         if argument != .value, let (scalar, _) = source.scalar(at: end + 1),
             Self.isNameCharacter(scalar, isFirst: false)
         {

@@ -33,7 +33,7 @@ struct KeyPathSearch {
     private(set) var built = 0
     private var followsRelationship = false
 
-    /// The largest number of key paths to build, which takes a tenth of a second.
+    /// The largest number of key paths to build. Building them takes a tenth of a second.
     private static let maxBuiltPaths = 4000
     /// The largest number of relationships along a built key path if descriptions do not show the properties.
     private static let maxRelationships = 8

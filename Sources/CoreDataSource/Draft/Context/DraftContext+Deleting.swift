@@ -42,7 +42,7 @@ extension DraftContext {
         try rules.apply()
     }
 
-    /// Runs the body with all delete rules applied, like the checks of a save, and afterwards undoes the effects of the rules.
+    /// Applies all delete rules, as the checks of a save do, runs the body, and then undoes the effects of the rules.
     ///
     /// - Throws: `deletionDenied`, and errors of the body.
     func withDeleteRulesApplied<R>(_ body: () throws -> R) throws -> R {
@@ -114,7 +114,8 @@ extension DraftContext {
         return !(pair.inverseName.map(denying.contains) ?? false)
     }
 
-    /// Deletes the row of a link. The row of a link has no delete rules, and a new row need not be read.
+    /// Deletes the row of a link. This normally throws no error, because the row of a link has no delete rules, and a
+    /// new row is not read from the store.
     private func deleteLink(_ link: ManagedObject) {
         do throws(DataSourceError) { try delete(owned: link) } catch { refuse(error) }
     }

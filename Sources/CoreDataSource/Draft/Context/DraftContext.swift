@@ -26,8 +26,8 @@ public final class DraftContext: EditingContext {
     var entitiesWithGoneObjects: Set<Int> = []
     /// The keys of objects that were deleted by a delete rule.
     var cascaded: Set<Int64> = []
-    /// New objects that had a relationship with the Deny rule when they were deleted. An undo may have restored an
-    /// object.
+    /// New objects that had a relationship with the Deny rule when they were deleted. An undo may have restored some of
+    /// them.
     var objectsWithDenyRule: [ManagedObject] = []
     /// Whether delete rules are being applied.
     var isApplyingRules = false
@@ -208,7 +208,7 @@ extension DraftContext: MainFollower {
         if binding.objects.count == 0 { return }
         for change in changes.updated { applySavedRow(change.row, change.key, binding, asOf: number) }
         for change in changes.deleted { applySavedRow(nil, change.key, binding, asOf: number) }
-        // An insertion whose object is registered is a deletion that was rolled back.
+        // If the object of an insertion is registered, the insertion rolls back a deletion.
         for change in changes.inserted { applySavedRow(change.row, change.key, binding, asOf: number) }
     }
 

@@ -23,7 +23,7 @@ public struct DraftChange: Sendable {
         /// The draft edits an object that another save has deleted.
         case deletedByOthers
         /// The draft deletes an object that another save has edited, or that another save has linked to an object whose
-        /// deletion cascades. The draft deletes the object itself or by a delete rule.
+        /// deletion cascades. The draft deletes the object directly or by a delete rule.
         case deletedHere
     }
 

@@ -42,7 +42,7 @@ struct DraftComparison {
     var parts: [Part] = []
     /// The objects that the draft's deletions reach by cascades.
     var reach = CascadeReach()
-    /// The objects that the draft deleted itself, and the objects that a delete rule deleted but no longer reaches.
+    /// The objects that the draft deleted directly, and the objects that a delete rule deleted but no longer reaches.
     var deletionRoots: Set<LinkEnd> = []
     /// The changes that only other saves have made.
     private(set) var merged: [DraftChange] = []
@@ -228,7 +228,7 @@ struct DraftComparison {
         }
     }
 
-    /// Returns the conflict with another source of the destination, if only one source may be linked to a destination.
+    /// Returns the conflict with another source of the destination, if a destination can have only one source.
     private func sourceConflict(
         of source: LinkEnd, for destination: LinkEnd, column: LinkColumns, relationship: RelationshipLayout
     ) throws -> DraftChange? {
@@ -284,7 +284,8 @@ struct DraftComparison {
         parts.append(Part(kind: .order(index), row: -1, conflict: conflict))
     }
 
-    /// If an object is kept that the record has inserted, also keeps the links that the record has made from and to it.
+    /// If an object that the record has inserted is kept, also keeps the links that the record has made from and to
+    /// this object.
     private mutating func keepLinksOfKeptObjects() {
         let kept = Set(
             parts.compactMap { part in

@@ -1,7 +1,7 @@
 internal import RowStore
 
-/// A record of the kept history as a difference that takes the record back: the base is the state after the record, and mine is the
-/// state before it.
+/// A difference that reverts a record of the kept history. The base is the state after the record, and `mine` is the
+/// state before the record.
 extension DraftDifference {
     /// - Parameters:
     ///   - changes: The changes of the record.
@@ -20,7 +20,7 @@ extension DraftDifference {
     /// that exist again are left out.
     func onNewestRows(in context: PrivateContext) throws -> DraftDifference {
         let layout = context.stack.layout
-        // The rows of links, too: otherwise each link would be looked up by itself.
+        // Reads the rows of links, too; otherwise each link would be looked up separately.
         try context.reading { () throws(DataSourceError) in
             try context.readObjects(rows.map(\.end).sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
         }
@@ -66,8 +66,8 @@ extension DraftDifference.Row {
 
 /// The orders of relationships that a record has changed.
 ///
-/// A record has the positions of those objects only that it has inserted, moved or deleted. All other objects count as if they had
-/// their newest positions before and after the record.
+/// A record has positions only for the objects that it has inserted, moved or deleted. All other objects are treated as
+/// if they had their newest positions both before and after the record.
 private struct RevertedOrders {
     /// An ordered relationship of an object.
     private typealias Relationship = DraftContext.OrderedRelationship
