@@ -111,7 +111,7 @@ open class PersistenceService {
         let descriptions = descriptions
         let opened = await PersistentContainer.open(descriptions, model: try prepare())
         let error = descriptions.lazy.compactMap { opened.errors[$0.name] }.first
-        // A call of loadAndWait may have loaded the service in the meantime.
+        // A call of loadAndWait might have loaded the service in the meantime.
         guard error == nil, !isLoaded else {
             for container in opened.containers.values { try? await container.close() }
             if let error, !isLoaded { throw error }

@@ -86,8 +86,8 @@ extension PersistentContainer {
     /// In contrast to Skopelos, an app cannot override a method of the container. To handle the failed saves of one data
     /// source, override ``EntityDataSource/handleError(_:)``.
     ///
-    /// **Isolation**: none. The handler is called in a separate task, in the order of the failures. The handler may use the
-    /// container.
+    /// **Isolation**: none. The handler is called in a separate task, in the order of the failures. The handler can use
+    /// the container.
     @discardableResult
     public func handleError(_ handler: @escaping @Sendable (StoreFailure) -> Void) -> Self {
         let failures = failures

@@ -138,7 +138,7 @@ extension PersistenceService: @MainActor PersistenceWriting {
 /// }
 /// ```
 ///
-/// ``PersistentContainer/Configuration/isReadOnly`` explains which other containers may have the store open.
+/// ``PersistentContainer/Configuration/isReadOnly`` explains which other containers can have the store open.
 public final class ReadOnlyContainer: PersistenceReading, Sendable {
     private let container: PersistentContainer
 

@@ -31,7 +31,7 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
 public struct DataSourceViolation: Sendable, Hashable, CustomStringConvertible {
     /// The broken rule.
     public let rule: DataSourceRule
-    /// Describes the check, its result, and how to correct the data source. The explanation may show values of objects.
+    /// Describes the check, its result, and how to correct the data source. The explanation can show values of objects.
     public let explanation: String
 
     public var description: String { "\(rule): \(explanation)" }

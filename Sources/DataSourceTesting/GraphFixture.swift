@@ -99,7 +99,7 @@ public struct GraphFixture: Sendable {
     /// ```
     ///
     /// All objects of the data sources' entities are compared by their stored attributes and their links. IDs are not compared.
-    /// Attributes that the fixture leaves out have their default values. The sentence may show values of objects.
+    /// Attributes that the fixture leaves out have their default values. The sentence can show values of objects.
     ///
     /// - Complexity: imports the graph into a new store, and reads all objects of both stores.
     /// - Throws: An error from ``container()``, or an error from reading the objects.

@@ -1,8 +1,8 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A table of the old store that contains the links of a relationship. It is a join table, or the table of an entity with a
-/// to-one relationship.
+/// A table of the old store that contains the links of a relationship. The table is a join table, or the table of an
+/// entity with a to-one relationship.
 struct LinkTable {
     /// The columns of one end of a link, as SQL without table names.
     struct End {

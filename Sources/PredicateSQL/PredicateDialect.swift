@@ -24,7 +24,7 @@ package protocol PredicateDialect: Sendable {
     /// Returns an equivalent comparison with a value that a column of the store can have; nil if the value equals no value of a
     /// column.
     func comparable(_ relation: ComparisonOperator, _ value: RowValue) -> (ComparisonOperator, RowValue)?
-    /// The negation of a comparison. It is also true for NULL.
+    /// The negation of a comparison. The negation is also true for NULL.
     func negation(of column: String, _ relation: ComparisonOperator, _ value: String) -> String
     /// A predicate that is true if a value is in a list of values of the same storage.
     func membership(

@@ -61,7 +61,7 @@ package struct PredicateWriter {
         return dialect.parameter(parameters.count, storage)
     }
 
-    /// Whether the statement may have `count` more parameters.
+    /// Whether the statement can have `count` more parameters.
     package func hasRoom(for count: Int) -> Bool { parameters.count + count <= limits.values }
 
     /// Removes all parameters after the first `count`, because a statement refuses values that its SQL does not use.

@@ -219,7 +219,7 @@ public final class Draft<Object: ManagedObject> {
     /// See ``conflicts()`` for what counts as a conflict. While this save looks for conflicts, no other save can change
     /// the values. After the merge, all rules of the model are checked.
     ///
-    /// If another program writes to the store after the draft has inserted an object, the program may have used the
+    /// If another program writes to the store after the draft has inserted an object, the program might have used the
     /// object's key. In this case, the save gives the new objects of the draft other IDs.
     ///
     /// If the call throws, it saves nothing and does not change the draft. Edits that are made or undone while the save waits
@@ -271,7 +271,7 @@ extension DraftDifference {
         let edited = entities(of: rows.filter { !$0.isCascaded }, stack)
         for entity in entities(of: rows, stack).sorted() {
             guard let tier = stack.tiers(owning: [entity]).first else {
-                // Delete rules may reach entities without an owner.
+                // Delete rules can reach entities that no data source owns.
                 if !edited.contains(entity) { continue }
                 let name = stack.layout.entities[entity].name
                 throw DataSourceError(

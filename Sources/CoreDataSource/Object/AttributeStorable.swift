@@ -16,9 +16,10 @@ internal import RowStore
 /// let openTasks: FetchPredicate<TaskEntity> = \.state == .open
 /// ```
 ///
-/// The enum is stored, compared and sorted as its raw value. A stored value that belongs to no case is reported as damaged. The
-/// property is then nil if it is optional, and otherwise the attribute's default value in the model. With `swiftType` = `Int`,
-/// the property of an Integer 64 is an `Int`. User info never changes the model's hash.
+/// The enum is stored, compared and sorted as its raw value. A stored value that belongs to no case is reported as
+/// damaged. The property is then nil if it is optional. Otherwise, the property is the attribute's default value in the
+/// model; without a default value, the case with the raw value 0 or the first case of `allCases`. With `swiftType` =
+/// `Int`, the property of an Integer 64 is an `Int`. User info never changes the model's hash.
 ///
 /// **Isolation**: the requirements run in the context of the object.
 nonisolated public protocol AttributeStorable: StoredValueConvertible {
@@ -287,7 +288,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
         }
         if let value = (Self.self as? any CaseIterable.Type).flatMap({ firstCase($0) }) as? Self { return value }
         preconditionFailure(
-            "\(layout.name).\(layout.columns[column].name) has a stored value that is not a case of \(Self.self), and no default. In the model, give the attribute a default value that is the raw value of a case or make it optional, or make \(Self.self) CaseIterable."
+            "\(layout.name).\(layout.columns[column].name) has no value or a value that is not a case of \(Self.self), and no default. In the model, give the attribute a default value that is the raw value of a case or make it optional, or make \(Self.self) CaseIterable."
         )
     }
 

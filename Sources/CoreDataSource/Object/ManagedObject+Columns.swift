@@ -1,6 +1,7 @@
 internal import RowStore
 
-/// Checks the columns that a class uses, because a class written by hand may use a wrong column. Rows themselves check nothing.
+/// Checks the columns that a class uses, because a class written by hand can use a wrong column. Rows do not check
+/// their columns.
 extension ManagedObject {
     /// Traps unless the column exists and its storage fits the type.
     @inline(__always)

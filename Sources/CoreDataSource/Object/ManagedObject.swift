@@ -83,7 +83,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
         }
     }
 
-    /// Replaces the edits of the object. The new state may be a state without edits.
+    /// Replaces the edits of the object. The new state can be a state without edits.
     final func replaceState(_ state: ObjectState, _ row: RowSnapshot, saved: RowSnapshot?) {
         (self.state, self.row, self.saved) = (state, row, saved)
     }
@@ -226,7 +226,7 @@ extension ManagedObject {
 
     @inline(never)
     private func deferredReads(_ column: Int) -> Bool {
-        // A number in a result may look like a deferred value.
+        // A number in a result can look like a deferred value.
         if home.storesAnyValue { return true }
         home.context?.loadDeferredValues(of: self, column)
         return !row.isDeferred(column) && !row.isNull(column)
@@ -250,7 +250,7 @@ extension ManagedObject {
     /// The row with all values. If a deferred value cannot be read, all deferred values are null.
     final var wholeRow: RowSnapshot { row(with: layout.deferredColumns) }
 
-    /// The row with the values of the given columns. Values in other columns may be deferred.
+    /// The row with the values of the given columns. Values in other columns can be deferred.
     final func row(with columns: [Int]) -> RowSnapshot {
         if layout.deferredColumns.isEmpty { return row }
         for column in columns where layout.deferredColumns.contains(column) && !hasBytes(column) {

@@ -3,9 +3,9 @@ package import RowStore
 /// The permanent identity of an object, which is the same in all contexts. There are no temporary IDs.
 ///
 /// An object has its final ID as soon as it is inserted, with one exception: if another program wrote to the store in the
-/// meantime, the save of a ``Draft`` may give a new object another ID. An ID can be sent to any actor, is the same after a
-/// restart, and is never used again after its object was deleted. A predicate of Foundation cannot capture an object, but it
-/// can compare IDs:
+/// meantime, the save of a ``Draft`` can give a new object another ID. An ID can be sent to any actor, is the same
+/// after a restart, and is never used again after its object was deleted. A predicate of Foundation cannot capture an
+/// object, but it can compare IDs:
 ///
 /// ```swift
 /// let id = thread.objectID
@@ -31,7 +31,7 @@ public struct ManagedObjectID: Sendable, Hashable {
         self.key = key
     }
 
-    /// The name of the object's own entity, which may be a sub-entity of the entity that was fetched.
+    /// The name of the object's own entity, which can be a sub-entity of the entity that was fetched.
     public var entityName: String {
         switch entity {
         case .known(let layout): layout.name

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// The registered objects of one entity by key, in a hash table with linear probing.
 ///
-/// The table is a bounded cache: an object that is not in the table may be in the store.
+/// The table is a bounded cache: an object that is not in the table can be in the store.
 ///
 /// **Isolation**: the same as the context, which empties the table when the context is deinitialized.
 final class ObjectTable {
@@ -28,7 +28,7 @@ final class ObjectTable {
     @exclusivity(unchecked) private var isScattered = false
     /// The number of occupied slots that insertions skipped to find a free slot. For tests.
     @exclusivity(unchecked) private(set) var probeCount = 0
-    /// The largest number of slots that an insertion may skip. Beyond this number, keys are scattered.
+    /// The largest number of slots that an insertion can skip. Beyond this number, keys are scattered.
     private static let maxProbeDistance = 64
 
     init() { slots = ObjectTable.makeSlots(0) }

@@ -71,7 +71,7 @@ public struct StringMatching: OptionSet, Sendable, Hashable {
     public static let diacriticInsensitive = StringMatching(StringOptions.diacriticInsensitive)
     /// Compares in dictionary order: first by letters, then by marks, then by case. Written `[l]` in a format.
     ///
-    /// The order is the same on every machine. Canonically equivalent strings are equal, so marks may be composed or
+    /// The order is the same on every machine. Canonically equivalent strings are equal, so marks can be composed or
     /// decomposed.
     public static let localized = StringMatching(StringOptions.localized)
     /// Compares character by character, like Swift. Written `[u]` in a format.

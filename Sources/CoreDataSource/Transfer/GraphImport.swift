@@ -105,7 +105,7 @@ struct GraphImport {
     ) throws(DataSourceError) -> RowValue? {
         guard let column = keys[entity], let attribute = entity.columns[column].attribute else { return nil }
         var json: JSONValue? = .object(record)
-        // The key may be inside a composite, so its name may have several parts.
+        // The key can be inside a composite, so its name can have several parts.
         for part in entity.columns[column].name.split(separator: ".") {
             if case .object(let members) = json { json = members[JSONName(String(part))] } else { json = nil }
         }
@@ -221,7 +221,7 @@ struct GraphImport {
 }
 
 extension PrivateContext {
-    /// Finds the object with a value, in the context that may edit the object.
+    /// Finds the object with a value, in the context that can edit the object.
     func findObject(for value: RowValue, _ column: Int, in entity: Int) throws -> ManagedObject? {
         let editor = editor(ofEntity: entity)
         return try editor.reading { () throws(DataSourceError) in

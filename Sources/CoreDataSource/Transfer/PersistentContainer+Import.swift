@@ -14,7 +14,7 @@ extension PersistentContainer {
     ///
     /// An absent attribute stays unchanged; in a new object, it gets its default value. Null clears an attribute. An
     /// absent relationship stays unchanged. Null removes the links of a relationship, a key replaces the linked object,
-    /// and a list of keys replaces all linked objects. A link may lead to any object in the graph or in the store. The
+    /// and a list of keys replaces all linked objects. A link can lead to any object in the graph or in the store. The
     /// import deletes no objects, and writes only values that differ from the store.
     ///
     /// The import does not call the hooks of the data sources. The rules of the model apply.
@@ -66,7 +66,7 @@ extension PersistentContainer {
     public func importGraph(
         contentsOf url: URL, keys: [String: String] = [:], waitFor level: SaveLevel = .store
     ) async throws -> SaveReport {
-        // Check the keys and the data sources before reading the file, because reading may take long.
+        // Check the keys and the data sources before reading the file, because reading can take a long time.
         _ = try importingTiers(keys)
         return try await importGraph(GraphFile.graph(url), keys: keys, waitFor: level)
     }

@@ -21,7 +21,7 @@ public struct ManagedObjectModel: Sendable {
     /// The author's label for this version. The label is not part of the hash.
     public var versionIdentifier: String
     /// The earlier versions whose names a migration needs (see ``EarlierVersion``). The model reader finds these
-    /// versions in the bundle or in the lock file. They are not part of the hash.
+    /// versions in the bundle or in the lock file. Earlier versions are not part of the hash.
     public var earlierVersions: [EarlierVersion]
     /// The Swift classes of entities, by entity name. The classes are not part of the hash, and `==` ignores them.
     ///

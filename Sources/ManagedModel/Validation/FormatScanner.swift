@@ -143,7 +143,7 @@ struct FormatScanner {
         return String(name)
     }
 
-    /// Skips the keys after the first key of a key path. The dots may have spaces around them.
+    /// Skips the keys after the first key of a key path. The dots can have spaces around them.
     ///
     /// - Returns: Whether the key path has such keys.
     @discardableResult

@@ -24,7 +24,7 @@ public struct ModelError: Error, Sendable, Hashable {
         self.message = message
     }
 
-    /// The kind of a fault. Later releases may add kinds, so handle unknown kinds with a `default`.
+    /// The kind of a fault. Later releases can add kinds, so handle unknown kinds with a `default`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 

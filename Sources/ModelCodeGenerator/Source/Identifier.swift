@@ -53,7 +53,8 @@ enum Identifier {
 
 /// Names that generated declarations must not have, because they would hide other declarations that generated code uses.
 enum ReservedNames {
-    /// Names that a property must not have: words with a meaning after a dot, and the members of `ManagedObject`.
+    /// Names that a property must not have: words that mean something else after a dot, such as `self`, and the members
+    /// of `ManagedObject`.
     static let members: Set<String> = [
         "self", "Self", "init", "Type", "Protocol", "Generated", "objectID", "isInserted", "isUpdated",
         "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "propertyNames", "attribute",

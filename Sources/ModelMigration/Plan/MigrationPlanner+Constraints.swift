@@ -111,7 +111,7 @@ extension MigrationPlanner {
 
 /// The allowed number of destinations of a relationship.
 package struct LinkBounds: Sendable, Equatable {
-    /// The minimum. It does not apply to an optional relationship without destinations.
+    /// The minimum, which does not apply to an optional relationship without destinations.
     package let minimum: Int
     /// The maximum; 0 for no limit.
     package let maximum: Int

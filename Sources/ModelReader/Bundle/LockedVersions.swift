@@ -59,8 +59,9 @@ struct LockedVersions {
 }
 
 extension LockedVersions {
-    /// Returns all models that are older than a version, oldest first. They are the earlier versions in the bundle and the
-    /// models in the lock file. A locked model with the name of a version comes directly before that version.
+    /// Returns all models that are older than a version, oldest first. These models are the earlier versions in the
+    /// bundle and the models in the lock file. A locked model with the name of a version comes directly before that
+    /// version.
     ///
     /// - Parameters:
     ///   - earlier: The earlier versions in the bundle, oldest first.

@@ -40,8 +40,8 @@ package struct LockedModel: Sendable, Equatable {
     package internal(set) var transformableTypes = TransformableTypes()
     /// The configurations for which a store can be made, sorted by name.
     package internal(set) var configurations: [LockedConfiguration] = []
-    /// The models that this path had before, newest first; at most ``earlierLimit``. They have no ``earlier`` models of their
-    /// own.
+    /// The models that this path had before, newest first; at most ``earlierLimit``. An earlier model has no
+    /// ``earlier`` models of its own.
     package internal(set) var earlier: [LockedModel] = []
 
     /// The maximum number of earlier models. Migrations from older models use only the renaming identifiers of the current

@@ -113,7 +113,7 @@ struct MarkupElement: Sendable {
         children.filter { $0.name == name }
     }
 
-    /// The value of the attribute, which may be empty; nil if the attribute is absent.
+    /// The value of the attribute, which can be empty; nil if the attribute is absent.
     subscript(_ attribute: String) -> String? {
         attributes[attribute]
     }

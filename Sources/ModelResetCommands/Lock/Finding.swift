@@ -22,9 +22,9 @@ struct Finding {
     private var configurations: [ConfigurationFinding] = []
     /// The changes of rules and default values. These changes reset no store.
     private var rules: [String] = []
-    /// Whether the model has other renaming identifiers than the lock file. This resets no store.
+    /// Whether the model has other renaming identifiers than the lock file. Such a difference resets no store.
     private var hasNewIdentifiers = false
-    /// Whether a transformable attribute has another type than in the lock file. This resets no store.
+    /// Whether a transformable attribute has another type than in the lock file. Such a difference resets no store.
     private var hasNewTypes = false
     /// Warnings about changes that do not reset a store, but can lose values.
     private(set) var warnings: [String] = []

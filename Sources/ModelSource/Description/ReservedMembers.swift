@@ -1,6 +1,7 @@
 /// Names that a stored property must not have.
 package enum ReservedMembers {
-    /// The members of `ManagedObject`, the members that the expansion adds, and words with a meaning after a dot.
+    /// The members of `ManagedObject`, the members that the expansion adds, and words that mean something else after a
+    /// dot, such as `self`.
     package static let names: Set<String> = [
         "self", "Self", "init", "Type", "Protocol", "objectID", "isInserted", "isUpdated", "isDeleted", "hasChanges",
         "entityName",

@@ -28,8 +28,8 @@ struct EntityExpansion {
         return lines.joined(separator: "\n")
     }
 
-    /// The members of a class with errors. They keep the compiler from reporting further errors about other properties and
-    /// about subclasses.
+    /// The members of a class with errors. These members keep the compiler from reporting further errors about other
+    /// properties and about subclasses.
     var fallbackText: String {
         var faulty = entity
         var names: Set<String> = []

@@ -125,7 +125,7 @@ package struct MacroExpansion: Sendable, Equatable {
         }
     }
 
-    /// Accessors of a property with an error. They never run, because the program is not built.
+    /// Accessors of a property with an error. The accessors never run, because the program is not built.
     private static let unreadable = "get { Swift.fatalError() }\nset { Swift.fatalError() }"
 
     private static func accessors(of attribute: AttributeSource) -> String {

@@ -23,7 +23,7 @@ struct StoreOpening {
     func run() throws(DataSourceError) -> sending Result {
         try checkName()
         let connection = try Connection(options.target)
-        // Set no limit, because counting large tables and building indexes can take long.
+        // Set no limit, because counting large tables and building indexes can take a long time.
         connection.responseTimeout = nil
         defer { connection.responseTimeout = options.responseTimeout }
         try requirePrimary(connection)

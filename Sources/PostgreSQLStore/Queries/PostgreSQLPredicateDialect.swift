@@ -3,8 +3,8 @@ internal import RowStore
 
 /// The SQL of predicates for a server. Predicates that SQL cannot express are evaluated by the client.
 struct PostgreSQLPredicateDialect: PredicateDialect {
-    /// The server's stack is limited, the protocol has 16 bits for the number of values, and planning takes long with many
-    /// tables.
+    /// The server's stack is limited, the protocol has 16 bits for the number of values, and planning takes a long time
+    /// with many tables.
     static let limits = PredicateLimits(nesting: 50, values: 10_000, tables: 100, predicates: .max)
 
     var limits: PredicateLimits { PostgreSQLPredicateDialect.limits }

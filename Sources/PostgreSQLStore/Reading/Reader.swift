@@ -14,7 +14,7 @@ final class Reader: @unchecked Sendable {
     /// The position of the newest save in the state that the reader sees.
     private(set) var position: Int64 = 0
     private var cursorNumber = 0
-    /// Whether the store has the table of scopes. A store of an earlier release may get the table at any time.
+    /// Whether the store has the table of scopes. A store of an earlier release can get the table at any time.
     private var hasScopes = false
 
     /// The number of rows in the first page. The page is small, because many queries have few rows.

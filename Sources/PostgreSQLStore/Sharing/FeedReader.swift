@@ -1,15 +1,15 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Reads the saves of other members. The feed reader has its own connection: a reader of the pool can wait for the
-/// feed, so the feed must not wait for a reader of the pool.
+/// Reads the saves of other members, or of all members. The feed reader has its own connection: a reader of the pool
+/// can wait for the feed, so the feed must not wait for a reader of the pool.
 ///
 /// Guarded by: ``StoreFollower``.
 final class FeedReader {
     private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
     private var decoder: FeedDecoder
-    /// The number of this member, whose saves are left out; nil if the store is not a member.
+    /// The number of this member, whose saves are left out; nil to read the saves of all members.
     private let own: Int64?
     private let heartbeats: Heartbeats
     private var connection: Connection?

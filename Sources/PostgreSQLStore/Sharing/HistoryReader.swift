@@ -21,7 +21,7 @@ struct HistoryReader {
 
     private static let endedLimit = 16
     private static let pageSize = 256
-    /// The largest number of bytes of a page with several records. A single record may be larger.
+    /// The largest number of bytes of a page with several records. A single record can be larger.
     private static let pageBytes: Int64 = 1 << 20
 
     private var damaged: DataSourceError {
@@ -82,7 +82,7 @@ struct HistoryReader {
     /// The history that a reset ends.
     struct Ended {
         let limits: KeptHistory.Limits
-        /// The reasons for the ends of the newest histories, by their IDs.
+        /// The reasons why earlier histories ended, by the IDs of the histories; at most ``endedLimit``.
         let reasons: [String: String]
     }
 
@@ -101,7 +101,7 @@ struct HistoryReader {
         return reasons
     }
 
-    /// Fills empty tables.
+    /// Fills the empty tables of a new history.
     func begin(_ limits: KeptHistory.Limits, _ ended: Ended?) throws(DataSourceError) {
         try set("id", text: UUID().uuidString)
         try set(limits)
@@ -128,7 +128,7 @@ struct HistoryReader {
     /// - Returns: The position from which to read.
     func start(after position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {
         let id = try id()
-        // Parts of the oldest record may already be dropped.
+        // Parts of the oldest record might already be dropped.
         let oldest = try rows(
             "SELECT number, part FROM \(schema.history) WHERE number > 0 ORDER BY number, part LIMIT 1", [])
         let number =

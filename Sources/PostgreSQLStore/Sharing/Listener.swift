@@ -200,7 +200,8 @@ final class Listener: Sendable {
         _ = read(wakePipe.read, &bytes, 16)
     }
 
-    /// Calls the handler on a separate queue, because the thread must send heartbeats even if the handler takes long.
+    /// Calls the handler on a separate queue, because the thread must send heartbeats even if the handler takes a long
+    /// time.
     private func call() {
         guard let handler = state.withLock({ $0.handler }), !isCalling.exchange(true, ordering: .acquiringAndReleasing)
         else { return }

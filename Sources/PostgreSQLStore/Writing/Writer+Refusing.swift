@@ -68,7 +68,7 @@ extension Writer {
             self.failure = failure
         }
 
-        /// Whether a save must be left out because an earlier save of the same origin was left out.
+        /// Leaves out a save if an earlier save of the same origin was left out. Returns whether the save was left out.
         mutating func postponesDependent(_ index: Int) -> Bool {
             if refusals.refuseIfDependent(group[index], at: index) { return true }
             guard waitingOrigins.contains(group[index].origin) else { return false }
@@ -133,7 +133,7 @@ extension Writer {
     ///   fails.
     /// - Returns: Whether the transaction was committed; false if no transaction has an unknown outcome.
     /// - Throws: `outcomeUnknown` if the server cannot be reached in time, or no longer knows this member; with a zero
-    ///   timeout, the error of the only try. The next save tries again.
+    ///   timeout, the error of the only try. If the server cannot be reached, the next save tries again.
     @discardableResult
     func resolveOutcome(timeout: Duration) throws(DataSourceError) -> Bool {
         guard let open = inDoubtTransaction else { return false }

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// The changes of scopes that a transaction writes after its rows.
 extension Writer {
-    /// The scopes are counted about once in this number of changes, so a few more than the limit may be kept.
+    /// The scopes are counted about once in this number of changes, so a few more scopes than the limit can be kept.
     private static let changesPerTrim: Int64 = 16
 
     /// The requests that drop the entity tags that the saves invalidate, and that write the saves' changes of scopes.
@@ -33,7 +33,7 @@ extension Writer {
         return []
     }
 
-    /// Whether the store has the table of scopes. A store of an earlier release may get the table at any time.
+    /// Whether the store has the table of scopes. A store of an earlier release can get the table at any time.
     private func hasScopeTable(_ connection: Connection) throws(DataSourceError) -> Bool {
         if !hasScopes { hasScopes = try connection.rows(schema.scopesExistSQL).isTrue(0, 0) }
         return hasScopes

@@ -249,7 +249,7 @@ final class Writer {
         return try registry.withLock(opening.options.name) { () throws(DataSourceError) in
             guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
             let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)
-            // The new generation may come from a reset by another process. Then it does not contain this member.
+            // If another process has reset the store, the new generation does not contain this member.
             guard try Members(connection, schema).contains(membership) else { return nil }
             return try opening.rejoined(connection, found, membership)
         }
@@ -281,7 +281,7 @@ extension Writer {
 
     /// Writes rows of a save that is still being made.
     ///
-    /// - Returns: Whether more rows may follow.
+    /// - Returns: Whether more rows can follow.
     func write(_ new: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         guard inDoubtTransaction == nil, connection?.isUsable == true else { return false }
         do throws(DataSourceError) {

@@ -4,7 +4,7 @@ internal import RowStore
 /// Reads a predicate from a format string.
 ///
 /// The parser looks one token ahead and never goes back, so its time is linear in the length of the format. The tree has at
-/// most ``maxDepth`` levels, so functions over the tree may be recursive.
+/// most ``maxDepth`` levels, so functions over the tree can be recursive.
 struct FormatParser {
     /// The largest number of levels of nested parentheses, functions and chains of arithmetic.
     static let maxDepth = 100

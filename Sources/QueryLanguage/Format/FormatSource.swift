@@ -135,7 +135,7 @@ extension PredicateTree: Codable {
     /// Writes the predicate as its format.
     ///
     /// - Throws: `unsupportedQuery` if a part of the predicate cannot be written as a format, or if the predicate has more
-    ///   levels than a format may have; the errors of the encoder.
+    ///   levels than a format can have; the errors of the encoder.
     package func encode(to encoder: any Encoder) throws {
         var writer = FormatWriter()
         writer.write(node)

@@ -62,11 +62,11 @@ package enum RelatedKeyPaths {
         }
         let key = Key(type: ObjectIdentifier(type), path: KeyPathIdentity(keyPath))
         if let known = found.withLock({ $0[key] }) { return known }
-        // Search outside the lock. Two threads may search for the same key path.
+        // Search outside the lock. Two threads can search for the same key path.
         var search = KeyPathSearch(keyPath)
         let resolution = search.resolve(from: type)
         found.withLock { found in
-            // Empty a full cache, because there may be any number of key paths with subscripts.
+            // Empty a full cache, because there can be any number of key paths with subscripts.
             if found.count >= maxCachedEntries { found = [:] }
             found[key] = resolution
         }

@@ -100,7 +100,7 @@ extension PredicateExpressions.SequenceStartsWith: SafelyEvaluated {
 extension PredicateExpressions.CollectionContainsCollection: SafelyEvaluated {
     func safeValue(in scope: EvaluationScope) throws -> Bool {
         guard let base = try scope.present(base), let other = try scope.present(other) else { return false }
-        // Count the elements of a range first, because it may have no end.
+        // Count the elements of a range first, because the range might have no end.
         if !(base is any StoredElements) { try scope.each(base) { _ in true } }
         if !(other is any StoredElements) { try scope.each(other) { _ in true } }
         return base.contains(other)
@@ -273,7 +273,7 @@ extension PredicateExpressions.RangeExpressionContains: SafelyEvaluated {
     }
 }
 
-/// A range of integers, which may have more elements than fit in `Int`.
+/// A range of integers, which can have more elements than fit in `Int`.
 protocol CountedRange {
     /// The number of elements; nil if it does not fit in `Int`.
     var safeCount: Int? { get }

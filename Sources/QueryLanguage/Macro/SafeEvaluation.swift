@@ -3,8 +3,8 @@ internal import Foundation
 /// A node that evaluates like Foundation, but never traps.
 ///
 /// Foundation traps on sums that overflow, divisions by zero, ranges with reversed bounds, and infinite lists. These errors
-/// depend on the values of rows, and no value may end an app. Each node evaluates its parts safely. Foundation evaluates only
-/// variables and captured values.
+/// depend on the values of rows, and a stored value must never end an app. Each node evaluates its parts safely.
+/// Foundation evaluates only variables and captured values.
 protocol SafelyEvaluated: PredicateExpression {
     func safeValue(in scope: EvaluationScope) throws -> Output
 }

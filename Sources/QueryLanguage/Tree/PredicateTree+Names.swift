@@ -83,7 +83,7 @@ private func relatedClass(_ type: Any.Type) -> (any QueriedObject.Type)? {
 private enum PropertyNames {
     static func of(_ type: any QueriedObject.Type) -> Set<String>? {
         if let known = names.withLock({ $0[ObjectIdentifier(type)] }) { return known }
-        // Call the class outside the lock, because it may be written by hand.
+        // Call the class outside the lock, because a class that is written by hand can run any code here.
         let new = type.propertyNames
         names.withLock { $0[ObjectIdentifier(type)] = .some(new) }
         return new

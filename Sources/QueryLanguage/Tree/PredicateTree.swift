@@ -242,7 +242,7 @@ extension PredicateTree.Node {
         }
     }
 
-    /// The operands of a chain of AND or of OR, however deeply nested. Computed without recursion, because there may be
+    /// The operands of a chain of AND or of OR, however deeply nested. Computed without recursion, because there can be
     /// thousands.
     package func operands(isAnd: Bool) -> [Self] {
         var operands: [Self] = []

@@ -198,7 +198,7 @@ package protocol AnyOptional {
     static var wrapped: Any.Type { get }
     /// The key path `\.!`.
     static var unwrapping: AnyKeyPath { get }
-    /// The wrapped value, which may be an optional itself.
+    /// The wrapped value, which can be an optional itself.
     var content: Any? { get }
 }
 

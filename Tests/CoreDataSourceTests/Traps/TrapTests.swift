@@ -184,7 +184,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorString.contains(
-                "Mood.mood has a stored value that is not a case of Mood, and no default. In the model, give the attribute a default value that is the raw value of a case or make it optional, or make Mood CaseIterable."
+                "Mood.mood has no value or a value that is not a case of Mood, and no default. In the model, give the attribute a default value that is the raw value of a case or make it optional, or make Mood CaseIterable."
             ))
     }
 

@@ -79,8 +79,8 @@ extension DraftContext {
 
     // MARK: Links
 
-    /// Removes the links to a deleted new object, because no saved row may link to an object that was never saved. A link that
-    /// denies the deletion is kept, because the app can still remove it.
+    /// Removes the links to a deleted new object, because a saved row must not link to an object that was never saved.
+    /// A link that denies the deletion is kept, because the app can still remove it.
     private func unlink(_ object: ManagedObject) {
         let denying = Set(
             object.layout.relationships.filter { $0.description.deleteRule == .deny }.map(\.name))

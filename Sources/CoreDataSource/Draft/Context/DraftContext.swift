@@ -18,16 +18,16 @@ public final class DraftContext: EditingContext {
     var orders: [OrderedRelationship: [LinkEnd]] = [:]
     /// The newest saved rows of edited objects, by key; nil for a deleted row.
     var newestSavedRows: [Int64: RowSnapshot?] = [:]
-    /// The objects of the running save, by key. They keep their rows until the save ends. The rows then show which edits were
-    /// undone during the save.
+    /// The objects of the running save, by key. These objects keep their rows until the save ends. The rows then show
+    /// which edits were undone during the save.
     var saving: [Int64: ManagedObject] = [:]
-    /// The entities whose objects other saves have deleted since the draft's first edit. The draft may still have links to such
-    /// objects.
+    /// The entities whose objects other saves have deleted since the draft's first edit. The draft can still have links
+    /// to such objects.
     var entitiesWithGoneObjects: Set<Int> = []
     /// The keys of objects that were deleted by a delete rule.
     var cascaded: Set<Int64> = []
-    /// New objects that had a relationship with the Deny rule when they were deleted. An undo may have restored some of
-    /// them.
+    /// New objects that had a relationship with the Deny rule when they were deleted. An undo might have restored some
+    /// of them.
     var objectsWithDenyRule: [ManagedObject] = []
     /// Whether delete rules are being applied.
     var isApplyingRules = false
@@ -347,7 +347,7 @@ extension DraftContext {
 
     /// Updates the set of edited objects.
     ///
-    /// - Parameter others: Objects that may have become edited.
+    /// - Parameter others: Objects that might have become edited.
     func recordEdits(_ others: [ManagedObject]) {
         var seen: Set<Int64> = []
         changed.set(

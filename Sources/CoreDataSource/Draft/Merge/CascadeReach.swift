@@ -92,7 +92,7 @@ extension DraftComparison {
         return objects.flatMap { object in (ends[object.key] ?? []).map { (LinkEnd(object), $0) } }
     }
 
-    /// Whether a link still exists after the merge. The draft may have removed the link.
+    /// Whether a link still exists after the merge. The draft might have removed the link.
     private func isReached(_ child: LinkEnd, from parent: LinkEnd, _ relationship: RelationshipLayout) -> Bool {
         switch relationship.storage {
         case .inverseColumn(let column):
@@ -109,7 +109,8 @@ extension DraftComparison {
 
     // MARK: Deciding
 
-    /// If an object is kept, also keeps the objects whose cascades reach it, and the objects that only these cascades reach.
+    /// If an object is kept, also keeps the objects whose cascades reach it, and the objects that only these cascades
+    /// reach. If a link of another save is kept, its destination is kept, too.
     mutating func dropDeletions() {
         let dropped = parts.filter(\.isDropped)
         let kept = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))

@@ -236,7 +236,7 @@ extension DraftContext {
         }
         for (order, base) in orders.sorted(by: { ($0.key.owner.key, $0.key.index) < ($1.key.owner.key, $1.key.index) })
         {
-            // The owner may have been released, so find it again.
+            // The owner might have been released, so find it again.
             guard let owner = try find(entity: order.owner.entity, key: order.owner.key), !owner.isDeleted else {
                 continue
             }

@@ -189,8 +189,8 @@ struct DraftComparison {
         rowIndexes[end].map { difference.rows[$0].state == .edited } ?? false
     }
 
-    /// Whether an object that another save has deleted can be inserted again. This requires that the destinations of its
-    /// mandatory relationships exist.
+    /// Whether an object that another save has deleted can be inserted again. This requires that the destinations of
+    /// its mandatory relationships exist, or are inserted again, too.
     private func canRevive(_ row: DraftDifference.Row) -> Bool {
         layout(row.end).relationships.allSatisfy { relationship in
             guard !relationship.description.isOptional, case .column(let column) = relationship.storage,

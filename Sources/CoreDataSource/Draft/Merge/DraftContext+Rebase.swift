@@ -91,7 +91,7 @@ extension DraftContext {
     }
 }
 
-/// Gives new keys to objects whose keys another program may have used.
+/// Gives new keys to objects whose keys another program might have used.
 extension DraftContext {
     /// Gives objects the keys with which they were saved, and adjusts all links to these objects.
     func rename(_ keys: [LinkEnd: Int64]) {

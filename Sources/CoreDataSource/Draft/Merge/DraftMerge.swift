@@ -14,7 +14,7 @@ struct DraftMerge {
     private let comparison: DraftComparison
     /// The objects that the merge has inserted.
     private var made: [LinkEnd: ManagedObject] = [:]
-    /// The new keys of objects whose keys in the draft may have been used by another program.
+    /// The new keys of objects whose keys in the draft might have been used by another program.
     private var newKeys: [LinkEnd: Int64] = [:]
 
     private init(_ context: PrivateContext, _ comparison: DraftComparison) {
@@ -24,8 +24,8 @@ struct DraftMerge {
 
     /// Compares the draft with the newest rows, decides the conflicts, and applies the edits.
     ///
-    /// - Parameter contexts: The contexts whose edits are written in one save. They have the newest rows, and no other save can
-    ///   change the rows during the merge.
+    /// - Parameter contexts: The contexts whose edits are written in one save. The contexts have the newest rows, and
+    ///   no other save can change the rows during the merge.
     static func run(
         _ difference: DraftDifference, _ resolution: DraftResolution, in contexts: [PrivateContext]
     ) throws -> Outcome {
@@ -130,7 +130,8 @@ struct DraftMerge {
         return key
     }
 
-    /// Inserts an object with the draft's attributes. The object keeps its key, unless another program may have used the key.
+    /// Inserts an object with the draft's attributes. The object keeps its key, unless another program might have used
+    /// the key.
     private mutating func insert(_ row: DraftDifference.Row) throws {
         let object = try editor(row.end.entity).insert(entity: row.end.entity, key: key(of: row))
         for (column, description) in object.layout.columns.enumerated() where description.attribute != nil {
@@ -171,7 +172,7 @@ struct DraftMerge {
         let (source, destination) = (try object(pair.source), try object(pair.destination))
         guard try context.link(source, destination, pair.pairs) == nil else { return }
         func position(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
-        // Use the link's key in the draft, or a new key if another program may have used that key.
+        // Use the link's key in the draft, or a new key if another program might have used that key.
         try context.insertLink(
             pair.pairs, (source, position(pair.pairs.own.position)), (destination, position(pair.pairs.other.position)),
             key: key(of: row))
