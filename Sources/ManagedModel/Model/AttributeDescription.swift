@@ -25,7 +25,8 @@ public struct AttributeDescription: Sendable, Hashable {
     /// The Swift type of a transformable in the model, such as `[String]` or `Color`.
     public var customClassName: String?
     /// Whether large values of the attribute are deferred. A fetch for reading leaves deferred values of more than 16 KB in the
-    /// store until they are needed. Every value is stored in its row. The flag is not part of the model's hash.
+    /// store until they are needed. Even large values are stored in the row, and not in separate files. The flag is not
+    /// part of the model's hash.
     public var allowsExternalBinaryDataStorage: Bool
     /// The name of the composite if ``type`` is ``AttributeType/composite``.
     public var compositeName: String?

@@ -7,7 +7,7 @@ internal import FoundationXML
 /// Parses checked bytes into a tree of elements.
 enum MarkupParser {
     static func parse(_ markup: MarkupScan.Markup, file: String) throws(ModelReaderError) -> MarkupElement {
-        // The parser refuses data of more than 10 MB, but not a stream.
+        // The parser refuses data of more than 10 MB, but accepts a longer stream.
         let parser = XMLParser(stream: InputStream(data: markup.data))
         let tree = TreeDelegate(lines: markup.lines)
         parser.delegate = tree

@@ -130,7 +130,7 @@ extension Connection {
             let other = try Connection(target)
             defer { other.close() }
             (other.responseTimeout, other.silence) = (Connection.livenessCheckTimeout, nil)
-            // Return to the role that has logged in, because a group role cannot see the activity of this role.
+            // Return to the role that has logged in, because a group role cannot see the activity of that role.
             try other.run("SET ROLE NONE")
             let found = try other.rows(
                 """
