@@ -201,7 +201,7 @@ extension RowPredicate {
         return found
     }
 
-    /// The result if it is the same for all stored rows; nil if it depends on the row.
+    /// The result if it is the same for all stored rows; nil if it can depend on the row.
     package func truth(_ layout: EntityLayout) -> Bool? {
         switch self {
         case .constant(let answer): answer

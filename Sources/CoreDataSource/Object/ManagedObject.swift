@@ -309,7 +309,7 @@ extension ManagedObject {
         didEdit(column)
     }
 
-    /// Traps if the object is read-only.
+    /// Traps if the object is read-only, or if its draft has ended. An edit of a guarded object makes the save throw.
     @inline(__always)
     private func checkIsEditable(_ column: Int) {
         switch editing {
@@ -325,7 +325,7 @@ extension ManagedObject {
 
     /// Prepares the object for a new value of a column.
     ///
-    /// - Returns: False for a deleted object: the object keeps its values, and the save throws.
+    /// - Returns: False for a deleted or guarded object: the object keeps its values, and the save throws.
     private func beginEdit(_ column: Int) -> Bool {
         switch state {
         case .inserted, .edited, .saved: break

@@ -226,7 +226,7 @@ extension FetchCursor {
         if entity.concreteFamily.contains(where: { model.entities[$0] === layout }) { return }
         throw DataSourceError(
             .invalidPredicate,
-            "The cursor belongs to \(layout.name), but this request fetches \(entity.name). Make the cursor from the last object of the previous page.",
+            "The cursor belongs to \(layout.name), but this request fetches \(entity.name), or the cursor is of another container. Make the cursor from the last object of the previous page.",
             entityName: entity.name)
     }
 }
