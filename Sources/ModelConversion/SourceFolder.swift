@@ -82,7 +82,7 @@ struct SourceFolder {
     private mutating func add(_ path: String) throws(ModelReaderError) {
         let data: Data
         do {
-            // The path can be a link, which can lead to anything.
+            // The path can be a symbolic link to something that is not a file, such as a device.
             let file = URL(filePath: path).resolvingSymlinksInPath()
             let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
             guard attributes[.type] as? FileAttributeType == .typeRegular else {

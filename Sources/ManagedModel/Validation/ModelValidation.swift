@@ -244,7 +244,7 @@ extension AttributeDescription {
     /// The fault in a pattern, as the end of a sentence; nil if the pattern is a regular expression.
     package static func problem(aboutPattern pattern: String) -> String? {
         do {
-            // Checks the plain pattern first, because an unbalanced pattern can be valid inside of the parentheses.
+            // Check the pattern itself first, because an unbalanced pattern can become valid inside of the parentheses.
             _ = try NSRegularExpression(pattern: pattern)
             _ = try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z")
             return nil

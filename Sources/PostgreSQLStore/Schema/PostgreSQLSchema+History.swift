@@ -80,8 +80,8 @@ extension PostgreSQLSchema {
             """
     }
 
-    /// Records an event without values. The transaction must have locked the feed, or no other member may have the
-    /// store open.
+    /// Records an event without values. Call this after the transaction locks the feed, or while no other member has
+    /// the store open.
     ///
     /// - Parameters:
     ///   - program: The program that caused the event, as SQL.

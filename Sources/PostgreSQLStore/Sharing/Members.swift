@@ -52,7 +52,8 @@ struct Members {
         let silence: Int64
     }
 
-    /// Subtracted from the time at which a member left, to mark the member as left. The time can be calculated back.
+    /// Subtracted from the time at which a member left, to mark the member as left. Adding the interval gives the time
+    /// again.
     private static let departureOffset = "interval '1000 years'"
     private static let hasLeftSQL = "seen < '1500-01-01'"
 

@@ -192,8 +192,8 @@ extension FormatParser {
         }
     }
 
-    /// Reads the index in brackets after a key: `[0]`, `[FIRST]`, `[LAST]` or `[SIZE]`. Returns it as a key, such as
-    /// `@0` or `@count`.
+    /// Reads the index in brackets after a key: `[0]`, `[FIRST]`, `[LAST]` or `[SIZE]`. Returns the index as a key,
+    /// such as `@0` or `@count`.
     private mutating func subscriptKey() throws(DataSourceError) -> String {
         let key: String
         switch token.kind {

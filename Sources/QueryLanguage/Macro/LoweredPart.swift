@@ -178,7 +178,7 @@ extension FetchExpression {
         return operation == .equal ? node : .negation(node)
     }
 
-    /// Compares an attribute with a constant. Nil of the attribute is read as zero.
+    /// Compares an attribute with a constant. If the attribute is nil, zero is compared.
     ///
     /// - Parameter isMissing: A predicate that is true if the object does not exist. The value is then nil.
     fileprivate func compared(

@@ -7,7 +7,7 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
         let element = try scope.lower(element)
         guard case .captured(let list) = try scope.lower(sequence), PlainType.isEquatable(RHS.Output.self),
-            // A range may have too many numbers to count them.
+            // A range can have too many numbers to count.
             list is any StoredElements, case .list(let values) = try FetchExpression(captured: list)
         else { throw NotQueryable(construct: "contains(_:) of \(LHS.Output.self)") }
         var elements = values.filter { !$0.isNotANumber }
@@ -91,7 +91,7 @@ private func lowerEach<List: PredicateExpression>(
     }
     if let range = elements as? any EndlessRange, !range.hasNumbers(maxElements) { throw tooMany }
     var nodes: [PredicateTree.Node] = []
-    // A range may have too many numbers to count them.
+    // A range can have too many numbers to count.
     for element in elements {
         if nodes.count == maxElements { throw tooMany }
         nodes.append(try scope.binding(variable, to: .captured(element)).condition(test))
@@ -152,7 +152,7 @@ extension PredicateExpressions.KeyPath: PropertyNode {
 
 /// Whether a predicate reads a property that leads to other objects. Captured values are not searched.
 func readsRelatedObjects(_ predicate: any PredicateExpression) -> Bool {
-    // A stack instead of recursion, because a predicate can have any length.
+    // Use a stack instead of recursion, because a predicate can have any length.
     var rest: [any PredicateExpression] = [predicate]
     while let expression = rest.popLast() {
         if let property = expression as? any PropertyNode, property.leadsToObjects { return true }

@@ -142,7 +142,7 @@ extension PredicateTree {
         let variable: PredicateExpressions.Variable<Object> = predicate.variable
         let scope = LoweringScope(Object.self, variable.key)
         var nodes: [Node] = []
-        // A stack instead of recursion, because a predicate can have any length.
+        // Use a stack instead of recursion, because a predicate can have any length.
         var rest: [any StandardPredicateExpression<Bool>] = [predicate.expression]
         while let expression = rest.popLast() {
             if let sides = (expression as? any ConjunctionOfTwo)?.sides {
