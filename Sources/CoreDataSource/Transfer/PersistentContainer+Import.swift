@@ -17,7 +17,8 @@ extension PersistentContainer {
     /// and a list of keys replaces all linked objects. A link can lead to any object in the graph or in the store. The
     /// import deletes no objects, and writes only values that differ from the store.
     ///
-    /// The import does not call the hooks of the data sources. The rules of the model apply.
+    /// The import calls the hook `willSave` of the data sources, and none of their other hooks. The rules of the model
+    /// apply.
     ///
     /// **Complexity**: linear in the number of objects and links.
     ///
