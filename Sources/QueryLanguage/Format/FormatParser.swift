@@ -251,8 +251,11 @@ extension FormatParser {
         guard let function = FetchFunction(formatName: name) else {
             throw error("No function has the name \(name).", at: range)
         }
-        guard function.argumentCounts.contains(values.count) else {
-            throw error("\(function.formatName)() takes another number of values than \(values.count).", at: range)
+        let count = function == .now ? 0 : 1
+        guard values.count == count else {
+            let expected = count == 0 ? "no values" : "one value"
+            throw error(
+                "\(function.formatName)() takes \(expected), but the number of given values is \(values.count).", at: range)
         }
         return try makePart(.function(function, values.map(\.value)), values)
     }
@@ -328,13 +331,6 @@ extension FetchFunction {
     var formatName: String { rawValue }
 
     private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.formatName.uppercased(), $0) })
-
-    var argumentCounts: ClosedRange<Int> {
-        switch self {
-        case .now: 0...0
-        default: 1...1
-        }
-    }
 }
 
 extension AttributeType {
