@@ -198,8 +198,11 @@ public struct HistoryRecords: AsyncSequence, Sendable {
     /// Returns the records one by one.
     public struct Iterator: AsyncIteratorProtocol {
         private let records: HistoryRecords
-        private var page: HistoryPage?
-        private var index = 0
+        /// The records of the page that were not returned yet.
+        private var read: IndexingIterator<[HistoryRecord]> = [].makeIterator()
+        /// The position after the page; nil before the first page.
+        private var position: HistoryPosition?
+        private var isMore = true
 
         fileprivate init(records: HistoryRecords) {
             self.records = records
@@ -214,13 +217,12 @@ public struct HistoryRecords: AsyncSequence, Sendable {
         /// - Throws: The errors of ``PersistentContainer/history(after:where:)``; `CancellationError`.
         public mutating func next() async throws -> HistoryRecord? {
             while true {
-                if let page, index < page.records.count {
-                    index += 1
-                    return HistoryRecord(page.records[index - 1], page.historyID, records.container.historyObjects)
-                }
-                if let page, !page.isMore { return nil }
-                page = try await records.read(after: page?.position)
-                index = 0
+                if let record = read.next() { return record }
+                if !isMore { return nil }
+                let page = try await records.read(after: position)
+                let objects = records.container.historyObjects
+                read = page.records.map { HistoryRecord($0, page.historyID, objects) }.makeIterator()
+                (position, isMore) = (page.position, page.isMore)
             }
         }
     }

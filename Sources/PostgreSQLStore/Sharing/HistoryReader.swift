@@ -141,7 +141,7 @@ struct HistoryReader {
         }
         if position.number < first.number {
             throw DataSourceError(
-                historyExpired: "It kept them for a time and up to a number of bytes.", start: first)
+                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.", start: first)
         }
         let found = try rows(
             "SELECT time FROM \(schema.history) WHERE number = $1 AND part = 0", [WireValue(position.number)])

@@ -31,12 +31,14 @@ package struct StoredRecord: Sendable {
 extension StoredRecord {
     /// - Parameter kindText: See ``SaveFacts/kindText``.
     package init(number: Int64, time: Int64, kindText: String, member: StoreMember, entityNames: [String]) {
-        let words = kindText.split(separator: " ")
-        let undo = UndoReference(words.dropFirst())
+        var (kind, undo) = (kindText, UndoReference?.none)
+        if kindText.utf8.contains(UInt8(ascii: " ")) {
+            let words = kindText.split(separator: " ")
+            undo = UndoReference(words.dropFirst())
+            if undo != nil { kind = String(words[0]) }
+        }
         self.init(
-            number: number, time: time,
-            kind: HistoryKind(rawValue: undo == nil ? kindText : String(words[0])), member: member,
-            entityNames: entityNames)
+            number: number, time: time, kind: HistoryKind(rawValue: kind), member: member, entityNames: entityNames)
         self.undo = undo
     }
 }

@@ -110,7 +110,7 @@ struct MemoryHistory: Sendable {
         }
         guard position.number >= start.number, position.number <= last else {
             throw DataSourceError(
-                historyExpired: "It kept them for a time and up to a number of bytes.", start: start)
+                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.", start: start)
         }
     }
 

@@ -7,9 +7,10 @@ struct HistoryReading {
     private let encoding: HistoryEncoding
     /// The names of other layouts, by their signatures.
     private var names: [UInt64: HistoryNames] = [:]
+    private var entityNames = EntityNames()
 
     /// The largest number of records that are looked at for a page, and the approximate largest number of bytes.
-    private static let pageSize = 256
+    private static let pageSize = 1024
     private static let pageBytes = 1 << 20
 
     init(_ connection: Connection, _ encoding: HistoryEncoding) {
@@ -64,7 +65,7 @@ struct HistoryReading {
         }
         if position.number < first.number {
             throw DataSourceError(
-                historyExpired: "It kept them for a time and up to a number of bytes.", start: first)
+                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.", start: first)
         }
         let newest = try connection.values("SELECT max(\"key\") FROM \"_history\"").first?.first
         let last: Int64 = if case .integer(let key)? = newest { key >> HistoryTables.partBits } else { 0 }
@@ -112,7 +113,7 @@ struct HistoryReading {
     private mutating func record(
         _ statement: Statement, _ filter: HistoryFilter, _ bytes: inout Int
     ) throws(DataSourceError) -> StoredRecord {
-        guard case .integer(let first) = statement.value(0), var record = StoredRecord(statement),
+        guard case .integer(let first) = statement.value(0), var record = StoredRecord(statement, &entityNames),
             first & (1 << HistoryTables.partBits - 1) == 0
         else { throw HistoryTables.damaged(connection) }
         let isWanted = filter.includes(record)
@@ -151,9 +152,20 @@ struct HistoryReading {
     }
 }
 
+/// Splits the names of a record's entities. Most records have the names of the record before.
+private struct EntityNames {
+    private var last = (text: "", names: [String]())
+
+    /// - Parameter text: One name in each line.
+    mutating func names(in text: String) -> [String] {
+        if text != last.text { last = (text, text.split(separator: "\n").map(String.init)) }
+        return last.names
+    }
+}
+
 extension StoredRecord {
     /// Reads the facts of a record from its first row.
-    fileprivate init?(_ statement: Statement) {
+    fileprivate init?(_ statement: Statement, _ entityNames: inout EntityNames) {
         guard case .integer(let key) = statement.value(0), case .integer(let time) = statement.value(2),
             case .text(let kind) = statement.value(3), case .integer(let member) = statement.value(6),
             case .integer(let process) = statement.value(7), case .text(let program) = statement.value(8),
@@ -162,7 +174,7 @@ extension StoredRecord {
         self.init(
             number: key >> HistoryTables.partBits, time: time, kindText: kind,
             member: StoreMember(number: member, processID: Int32(truncatingIfNeeded: process), name: program),
-            entityNames: entities.split(separator: "\n").map(String.init))
+            entityNames: entityNames.names(in: entities))
         if case .text(let source) = statement.value(4) { dataSourceName = source }
         if case .text(let name) = statement.value(5) { author = name }
         if case .text(let text) = statement.value(10) { note = text }
