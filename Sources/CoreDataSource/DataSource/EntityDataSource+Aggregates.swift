@@ -36,15 +36,24 @@ extension EntityDataSource {
     /// The value is a dictionary with an entry for each group that has objects. After a save, the cost of the update
     /// depends only on the saved rows and on their groups.
     ///
+    /// Groups by a to-one relationship have the id of the related object as their key, and nil for no object. If the related
+    /// object changes or is deleted, the objects move to another group:
+    ///
+    /// ```swift
+    /// let sizes = try mail.liveAggregate(
+    ///     ObjectRequest<MessageEntity>(), groupBy: \.thread, .sum(\.size))
+    /// print(sizes.value[thread.objectID] ?? 0)
+    /// ```
+    ///
     /// - Parameters:
     ///   - request: The predicate, limit and cursor, as in ``liveAggregate(_:_:)``.
-    ///   - keyPath: The attribute by whose values the objects are grouped.
+    ///   - keyPath: The attribute or the to-one relationship by whose values the objects are grouped.
     ///   - aggregates: The calculations for each group. The results are in the same order.
-    /// - Throws: Errors of ``liveAggregate(_:_:)``.
-    public func liveAggregate<Object: ManagedObject, Key: AttributeStorable & Hashable, each Result: AttributeStorable>(
+    /// - Throws: Errors of ``liveAggregate(_:_:)``; `invalidRequest` for the object's own id.
+    public func liveAggregate<Object: ManagedObject, Key: GroupableProperty, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
-    ) throws -> LiveAggregate<[Key: (repeat each Result)]> {
+    ) throws -> LiveAggregate<[Key.GroupKey: (repeat each Result)]> where Key.GroupKey: Hashable {
         try mainTier.liveAggregate(request, groupBy: keyPath, repeat each aggregates)
     }
 }

@@ -22,7 +22,7 @@ internal import RowStore
 /// `Int`, the property of an Integer 64 is an `Int`. User info never changes the model's hash.
 ///
 /// **Isolation**: the requirements run in the context of the object.
-nonisolated public protocol AttributeStorable: StoredValueConvertible {
+nonisolated public protocol AttributeStorable: StoredValueConvertible, GroupableProperty where GroupKey == Self {
     /// Reads a column of an object. If the column has no value, the result is the type's zero, or nil if the type is optional.
     static func read(from object: ManagedObject, at column: Int) -> Self
     /// Reads a column of an object; nil if the column has no value. An enum also returns nil, and reports the value, if

@@ -40,9 +40,13 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     /// request.sections = .by(\.isRead, isAscending: false)
     /// ```
     ///
+    /// A to-one relationship makes a section for each related object, in the order of their creation, and a first section for
+    /// the objects without a related object. ``ListSection/objectID`` is the related object. To sort the sections by an
+    /// attribute of the related object, use ``titles(_:orderedBy:)``.
+    ///
     /// - Parameters:
-    ///   - keyPath: An attribute of the object, or of an object that is reached through to-one relationships, or a property
-    ///     that is computed from the object's own attributes.
+    ///   - keyPath: An attribute or a to-one relationship of the object, or of an object that is reached through to-one
+    ///     relationships, or a property that is computed from the object's own attributes.
     ///   - isAscending: Whether the least value comes first. By default, the sections have the direction of the
     ///     request's order if this order begins with the same attribute, and are ascending otherwise.
     public static func by(_ keyPath: PartialKeyPath<Object>, isAscending: Bool? = nil) -> ListSections {

@@ -63,7 +63,7 @@ enum ReservedNames {
         "transformable", "setTransformable", "changedAttributes", "description", "context",
         "relatedObject", "setRelatedObject", "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths",
         "optionalKeyPaths", "hash", "hashValue", "editTogether", "declaredEntity", "derivedAttribute", "StoredLayout",
-        "setInitialValues", "firstColumn",
+        "setInitialValues", "firstColumn", "groupKey", "groupKeyIfPresent",
     ]
 
     /// Names that a class or struct must not have: words of Swift, and types that generated code or the app uses.
@@ -90,7 +90,7 @@ enum ReservedNames {
         "EarlierVersion", "EditingContext", "EntityChanges", "EntityDescription",
         "EntityLayout", "FeedEvent", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
         "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "ObjectRequest",
-        "FetchRequestTemplate", "FetchedPropertyDescription", "GeneratedModel", "GraphLinks", "HistoryConsumer",
+        "FetchRequestTemplate", "FetchedPropertyDescription", "GeneratedModel", "GraphLinks", "GroupValue", "GroupableProperty", "HistoryConsumer",
         "HistoryFilter",
         "HistoryKind", "HistoryPosition", "HistoryRecord", "HistoryRecords", "InMemoryRows", "KeptHistory",
         "KeyedDataSource",

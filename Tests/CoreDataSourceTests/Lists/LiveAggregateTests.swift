@@ -40,6 +40,10 @@ struct LiveAggregateTests {
         let unread: LiveAggregate<Int>
         let threads: LiveAggregate<[String?: (Int, Int64)]>
         let sizes: LiveAggregate<[Int64: (Int, Date?)]>
+        let related: LiveAggregate<[ManagedObjectID?: (Int, Int64)]>
+        /// Messages of two entities.
+        let replies: LiveAggregate<[ManagedObjectID?: Int]>
+        let owners: LiveAggregate<[ManagedObjectID?: Int]>
 
         @MainActor init(_ mail: MailDataSource, _ request: ObjectRequest<MailMessage>) throws {
             self.request = request
@@ -49,6 +53,9 @@ struct LiveAggregateTests {
             unread = try mail.liveAggregate(request, .count())
             threads = try mail.liveAggregate(request, groupBy: \.thread?.title, .count(), .sum(\.size))
             sizes = try mail.liveAggregate(request, groupBy: \.size, .count(), .max(\.sent))
+            related = try mail.liveAggregate(request, groupBy: \.thread, .count(), .sum(\.size))
+            replies = try mail.liveAggregate(request, groupBy: \.replyTo?.objectID, .count())
+            owners = try mail.liveAggregate(request, groupBy: \.thread?.owner, .count())
         }
 
         @MainActor func problems(_ mail: MailDataSource) throws -> [String] {
@@ -75,6 +82,24 @@ struct LiveAggregateTests {
             }
             let shown = self.sizes.value.mapValues { "\($0)" }
             if shown != bySize { found.append("\(shown) instead of \(bySize)") }
+            return try found + relatedProblems(all, mail)
+        }
+
+        /// The groups by relationships, live and calculated at once.
+        @MainActor private func relatedProblems(_ all: [MailMessage], _ mail: MailDataSource) throws -> [String] {
+            var found: [String] = []
+            let byThread = Dictionary(grouping: all) { $0.thread?.objectID }.mapValues {
+                "\(($0.count, $0.map(\.size).reduce(0, +)))"
+            }
+            let related = related.value.mapValues { "\($0)" }
+            if related != byThread { found.append("\(related) instead of \(byThread)") }
+            let byAnswered = Dictionary(grouping: all) { $0.replyTo?.objectID }.mapValues(\.count)
+            if replies.value != byAnswered { found.append("\(replies.value) instead of \(byAnswered)") }
+            let byOwner = Dictionary(grouping: all) { $0.thread?.owner?.objectID }.mapValues(\.count)
+            if owners.value != byOwner { found.append("\(owners.value) instead of \(byOwner)") }
+            let atOnce = try mail.main.aggregate(request, groupBy: \.replyTo, .count())
+            let answered = Dictionary(uniqueKeysWithValues: atOnce.map { ($0.key, $0.values) })
+            if answered != byAnswered { found.append("\(answered) instead of \(byAnswered)") }
             return found
         }
     }

@@ -59,31 +59,41 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// The groups come in the order of their first objects in the request. Limit and offset apply to objects, not to groups.
+    /// Groups by a to-one relationship have the id of the related object as their key. The objects without a related object
+    /// are the group nil:
     ///
-    /// **Complexity**: all matching rows are read.
+    /// ```swift
+    /// let counts = try context.aggregate(
+    ///     ObjectRequest<ContactEntity>(), groupBy: \.group, .count())
+    /// let ungrouped = counts.first { $0.key == nil }?.values ?? 0
+    /// ```
+    ///
+    /// **Complexity**: all matching rows are read. If the related objects can have several entities, one more query for each
+    /// entity.
     ///
     /// - Parameters:
     ///   - request: The request for the objects.
-    ///   - keyPath: The attribute whose value the objects of a group share.
+    ///   - keyPath: The attribute or the to-one relationship whose value the objects of a group share.
     ///   - aggregates: The calculations for each group. The results come in the same order.
-    /// - Throws: The errors of ``aggregate(_:_:)``.
-    public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
+    /// - Throws: The errors of ``aggregate(_:_:)``; `invalidRequest` for the object's own id.
+    public func aggregate<Object: ManagedObject, Key: GroupableProperty, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
-    ) throws -> [(key: Key, values: (repeat each Result))] {
+    ) throws -> [(key: Key.GroupKey, values: (repeat each Result))] {
         try reading(request) { () throws(DataSourceError) in
             try groups(request, keyPath, repeat each aggregates)
         }
     }
 
-    private func groups<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
+    private func groups<Object: ManagedObject, Key: GroupableProperty, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
-    ) throws(DataSourceError) -> [(key: Key, values: (repeat each Result))] {
+    ) throws(DataSourceError) -> [(key: Key.GroupKey, values: (repeat each Result))] {
         var plan = try plan(request)
         let layout = bindings[plan.query.entity].layout
         let resolver = resolver(for: plan.query)
-        let keyColumn = try column(keyPath, of: Object.self, resolver)
+        let groupColumn = try GroupColumn(keyPath, resolver, self)
+        let keyColumn = groupColumn.column
         let storage = layout.order(of: keyColumn).storage
         var empty = AggregationSet()
         for aggregate in repeat each aggregates { try empty.add(aggregate, resolver) }
@@ -92,10 +102,11 @@ extension ManagedObjectContext {
             groups.add(row, key: row.value(keyColumn, storage))
         }
         let reader = RowValueReader(self, layout, plan.query.joined, hasAggregateResults: true)
-        var results: [(key: Key, values: (repeat each Result))] = []
+        let ids = try groupIDs(groups.keys, ofEntities: groupColumn.destinations)
+        var results: [(key: Key.GroupKey, values: (repeat each Result))] = []
         for group in groups.all {
             reader.row = group.first
-            let key = reader.read(Key.self, keyColumn)
+            let key = try reader.groupKey(Key.self, keyColumn, id: ids[group.first.value(keyColumn, storage)])
             try reader.check()
             reader.row = try group.set.results(reader)
             var next = 0..<empty.count
@@ -186,6 +197,8 @@ private struct AggregationGroups {
     private(set) var all: [(first: StoredRow, set: AggregationSet)] = []
     private var positions: [RowValue: Int] = [:]
     private let empty: AggregationSet
+
+    var keys: some Collection<RowValue> { positions.keys }
 
     init(_ empty: AggregationSet) {
         self.empty = empty

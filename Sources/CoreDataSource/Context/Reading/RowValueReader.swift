@@ -40,6 +40,24 @@ struct RowValueReader {
         return joined[index].read(type, current.joined, index)
     }
 
+    /// Returns the key of a group.
+    ///
+    /// - Parameter id: The related object of the group, if the column has keys of related objects.
+    func groupKey<Key: GroupableProperty>(
+        _ type: Key.Type, _ column: Int, id: ManagedObjectID?
+    ) throws(DataSourceError) -> Key.GroupKey {
+        let value: GroupValue
+        if JoinedColumn.isJoined(column) {
+            let index = JoinedColumn.index(column)
+            value = joined[index].groupValue(current.joined, index, id)
+        } else {
+            value = GroupValue(object: object, column: column, id: id)
+        }
+        do { return try Key.groupKey(of: value) } catch let error as DataSourceError { throw error } catch {
+            throw DataSourceError(.invalidRequest, "The key of a group could not be read: \(error)")
+        }
+    }
+
     /// - Parameter columns: For results of aggregates, the attribute's column of each result; nil for a count.
     /// - Throws: `damagedValue` if a value that was read since the last check did not have its type.
     func check(attributes columns: [Int?]? = nil) throws(DataSourceError) {
@@ -91,10 +109,20 @@ private struct RelatedCell {
     }
 
     func read<Value: AttributeStorable>(_ type: Value.Type, _ row: RowSnapshot?, _ index: Int) -> Value {
+        fill(row, index)
+        return Value.read(from: object, at: column)
+    }
+
+    func groupValue(_ row: RowSnapshot?, _ index: Int, _ id: ManagedObjectID?) -> GroupValue {
+        // The key of an object is not an attribute.
+        if id == nil { fill(row, index) }
+        return GroupValue(object: object, column: column, id: id)
+    }
+
+    private func fill(_ row: RowSnapshot?, _ index: Int) {
         // Use a new row, because a row that is written repeatedly would grow.
         object.row = RowSnapshot(columnCount: object.row.columnCount)
         object.row.setValue(row?.value(index, storage) ?? .null, column)
-        return Value.read(from: object, at: column)
     }
 
     func check() throws(DataSourceError) {

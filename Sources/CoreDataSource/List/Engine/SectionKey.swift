@@ -7,6 +7,8 @@ package enum SectionKey: Sendable {
     case column(Int)
     /// Stored attributes. One of them has the titles of the sections.
     case keys([SortKey], title: Int)
+    /// The columns of a to-one relationship: the key of the related object, and its entity if it can have several entities.
+    case related(SortKey, entity: SortKey?, destinations: [EntityLayout])
     /// A value that is computed from the row alone.
     case computed(ComputedSection)
 
@@ -52,6 +54,7 @@ extension SectionKey {
         case .column(let column):
             [SortKey(column: column, isAscending: sort.first?.column == column ? sort[0].isAscending : true)]
         case .keys(let keys, _): keys
+        case .related(let key, let entity, _): [key] + (entity.map { [$0] } ?? [])
         case .computed: []
         }
     }
@@ -60,14 +63,25 @@ extension SectionKey {
     func title(of row: ListedRow, _ layout: EntityLayout) -> RowValue {
         switch self {
         case .column(let column), .keys(_, let column): row.stored.value(column, layout.order(of: column).storage)
+        case .related(let key, _, _): row.stored.value(key.column, .integer)
         case .computed(let key): key.sectionValue(of: row)
         }
+    }
+
+    /// The related object of the section with the given values, if each section has a related object; otherwise nil.
+    func objectID(_ values: [RowValue]) -> ManagedObjectID? {
+        guard case .related(_, _, let destinations) = self, case .integer(let key) = values.first else { return nil }
+        guard values.count > 1, case .integer(let entity) = values[1] else {
+            return destinations.first.map { ManagedObjectID($0, key: key) }
+        }
+        return destinations.first { $0.index == Int(truncatingIfNeeded: entity) }.map { ManagedObjectID($0, key: key) }
     }
 
     /// The column with the titles; nil if the section is computed.
     var titleColumn: Int? {
         switch self {
         case .column(let column), .keys(_, let column): column
+        case .related(let key, _, _): key.column
         case .computed: nil
         }
     }

@@ -48,6 +48,7 @@ extension MainTier {
         _ path: PartialKeyPath<Object>, _ isAscending: Bool?, _ resolver: PredicateResolver
     ) throws(DataSourceError) -> SectionKey {
         if try RelatedKeyPaths.namesUnlessComputed(path, of: Object.self) != nil {
+            if let key = try relatedKey(path, isAscending ?? true, resolver) { return key }
             let column = try context.column(path, of: Object.self, resolver)
             guard let isAscending else { return .column(column) }
             return .keys([SortKey(column: column, isAscending: isAscending)], title: column)
@@ -62,6 +63,28 @@ extension MainTier {
                         return sectionValue(object[keyPath: path.keyPath])
                     }
                 }, isAscending: isAscending ?? true))
+    }
+
+    /// Returns the section key of a to-one relationship; nil if the path leads to an attribute.
+    private func relatedKey<Object: ManagedObject>(
+        _ path: PartialKeyPath<Object>, _ isAscending: Bool, _ resolver: PredicateResolver
+    ) throws(DataSourceError) -> SectionKey? {
+        let group = try GroupColumn(path, resolver, context)
+        guard !group.destinations.isEmpty else { return nil }
+        let destinations = group.destinations.map { stack.layout.entities[$0] }
+        let key = SortKey(column: group.column, isAscending: isAscending)
+        if destinations.count < 2 { return .related(key, entity: nil, destinations: destinations) }
+        // The row has the entity of the related object, unless the link is in the row of another object.
+        for relationship in resolver.layout.relationships {
+            guard case .column(let link) = relationship.storage, link.key == group.column, let entity = link.entity
+            else { continue }
+            return .related(key, entity: SortKey(column: entity), destinations: destinations)
+        }
+        let names = destinations.map(\.name).joined(separator: ", ")
+        throw DataSourceError(
+            .unsupportedQuery,
+            "A list of \(Object.entityName) cannot have sections by a related object that is found along other objects and can be of several entities (\(names)). Make sections by an attribute of the related object.",
+            entityName: Object.entityName)
     }
 
     private func check(

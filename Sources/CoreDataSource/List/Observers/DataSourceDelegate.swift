@@ -302,11 +302,22 @@ public struct ListSection: Sendable, Hashable {
     /// let isToday = section.interval?.contains(.now) ?? false
     /// ```
     public let interval: DateInterval?
+    /// The related object, if the sections are made by a to-one relationship; nil for the section without a related object,
+    /// and for other sections. The ``name`` is then the key of the object.
+    ///
+    /// ```swift
+    /// let thread = try section.objectID.flatMap {
+    ///     try mail.object(MessageThread.self, id: $0)
+    /// }
+    /// ```
+    public let objectID: ManagedObjectID?
     /// The number of objects in the section.
     public var numberOfObjects: Int { range.count }
 
     init(_ section: Int, of state: ListState) {
-        id = ID(values: state.sectionValues(section))
+        let values = state.sectionValues(section)
+        id = ID(values: values)
+        objectID = state.query.order.section?.objectID(values)
         interval = state.sectionInterval(section)
         name = state.sectionName(section)
         range = state.range(ofSection: section)

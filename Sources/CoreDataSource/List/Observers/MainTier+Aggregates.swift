@@ -18,22 +18,24 @@ extension MainTier {
         }
     }
 
-    func liveAggregate<Object: ManagedObject, Key: AttributeStorable & Hashable, each Result: AttributeStorable>(
+    func liveAggregate<Object: ManagedObject, Key: GroupableProperty, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
-    ) throws(DataSourceError) -> LiveAggregate<[Key: (repeat each Result)]> {
+    ) throws(DataSourceError) -> LiveAggregate<[Key.GroupKey: (repeat each Result)]> where Key.GroupKey: Hashable {
         let resolver = try aggregateResolver(request)
-        let column = try context.column(keyPath, of: Object.self, resolver)
+        let group = try GroupColumn(keyPath, resolver, context)
         var set = AggregationSet()
         for aggregate in repeat each aggregates { try set.add(aggregate, resolver) }
-        let plan = AggregateState.Plan(set.aggregations, groupColumn: column, resolver.layout)
+        let plan = AggregateState.Plan(set.aggregations, groupColumn: group.column, resolver.layout)
         let engine = try engine(request, plan, resolver)
         let reader = AggregateReader(set: set, joined: resolver.joins.columns, layout: resolver.layout)
+        let known = GroupIDs()
         return try LiveAggregate(engine, initial: [:]) { [weak self] changes throws(DataSourceError) in
             guard let self else { return { _ in } }
-            var new: [(key: Key, values: (repeat each Result)?)] = []
-            for (key, results) in changes {
-                let key = try reader.key(key, column, as: Key.self, self.context)
+            let ids = try known.update(changes, group, self.context)
+            var new: [(key: Key.GroupKey, values: (repeat each Result)?)] = []
+            for (value, results) in changes {
+                let key = try reader.key(value, group.column, as: Key.self, id: ids[value], self.context)
                 guard let results else {
                     new.append((key, nil))
                     continue
@@ -84,9 +86,9 @@ private struct AggregateReader {
     }
 
     /// Returns a group's key as a typed value.
-    func key<Key: AttributeStorable>(
-        _ key: RowValue, _ column: Int, as type: Key.Type, _ context: MainContext
-    ) throws(DataSourceError) -> Key {
+    func key<Key: GroupableProperty>(
+        _ key: RowValue, _ column: Int, as type: Key.Type, id: ManagedObjectID?, _ context: MainContext
+    ) throws(DataSourceError) -> Key.GroupKey {
         let reader = RowValueReader(context, layout, joined, hasAggregateResults: true)
         var row = StoredRow(key: 0, row: RowSnapshot(columnCount: layout.columns.count))
         if JoinedColumn.isJoined(column) {
@@ -96,8 +98,31 @@ private struct AggregateReader {
             row.row.setValue(key, column)
         }
         reader.row = row
-        let value = reader.read(type, column)
+        let value = try reader.groupKey(type, column, id: id)
         try reader.check()
         return value
+    }
+}
+
+/// The ids of the groups that a live aggregate shows. A group keeps its id until the group is empty, also after its object was
+/// deleted.
+@MainActor
+private final class GroupIDs {
+    private var ids: [RowValue: ManagedObjectID] = [:]
+
+    /// Finds the ids of new groups, and forgets the ids of empty groups.
+    ///
+    /// - Returns: The ids of all changed groups.
+    func update(
+        _ changes: [(key: RowValue, results: [RowValue]?)], _ group: GroupColumn, _ context: MainContext
+    ) throws(DataSourceError) -> [RowValue: ManagedObjectID] {
+        if group.destinations.isEmpty { return [:] }
+        let new = changes.map(\.key).filter { ids[$0] == nil }
+        var changed = try context.groupIDs(new, ofEntities: group.destinations)
+        for (key, results) in changes {
+            if let id = ids[key] { changed[key] = id }
+            ids[key] = results == nil ? nil : changed[key]
+        }
+        return changed
     }
 }
