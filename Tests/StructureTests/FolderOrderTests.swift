@@ -27,6 +27,7 @@ struct FolderOrderTests {
         "PostgreSQLStore": ["Connection", "Queries", "Schema", "Sharing", "Opening", "Reading", "Writing"],
         "CoreDataSource": [
             "Save", "Object", "Query", "Context", "Model", "List", "Draft", "DataSource", "Container", "Transfer",
+            "Unavailable",
         ],
         "CoreDataSource/Save": ["Pending"],
         "CoreDataSource/Context": ["Stack", "Reading", "Editing", "Private"],

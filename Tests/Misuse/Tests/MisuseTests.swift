@@ -21,7 +21,28 @@ import Testing
 
     @Test func eachRuleHasACase() {
         let rules = Set(MisuseCase.all.map { $0.file.deletingLastPathComponent().lastPathComponent })
-        #expect(rules == ["Asked", "Hook", "Kept", "Made", "Main", "Sent"])
+        #expect(rules == ["Asked", "Hook", "Kept", "Made", "Main", "Sent", "Spelt"])
+    }
+
+    /// Each unavailable declaration of the library has a case, so no spelling stops working unnoticed.
+    @Test func eachUnavailableSpellingHasACase() throws {
+        let folder = PackageFiles.root.appending(path: "Sources/CoreDataSource/Unavailable")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        let expected = try MisuseCase.all.flatMap { try $0.expectedErrors }
+        #expect(files.count > 5)
+        for file in files {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            let declared = text.matches(of: /(?m)^    (@MainActor )?public /).count
+            let messages = text.matches(of: /(?:message|renamed):\s*"((?:\\.|[^"\\])*)"/).map {
+                String($0.output.1).replacing("\\\\", with: "\\").replacing("\\\"", with: "\"")
+            }
+            #expect(declared == messages.count, "\(file.lastPathComponent) has a declaration that is not unavailable")
+            for message in messages {
+                #expect(
+                    expected.contains { $0.hasSuffix(message) || $0.hasSuffix("renamed to '\(message)'") },
+                    "No case expects: \(message)")
+            }
+        }
     }
 
     /// As Xcode sets new apps up.

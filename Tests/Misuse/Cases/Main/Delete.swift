@@ -1,4 +1,4 @@
-// error: value of type 'MainContext' has no member 'delete'
+// error: is unavailable: The main context only reads. Delete objects with their data source
 import CoreDataSource
 
 @MainActor func delete(_ contact: Contact, _ contacts: ContactDataSource) {

@@ -1,4 +1,4 @@
-// error: value of type 'MainContext' has no member 'insert'
+// error: is unavailable: The main context only reads. Insert objects in perform of their data source
 import CoreDataSource
 
 @MainActor func insert(_ contacts: ContactDataSource) throws -> Contact {

@@ -1,4 +1,4 @@
-// error: value of type 'ReadContext' has no member 'insert'
+// error: is unavailable: A read only reads. Insert objects in perform of their data source
 import CoreDataSource
 
 func insert(_ container: PersistentContainer) async throws {

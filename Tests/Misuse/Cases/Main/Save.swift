@@ -1,4 +1,4 @@
-// error: value of type 'MainContext' has no member 'save'
+// error: is unavailable: The main context only reads, and follows every save.
 import CoreDataSource
 
 @MainActor func save(_ container: PersistentContainer) throws {

@@ -1,0 +1,32 @@
+/// Saves in the middle of a batch.
+extension PrivateContext {
+    /// Unavailable. The end of the batch saves.
+    @available(
+        *, unavailable,
+        message: "The edits are saved when the hook or the closure of perform returns without an error. Remove this line."
+    )
+    public func save() throws {}
+}
+
+/// Saves inside of a draft.
+extension DraftContext {
+    /// Unavailable. The draft saves.
+    @available(*, unavailable, message: "The draft saves its edits: try await draft.save().")
+    public func save() throws {}
+}
+
+/// Objects that are made outside of a context.
+extension EditingContext {
+    /// Unavailable. A context makes its objects.
+    @available(
+        *, unavailable,
+        message: "A context makes its objects: let book = try context.insert(Book.self). Then set the properties."
+    )
+    public func insert<Object: ManagedObject>(_ object: Object) {}
+
+    /// Unavailable. Delete all objects of a class with a predicate.
+    @available(*, unavailable, message: "Write delete(Book.self, where: ...).")
+    public func delete<Object: ManagedObject>(model type: Object.Type, where predicate: FetchPredicate<Object>? = nil)
+        throws
+    {}
+}

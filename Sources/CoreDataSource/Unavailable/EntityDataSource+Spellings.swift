@@ -1,0 +1,24 @@
+// These are members of a protocol, so that subclasses can have functions with these names.
+
+/// Saves, inserts and transactions of a data source.
+extension DataSourceProtocol {
+    /// Unavailable. A data source saves its own edits.
+    @available(
+        *, unavailable,
+        message:
+            "Nothing waits for a save here: add, sync, delete and perform save their own edits. Remove this call."
+    )
+    public func save() throws {}
+
+    /// Unavailable. Insert objects in perform.
+    @available(
+        *, unavailable,
+        message:
+            "Insert objects in perform: try await books.perform { context in try context.insert(Book.self) }, or add values: try await books.add(values)."
+    )
+    public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object? { nil }
+
+    /// Unavailable. Edit objects in perform.
+    @available(*, unavailable, message: "Write try await books.perform { context in ... }, which saves the edits.")
+    public func write<Result>(_ updates: (PrivateContext) throws -> Result) async throws -> Result? { nil }
+}
