@@ -82,10 +82,10 @@ import Testing
             outcome.output == """
                 Item.name: optional -> required
                 Item.price: added (Decimal, optional)
-                can be migrated with the policy .migrate; nothing is lost
-                but a store in this state is reset:
+                can be migrated with the policy .migrate, except for a store in this state, which is reset:
                   Item.name: the attribute is required now and has no default value, but some objects have no value. \
                 Give the attribute a default value.
+                a migration loses nothing
 
                 """)
         #expect(outcome.errors == "")
@@ -112,6 +112,54 @@ import Testing
                   Item.price: the values (Decimal, optional)
 
                 """)
+    }
+
+    /// Whoever mends all obstacles that the first answer names finds no others in the second.
+    @Test func allObstaclesAndStatesAreListedAtOnce() async throws {
+        let old = """
+            <entity name="Item"><attribute name="price" optional="YES" attributeType="Decimal"/>
+            <attribute name="name" optional="YES" attributeType="String"/>
+            <attribute name="note" optional="YES" attributeType="String"/>
+            <relationship name="boxes" toMany="YES" optional="YES" destinationEntity="Box"/></entity>
+            <entity name="Box"/><entity name="Crate"/>
+            """
+        func new(_ price: String, _ boxes: String) -> String {
+            """
+            <entity name="Item"><attribute name="\(price)" optional="YES" attributeType="Double"/>
+            <attribute name="name" attributeType="String"/><attribute name="code" attributeType="String"/>
+            <relationship name="\(boxes)" maxCount="1" optional="YES" destinationEntity="Crate"/></entity>
+            <entity name="Box"/><entity name="Crate"/>
+            """
+        }
+        let path = try program.write("Old", old)
+        let states = [
+            "Item.code: the attribute is new and required, and has no default value for the existing objects. Give the "
+                + "attribute a default value, or make the attribute optional.",
+            "Item.name: the attribute is required now and has no default value, but some objects have no value. Give the "
+                + "attribute a default value.",
+        ].map { "  \($0)\n" }.joined()
+        let first = try await program.run("diff", path, try program.write("New", new("price", "boxes")))
+        #expect(
+            first.output.hasSuffix(
+                """
+                cannot be migrated, so stores are reset:
+                  Item.price: Decimal -> Double cannot be carried over. Keep the type, or give the new attribute another name.
+                  Item.boxes: to-many -> to-one cannot be carried over. Keep to-many, or give the new relationship another name.
+                  Item.boxes: destination Box -> Crate cannot be carried over. Give the new relationship another name.
+                after these are mended, a store in this state is still reset:
+                \(states)
+                """), "\(first.output)")
+        let second = try await program.run("diff", path, try program.write("Mended", new("cost", "crate")))
+        #expect(
+            second.output.hasSuffix(
+                """
+                can be migrated with the policy .migrate, except for a store in this state, which is reset:
+                \(states)a migration loses these:
+                  Item.boxes: the links (to-many Box, optional)
+                  Item.note: the values (String, optional)
+                  Item.price: the values (Decimal, optional)
+
+                """), "\(second.output)")
     }
 
     @Test func renamesMovesAndLossesAreListedWithTheirTypes() async throws {

@@ -40,9 +40,8 @@ extension MigrationPlanner {
         let isInverseToMany = inverse.flatMap(new.relationship)?.isToMany
         let sources = (relationshipSources[name] ?? []).filter(hasLinks)
         let inverseSources = (inverse.flatMap { relationshipSources[$0] } ?? []).filter(hasLinks)
-        for oldRelationship in sources.compactMap(old.relationship) {
-            guard check(oldRelationship, relationship, path) else { return }
-        }
+        // Check all sources, so that all obstacles are known.
+        guard !sources.compactMap(old.relationship).map({ check($0, relationship, path) }).contains(false) else { return }
         if !sources.isEmpty, !hasSameLinks(sources, inverseSources) {
             plan.obstacles.append(
                 "\(path): the relationship and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had separate "
@@ -85,11 +84,11 @@ extension MigrationPlanner {
     private mutating func check(
         _ oldRelationship: RelationshipDescription, _ newRelationship: RelationshipDescription, _ path: String
     ) -> Bool {
-        if oldRelationship.isToMany, !newRelationship.isToMany {
+        let narrows = oldRelationship.isToMany && !newRelationship.isToMany
+        if narrows {
             plan.obstacles.append(
                 "\(path): to-many -> to-one cannot be carried over. Keep to-many, or give the new relationship another "
                     + "name.")
-            return false
         }
         guard leads(oldRelationship, to: newRelationship) else {
             let isSame = newNames[oldRelationship.destinationName] == newRelationship.destinationName
@@ -100,7 +99,7 @@ extension MigrationPlanner {
             plan.obstacles.append("\(path): \(what) carried over. Give the new relationship another name.")
             return false
         }
-        return true
+        return !narrows
     }
 
     /// Returns whether the inverse has only links that the relationship also has.

@@ -15,14 +15,19 @@ struct ModelComparison {
     /// Says whether a migration keeps the rows of a store, and which data is lost.
     private var verdict: [String] {
         guard plan.isPossible else {
-            return ["cannot be migrated, so stores are reset:"] + plan.obstacles.map(indented)
+            let lines = ["cannot be migrated, so stores are reset:"] + plan.obstacles.map(indented)
+            if conditions.isEmpty { return lines }
+            return lines + ["after these are mended, a store in this state is still reset:"] + conditions.map(indented)
         }
-        var lines = ["can be migrated with the policy .migrate; nothing is lost"]
-        if !plan.losses.isEmpty {
-            lines = ["can be migrated with the policy .migrate, but these are lost:"]
-            lines += plan.losses.map { indented($0.description) }
+        let losses = plan.losses.map { indented($0.description) }
+        var lines: [String]
+        if conditions.isEmpty {
+            lines = ["can be migrated with the policy .migrate" + (losses.isEmpty ? "; nothing is lost" : ", but these are lost:")]
+        } else {
+            lines = ["can be migrated with the policy .migrate, except for a store in this state, which is reset:"]
+            lines += conditions.map(indented) + ["a migration loses" + (losses.isEmpty ? " nothing" : " these:")]
         }
-        if !conditions.isEmpty { lines += ["but a store in this state is reset:"] + conditions.map(indented) }
+        lines += losses
         if !toleratedProblems.isEmpty {
             lines += ["objects that break these new rules are kept unchanged:"] + toleratedProblems.map(indented)
         }
