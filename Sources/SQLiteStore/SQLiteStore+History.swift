@@ -3,11 +3,11 @@ package import RowStore
 
 extension SQLiteStore: HistoryStore {
     static func makeHistory(
-        _ opened: StoreOpening.Result, _ schema: StoreSchema, _ access: SharedAccess?
+        _ opened: StoreOpening.Result, _ schema: StoreSchema, _ access: SharedAccess?, _ name: String
     ) throws(DataSourceError) -> sending HistoryWriter? {
         guard opened.metadata.keepsHistory else { return nil }
         return try HistoryWriter(
-            opened.connection, schema.layout, member: access?.member ?? .alone, isShared: access != nil)
+            opened.connection, schema.layout, member: access?.member ?? .alone(name), isShared: access != nil)
     }
 
     package func readHistory(

@@ -53,12 +53,12 @@ package final class SQLiteStore: PersistentStore {
             let shared = try SharedOpening(files: files, schema: schema, options: options).run()
             return try SQLiteStore(
                 schema, files, options: options, lock: shared.lock, opened: shared.opened, shared: shared,
-                history: makeHistory(shared.opened, schema, shared.access))
+                history: makeHistory(shared.opened, schema, shared.access, options.memberName))
         }
         let lock = try ClosingStores.shared.lock(files)
         let opened = try StoreOpening(files: files, schema: schema, options: options).run()
         return try SQLiteStore(
-            schema, files, options: options, lock: lock, opened: opened, history: makeHistory(opened, schema, nil))
+            schema, files, options: options, lock: lock, opened: opened, history: makeHistory(opened, schema, nil, options.memberName))
     }
 
     private init(

@@ -104,6 +104,20 @@ public struct CommittedSave: Sendable {
     /// The container or process that made the save; nil for this container.
     public var member: StoreMember? { saved.member }
 
+    /// The author of the save: ``PersistentContainer/withAuthor(_:isolation:_:)``, or else `Configuration.author`. Nil for none.
+    /// The save of another process has its author, too, unless the process runs a release before 0.2.
+    ///
+    /// ```swift
+    /// for await case .save(let save) in container.saves where save.author != "sync" {
+    ///     print(save.author ?? "-", save.dataSourceName ?? "-", save.entityNames)
+    /// }
+    /// ```
+    public var author: String? { saved.facts?.author }
+    /// The class name of the data source that made the save. For a save of several data sources, the name of the first one.
+    public var dataSourceName: String? { saved.facts?.dataSourceName }
+    /// What has made the changes, such as ``HistoryKind/incoming``; nil if it is not known.
+    public var kind: HistoryKind? { saved.facts?.kind }
+
     /// The names of the entities of the changed objects, in the order of the model.
     public var entityNames: [String] {
         entities.map { objects.layout.entities[$0.entity].name }
@@ -159,14 +173,15 @@ public struct CommittedSave: Sendable {
 }
 
 extension CommittedSave: CustomStringConvertible {
-    /// The numbers of changed objects: `3 inserted, 1 updated, 0 deleted`, and the process that made the save.
+    /// The numbers of changed objects: `3 inserted, 1 updated, 0 deleted`, the author, and the process that made the save.
     public var description: String {
         let counts = [
             ("inserted", entities.reduce(0) { $0 + $1.inserted.count }),
             ("updated", entities.reduce(0) { $0 + $1.updated.count }),
             ("deleted", entities.reduce(0) { $0 + $1.deleted.count }),
         ]
-        return counts.map { "\($1) \($0)" }.joined(separator: ", ") + (member.map { " by \($0)" } ?? "")
+        return counts.map { "\($1) \($0)" }.joined(separator: ", ") + (author.map { ", author \($0)" } ?? "")
+            + (member.map { " by \($0)" } ?? "")
     }
 }
 

@@ -117,7 +117,10 @@ extension StoreLocation {
         }
         #endif
         guard let url else {
-            return (InMemoryStore(layout, history: configuration.history), StoreStartup(reason: .firstLaunch))
+            let name = configuration.name
+            return (
+                InMemoryStore(layout, history: configuration.history, name: name), StoreStartup(reason: .firstLaunch)
+            )
         }
         var options = SQLiteStore.Options(
             url: url, layout: layout, identity: identity, synchronous: configuration.synchronous,
@@ -128,6 +131,7 @@ extension StoreLocation {
         options.isShared = sharing == .processes
         options.tracing = tracing
         options.history = configuration.history
+        if let name = configuration.name { options.memberName = name }
         let store = try SQLiteStore.open(options)
         return (store, store.startup)
     }
@@ -144,6 +148,7 @@ extension StoreLocation {
         options.tracing = tracing
         options.mainPatience = configuration.mainPatience
         options.history = configuration.history
+        if let name = configuration.name { options.memberName = name }
         if configuration.isReadOnly {
             let store = try PostgreSQLReadOnlyStore.open(options)
             return (store, store.startup)

@@ -22,6 +22,8 @@ package struct PostgreSQLOptions: Sendable {
     package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
     /// The times for keeping leases and waiting for them.
     package var leaseTimes = LeaseTimes()
+    /// The name of the container as a member of the store.
+    package var memberName = ProcessInfo.processInfo.processName
     /// Whether the store keeps a history.
     package var history = KeptHistory.unchanged
     /// Whether to listen for notifications; false for tests of servers without notifications.

@@ -255,7 +255,7 @@ struct StoreOpening {
             guard joined.rowCount == 1 else { throw DataSourceError(damagedSharing: options.name) }
             let member = StoreMember(
                 number: joined.integer(0, 0), processID: getpid(),
-                name: "\(ProcessInfo.processInfo.processName)@\(ProcessInfo.processInfo.hostName)")
+                name: "\(options.memberName)@\(ProcessInfo.processInfo.hostName)")
             let membership = Membership(member)
             try Members(connection, schema).add(membership)
             try Members(connection, schema).mark(membership)

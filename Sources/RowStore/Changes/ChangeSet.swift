@@ -18,7 +18,7 @@ public struct ChangeSet: Sendable {
     /// The member of a shared store that made the save; nil for a save of this container.
     public var member: StoreMember?
 
-    /// What the save has besides its rows; nil for most saves.
+    /// What the save has besides its rows; nil for none.
     private var notes: SaveNotes?
     /// The early write of the save's new rows; nil if no rows were written early.
     package var earlyWrite: EarlyWrite?
@@ -40,7 +40,7 @@ public struct ChangeSet: Sendable {
         set { note(newValue, facts) }
     }
 
-    /// What the kept history records of the save; nil if the store keeps no history.
+    /// Who has made the save; nil if it is not known.
     package var facts: SaveFacts? {
         get { notes?.facts }
         set { note(scopes, newValue) }
@@ -193,7 +193,7 @@ public struct StoreMember: Sendable, Hashable {
     public let number: Int64
     /// The ID of the member's process on its machine.
     public let processID: Int32
-    /// The name of the member's program.
+    /// The name of the member: `Configuration.name` of its container, or else the name of its program.
     public let name: String
 
     /// Makes a member.

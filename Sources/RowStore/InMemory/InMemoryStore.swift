@@ -6,10 +6,10 @@ package final class InMemoryStore: PersistentStore {
     /// The kept history; nil for none.
     private let history: Guarded<MemoryHistory>?
 
-    package init(_ layout: ModelLayout, history: KeptHistory = .unchanged) {
+    package init(_ layout: ModelLayout, history: KeptHistory = .unchanged, name: String? = nil) {
         rows = InMemoryRows(layout)
         if case .kept(let limits) = history.choice {
-            self.history = Guarded(MemoryHistory(layout, limits))
+            self.history = Guarded(MemoryHistory(layout, limits, name: name))
         } else {
             self.history = nil
         }

@@ -13,14 +13,16 @@ struct MemoryHistory: Sendable {
     /// The number of the newest record.
     private var last: Int64 = 0
     private var consumers: [String: Int64] = [:]
-    private let member = StoreMember(
-        number: 0, processID: ProcessInfo.processInfo.processIdentifier, name: ProcessInfo.processInfo.processName)
+    private let member: StoreMember
 
     private static let pageSize = 256
     private static let endedLimit = 16
     private static let recordOverhead = 160
 
-    init(_ layout: ModelLayout, _ limits: KeptHistory.Limits) {
+    /// - Parameter name: The name of the container; nil for the name of the program.
+    init(_ layout: ModelLayout, _ limits: KeptHistory.Limits, name: String?) {
+        let process = ProcessInfo.processInfo
+        member = StoreMember(number: 0, processID: process.processIdentifier, name: name ?? process.processName)
         self.layout = layout
         self.limits = limits
     }

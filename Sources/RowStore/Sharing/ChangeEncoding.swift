@@ -45,7 +45,9 @@ package struct ChangeEncoding: Sendable {
         guard changes.rowCount <= ChangeEncoding.rowLimit, wordCount(changes) * 8 <= ChangeEncoding.byteLimit else {
             return nil
         }
-        return allWords(changes)
+        var words = allWords(changes)
+        if let facts = changes.facts { facts.append(to: &words) }
+        return words
     }
 
     /// Encodes the changes, however large they are.
@@ -127,12 +129,17 @@ package struct ChangeEncoding: Sendable {
     /// Decodes the changes of rows with the given shapes, one for each entity. Returns nil if the words are damaged.
     package static func changes(_ words: UnsafeBufferPointer<UInt64>, _ shapes: [RowShape]) -> ChangeSet? {
         var reader = WordReader(words: words, position: 1)
-        var entities: [EntityChanges] = []
+        var changes = ChangeSet(entities: [])
         while !reader.isAtEnd {
+            if reader.takeMark() {
+                guard let facts = reader.facts() else { return nil }
+                changes.facts = facts
+                continue
+            }
             guard let entity = entity(&reader, shapes) else { return nil }
-            if !entity.isEmpty { entities.append(entity) }
+            if !entity.isEmpty { changes.entities.append(entity) }
         }
-        return ChangeSet(entities: entities)
+        return changes
     }
 
     private static func entity(_ reader: inout WordReader, _ shapes: [RowShape]) -> EntityChanges? {
@@ -191,6 +198,34 @@ package struct FeedDecoder {
     }
 }
 
+extension SaveFacts {
+    /// Comes before the facts of a save. No entity has this number. So an earlier release of the library, which does not know the
+    /// facts, counts the changes as unknown, and reads the rows again.
+    fileprivate static let mark = UInt64.max
+    /// The longest strings together, in bytes.
+    private static let byteLimit = 4096
+
+    /// Appends the kind, the data source and the author, unless they are too long. Each string is its number of bytes plus 1,
+    /// followed by its bytes; nil is 0.
+    fileprivate func append(to words: inout ContiguousArray<UInt64>) {
+        let strings = [kind.rawValue, dataSourceName, author]
+        guard strings.reduce(0, { $0 + ($1?.utf8.count ?? 0) }) <= SaveFacts.byteLimit else { return }
+        words.append(SaveFacts.mark)
+        for string in strings {
+            guard let string else {
+                words.append(0)
+                continue
+            }
+            let bytes = Array(string.utf8)
+            words.append(UInt64(bytes.count + 1))
+            for start in stride(from: 0, to: bytes.count, by: 8) {
+                let part = bytes[start..<min(start + 8, bytes.count)]
+                words.append(part.reversed().reduce(0) { $0 << 8 | UInt64($1) })
+            }
+        }
+    }
+}
+
 /// Reads words in order, and stops at the last word.
 private struct WordReader {
     let words: UnsafeBufferPointer<UInt64>
@@ -202,6 +237,32 @@ private struct WordReader {
         guard position < words.count else { return nil }
         defer { position += 1 }
         return words[position]
+    }
+
+    /// Moves past the mark of a save's facts, if it comes next.
+    mutating func takeMark() -> Bool {
+        guard position < words.count, words[position] == SaveFacts.mark else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func facts() -> SaveFacts? {
+        guard let kind = string() ?? nil, let source = string(), let author = string() else { return nil }
+        return SaveFacts(HistoryKind(rawValue: kind), dataSourceName: source, author: author)
+    }
+
+    /// Reads a string or nil. Returns nil if the words are damaged.
+    private mutating func string() -> String?? {
+        guard let word = word() else { return nil }
+        if word == 0 { return .some(nil) }
+        guard word - 1 <= UInt64(words.count - position) * 8 else { return nil }
+        let count = Int(word - 1)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        while bytes.count < count, let word = self.word() {
+            for byte in 0..<min(8, count - bytes.count) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(byte * 8))) }
+        }
+        return String(validating: bytes, as: UTF8.self).map { .some($0) }
     }
 
     /// Reads a number of elements. Each element has at least one word, so a number above the number of words is invalid.

@@ -48,7 +48,7 @@ final class HistoryWriter {
     static func note(
         _ kind: HistoryKind, _ note: String, _ connection: Connection, _ layout: ModelLayout
     ) throws(DataSourceError) {
-        let writer = try HistoryWriter(connection, layout, member: .alone, isShared: false)
+        let writer = try HistoryWriter(connection, layout, member: .alone(), isShared: false)
         try writer.begin()
         try writer.append(kind, note: note)
     }
@@ -194,7 +194,7 @@ final class HistoryWriter {
 
 extension StoreMember {
     /// A container that has its store alone.
-    static var alone: StoreMember {
-        StoreMember(number: 0, processID: getpid(), name: ProcessInfo.processInfo.processName)
+    static func alone(_ name: String = ProcessInfo.processInfo.processName) -> StoreMember {
+        StoreMember(number: 0, processID: getpid(), name: name)
     }
 }

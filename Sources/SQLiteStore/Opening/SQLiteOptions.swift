@@ -27,6 +27,8 @@ package struct SQLiteOptions: Sendable {
     package var isShared = false
     /// The times for keeping leases, and for waiting for leases.
     package var leaseTimes = LeaseTimes()
+    /// The name of the container as a member of the store.
+    package var memberName = ProcessInfo.processInfo.processName
     /// Whether the store keeps a history.
     package var history = KeptHistory.unchanged
     /// The longest time that a save waits for a transaction of another program.

@@ -36,7 +36,7 @@ struct SharedOpening {
         let opening = StoreOpening(files: files, schema: schema, options: options)
         let opened = try isAlone ? opening.run() : opening.runWithoutChanges(notifier)
         do throws(DataSourceError) {
-            let name = ProcessInfo.processInfo.processName
+            let name = options.memberName
             let joined = try writeLock.withLock { () throws(DataSourceError) in
                 try isAlone
                     ? SharedTables.prepare(opened.connection, as: name)

@@ -15,7 +15,7 @@ struct Batch {
     private let leases: LeaseSet?
     /// The data sources that complete the save; nil if there are none.
     private let completion: SaveCompletion?
-    /// What the kept history records of the save; nil if the store keeps no history.
+    /// Who makes the save; nil for a batch that saves nothing.
     private let facts: SaveFacts?
 
     init(

@@ -228,7 +228,7 @@ struct TierCall: Sendable {
     /// The data sources that complete the save; nil if there are none.
     private let completion: SaveCompletion?
     /// What the kept history records of the save; nil if the store keeps no history.
-    private let facts: SaveFacts?
+    private let facts: SaveFacts
 
     private var stack: PersistentStack { tiers[0].stack }
 

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The author whom the kept history records with a save.
+/// The author of a save.
 enum SaveAuthor {
     /// The authors that the current task has named, by the stacks of their containers.
     @TaskLocal static var named: [ObjectIdentifier: String] = [:]
@@ -14,12 +14,11 @@ extension PersistentStack {
         return authors
     }
 
-    /// What the kept history records of a save that the current task makes; nil if the store keeps no history.
+    /// What the kept history and the loops over ``PersistentContainer/saves`` know of a save that the current task makes.
     ///
     /// - Parameter reversal: What the save takes back; nil for another save.
-    func facts(_ kind: HistoryKind, from source: SaveSource, reversal: SaveReversal?) -> SaveFacts? {
-        guard root.keepsHistory else { return nil }
-        return SaveFacts(
+    func facts(_ kind: HistoryKind, from source: SaveSource, reversal: SaveReversal?) -> SaveFacts {
+        SaveFacts(
             kind, dataSourceName: source.name, author: SaveAuthor.named[ObjectIdentifier(self)] ?? author,
             reversal: reversal)
     }
