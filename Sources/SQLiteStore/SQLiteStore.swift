@@ -13,6 +13,9 @@ package final class SQLiteStore: PersistentStore {
     package let longestValue: Int
     package let counters: StoreCounters
 
+    /// The file of the store.
+    package var url: URL { options.url }
+
     let schema: StoreSchema
     let files: StoreFiles
     let options: Options

@@ -132,6 +132,8 @@ struct ListReadingSnippets {
             for contact in snapshot { print(contact.name) }
             for row in snapshot {
                 print(row.id, row.name)
+                let contact = try contacts.main.object(ContactEntity.self, id: row.id)
+                print(contact?.group?.name ?? "no group")
             }
             let names = snapshot.map { row in row.map { contact in contact.name } }
             #expect(names == ["Guan Ping", "Guan Yu", "Zhang Fei"])

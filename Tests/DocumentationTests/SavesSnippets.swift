@@ -55,6 +55,19 @@ struct SavesSnippets {
         }
         try await withContacts { container, _ in
             let loop = Task {
+                for await case .save(let save) in container.saves where save.author != "sync" {
+                    print(save.author ?? "-", save.dataSourceName ?? "-", save.entityNames)
+                }
+            }
+            loop.cancel()
+            await loop.value
+            print(container.storeURL?.path ?? "in memory")
+            var configuration = PersistentContainer.Configuration()
+            configuration.name = "widget"
+            #expect(container.name == nil && configuration.name == "widget")
+        }
+        try await withContacts { container, _ in
+            let loop = Task {
                 for await event in container.saves {
                     switch event {
                     case .save(let save):
@@ -62,6 +75,7 @@ struct SavesSnippets {
                             print(change.kind, change.id)
                         }
                     case .unknown(let changes):
+                        // Nil means all entities.
                         print("read again:", changes.entityNames ?? ["everything"])
                     }
                 }
@@ -75,9 +89,11 @@ struct SavesSnippets {
             let first = await iterator.next()
             let index = Index()
             guard case .unknown(let changes) = first else { return }
-            if changes.entityNames?.contains("ContactEntity") ?? true {
+            func reloadContacts() throws { index.rebuild(nil) }
+            if changes.mayInclude(ContactEntity.self) {
                 index.rebuild(changes.entityNames)
             }
+            if changes.mayInclude(ContactEntity.self) { try reloadContacts() }
             let reason = UnknownChanges.Reason(rawValue: "missed")
             #expect(reason == .missed && changes.reason == .reset)
         }

@@ -49,6 +49,10 @@ struct TransferSnippets {
 
             #expect(graph == everything)
             #expect(try await container.importGraph(contentsOf: file) == SaveReport())
+            let progress = Progress(totalUnitCount: 0)
+            try await container.importGraph(
+                contentsOf: file, progress: BatchProgress(progress))
+            #expect(progress.totalUnitCount == 3 && progress.isFinished)
             #expect(try contacts.count(ContactEntity.self) == 2)
             try await container.close()
         }

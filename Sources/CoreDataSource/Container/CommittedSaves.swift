@@ -12,6 +12,7 @@ extension PersistentContainer {
     ///             print(change.kind, change.id)
     ///         }
     ///     case .unknown(let changes):
+    ///         // Nil means all entities.
     ///         print("read again:", changes.entityNames ?? ["everything"])
     ///     }
     /// }
@@ -69,11 +70,7 @@ public struct CommittedSaves: AsyncSequence, Sendable {
         public mutating func next() async -> SaveEvent? {
             switch await saves.subscription.mailbox.next() {
             case .save(let changes): .save(CommittedSave(changes, saves.objects))
-            case .unknown(let reason, let entities):
-                .unknown(
-                    UnknownChanges(
-                        reason: reason,
-                        entityNames: entities.map { Set($0.map { saves.objects.layout.entities[$0].name }) }))
+            case .unknown(let reason, let entities): .unknown(saves.objects.layout.unknownChanges(reason, entities))
             case nil: nil
             }
         }
@@ -197,10 +194,10 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
         case delete
     }
 
-    /// The values before the save; nil for an insert. Relationships are empty, and a large value that an update did not change
+    /// The values before the save; nil for an insert. Reading a relationship traps: see ``link(_:)``. A large value that an update did not change
     /// may be nil: fetch the object by its ``id`` to read these.
     public let old: ListRow<Object>?
-    /// The values after the save; nil for a delete. As in ``old``, relationships are empty, and a large value that an
+    /// The values after the save; nil for a delete. As in ``old``, reading a relationship traps, and a large value that an
     /// update did not change may be nil.
     public let new: ListRow<Object>?
     private let layout: EntityLayout
@@ -267,6 +264,15 @@ extension DetachedObjectFactory {
     /// the entity yet.
     fileprivate func readable(as type: ManagedObject.Type) -> DetachedObjectFactory {
         DetachedObjectFactory(layout: layout, types: types.map { $0 == ManagedObject.self ? type : $0 })
+    }
+}
+
+extension ModelLayout {
+    fileprivate func unknownChanges(_ reason: UnknownChanges.Reason, _ indexes: Set<Int>?) -> UnknownChanges {
+        let names = indexes.map { Set($0.map { entities[$0].name }) }
+        let changed = model.entities.filter { names?.contains($0.name) ?? false }
+        let lineages = changed.flatMap { model.lineage(of: $0).map(\.name) }
+        return UnknownChanges(reason: reason, entityNames: names, lineages: Set(lineages))
     }
 }
 

@@ -11,6 +11,14 @@ extension PersistentContainer {
     /// let container = try await PersistentContainer(name: "Contacts")
     /// ```
     ///
+    /// Without a directory in the configuration, the file is in ``Configuration/defaultDirectory``: on Linux
+    /// `~/.local/share/<program>/Contacts.sqlite`, on Apple platforms in the app's folder of Application Support. ``storeURL`` is
+    /// the file:
+    ///
+    /// ```swift
+    /// print(container.storeURL?.path ?? "in memory")
+    /// ```
+    ///
     /// By default, the container uses the model with the same name that `ModelPlugin` compiled into the calling module. To use
     /// a model of another module, pass the model as an argument. To read a model that is not compiled into the app, use the
     /// product `ModelReader`: `try ModelReader.read(named: "Contacts").model`.
@@ -41,6 +49,13 @@ extension PersistentContainer {
 }
 
 extension PersistentContainer {
+    /// The file of the store, for example for `model-reset inspect`; nil for a store in memory, on a server, or of another type.
+    ///
+    /// ```swift
+    /// print(container.storeURL?.path ?? "in memory")
+    /// ```
+    public var storeURL: URL? { (stack.root.store as? SQLiteStore)?.url }
+
     /// Creates the directory, and the missing directories on its path, with the permissions `0o700`.
     package static func makeDirectory(_ url: URL) throws(DataSourceError) { try StoreFolder.make(url) }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Reports the progress of `add` or `sync`.
+/// Reports the progress of `add`, `sync` or `importGraph`.
 ///
 /// ```swift
 /// try await contacts.add(list, progress: BatchProgress { completed, total in
@@ -15,7 +15,7 @@ public import Foundation
 /// try await contacts.sync(serverList, progress: BatchProgress(progress))
 /// ```
 ///
-/// A value is completed when ``DataSource/onAdd(_:in:)`` has returned for it. The numbers never decrease. They are
+/// A value is completed when ``DataSource/onAdd(_:in:)`` has returned for it; an object of a graph, when its attributes are set. The numbers never decrease. They are
 /// reported before the first value, then at most once per 256 values and at most once per hundredth of all values, and
 /// at the end. All values are reported as completed only just before the call returns, after links, deletions and the
 /// write to the store. If the call throws, nothing more is reported.
@@ -26,7 +26,7 @@ public struct BatchProgress: Sendable {
     /// Makes a progress that calls a closure.
     ///
     /// **Isolation**: none. The closure is called on the queue of the private context, which waits until the closure returns.
-    /// The last call is made in the task that called `add` or `sync`.
+    /// The last call is made in the task that called `add`, `sync` or `importGraph`.
     ///
     /// - Parameter report: Gets the number of completed values and the number of all values.
     public init(_ report: @escaping @Sendable (_ completed: Int, _ total: Int) -> Void) {

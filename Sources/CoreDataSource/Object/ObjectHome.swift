@@ -15,6 +15,8 @@ final class ObjectHome {
     let hasCalculatedColumns: Bool
     /// A calculated column that was read without a context, and therefore could not be calculated.
     var uncalculatedColumn: Int?
+    /// A relationship that was read without a context, and therefore was empty.
+    var unreadRelationship: Int?
     /// Nil after the container is deinitialized, and for objects without a context.
     weak let context: (any ObjectContext)?
     // Only the context sets the value, on its queue, and not while an object is edited. So accesses cannot overlap.

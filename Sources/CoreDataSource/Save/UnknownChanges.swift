@@ -1,7 +1,7 @@
 /// Changes of which only the entities are known.
 ///
 /// ```swift
-/// if changes.entityNames?.contains("ContactEntity") ?? true {
+/// if changes.mayInclude(ContactEntity.self) {
 ///     index.rebuild(changes.entityNames)
 /// }
 /// ```
@@ -36,11 +36,36 @@ public struct UnknownChanges: Sendable, Hashable {
 
     /// The reason for which the changes are not known.
     public let reason: Reason
-    /// The names of the entities whose objects may have changed; nil for all entities.
+    /// The names of the entities whose objects may have changed. Nil does not mean that there are none: it means that objects of
+    /// all entities may have changed, so read everything again. ``mayInclude(_:)`` is true for each class then.
     public let entityNames: Set<String>?
+    /// The changed entities and the entities that they inherit from.
+    private let lineages: Set<String>
 
-    package init(reason: Reason, entityNames: Set<String>?) {
+    /// - Parameter lineages: The names of the entities, and of all entities that they inherit from.
+    package init(reason: Reason, entityNames: Set<String>?, lineages: Set<String> = []) {
         self.reason = reason
         self.entityNames = entityNames
+        self.lineages = lineages.union(entityNames ?? [])
+    }
+
+    public static func == (lhs: UnknownChanges, rhs: UnknownChanges) -> Bool {
+        lhs.reason == rhs.reason && lhs.entityNames == rhs.entityNames
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(reason)
+        hasher.combine(entityNames)
+    }
+
+    /// Whether objects of a class or of its subclasses may have changed.
+    ///
+    /// ```swift
+    /// if changes.mayInclude(ContactEntity.self) { try reloadContacts() }
+    /// ```
+    ///
+    /// - Parameter type: The class; `ManagedObject` for any objects.
+    public func mayInclude(_ type: ManagedObject.Type) -> Bool {
+        entityNames == nil || type == ManagedObject.self || lineages.contains(type.entityName)
     }
 }

@@ -17,12 +17,23 @@ struct GraphImport {
     /// The keys of the objects that were imported so far.
     private var importedKeys: Set<Int64> = []
 
+    /// The number of objects that were made or found so far.
+    private var madeCount = 0
+    private let total: Int
+    private let progress: BatchProgress?
+
     private static let lookupBatchSize = 500
 
-    init(_ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys) {
+    /// - Parameter total: The number of objects of the graph, for the progress.
+    init(
+        _ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys, total: Int, _ progress: BatchProgress?
+    ) throws {
         self.contexts = contexts
         self.layout = layout
         self.keys = keys
+        self.total = total
+        self.progress = progress
+        try progress?.check(0, of: total)
     }
 
     /// Adds the next object.
@@ -35,6 +46,7 @@ struct GraphImport {
     /// Sets the links of all objects. Must be the last call.
     mutating func end() throws {
         try makeWaiting()
+        try progress?.check(madeCount, of: total)
         try links.apply(contexts, layout, keys)
     }
 
@@ -86,6 +98,8 @@ struct GraphImport {
         }
         for (index, (location, key, record)) in named.enumerated() {
             try checkCancellation(index)
+            if madeCount & 0xFF == 0, madeCount > 0 { try progress?.check(madeCount, of: total) }
+            madeCount += 1
             let object = try object(of: entity, key: key, at: location, in: context)
             for (name, value) in record.sorted(by: { $0.key < $1.key }) {
                 guard let field = fields[name] else {

@@ -30,24 +30,32 @@ extension PersistentContainer {
     ///   - keys: For each entity name, the name of the entity's key attribute. A key also applies to sub-entities. By default,
     ///     the key is the attribute of the entity's first uniqueness constraint on a single attribute.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
+    ///   - progress: Gets the number of imported objects, and can cancel the import; nil, the default, for no reports.
     /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute` or `abstractEntity`, each with the position in the graph,
     ///   for example `ContactEntity[3].group`; `entityNotOwned`; otherwise errors of ``DataSource/add(_:waitFor:progress:)``.
     ///   If the call throws, it changes nothing.
     @discardableResult
     public func importGraph(
-        _ graph: ObjectGraph, keys: [String: String] = [:], waitFor level: SaveLevel = .store
+        _ graph: ObjectGraph, keys: [String: String] = [:], waitFor level: SaveLevel = .store,
+        progress: BatchProgress? = nil
     ) async throws -> SaveReport {
-        try await importGraph(keys, level) { graphImport in
+        let (layout, total) = (stack.layout, graph.records.values.reduce(0) { $0 + $1.count })
+        let report = try await TierCall(importingTiers(keys), kind: .imported).perform(waitFor: level) { contexts in
+            var graphImport = try GraphImport(
+                contexts, layout, try TransferKeys(keys, layout), total: total, progress)
             for entity in graph.entityNames {
                 try graphImport.check(entity)
                 for (index, record) in (graph.records[entity] ?? []).enumerated() {
                     try graphImport.add(entity, index, record)
                 }
             }
-        }
+            try graphImport.end()
+        }.report
+        progress?.end(total)
+        return report
     }
 
-    /// Imports the objects of a graph from a JSON file. See ``importGraph(_:keys:waitFor:)``.
+    /// Imports the objects of a graph from a JSON file. See ``importGraph(_:keys:waitFor:progress:)``.
     ///
     /// ```swift
     /// let report = try await container.importGraph(contentsOf: file)
@@ -56,31 +64,29 @@ extension PersistentContainer {
     ///
     /// The file is read in parts, so the objects are in memory, but never the whole file. Other batches of the data
     /// sources can run while the file is read, and wait only during the import. If the task is cancelled while the file
-    /// is read, the call throws at once.
+    /// is read, the call throws at once. The progress begins after the file was read, because the number of objects is not
+    /// known before:
+    ///
+    /// ```swift
+    /// let progress = Progress(totalUnitCount: 0)
+    /// try await container.importGraph(
+    ///     contentsOf: file, progress: BatchProgress(progress))
+    /// ```
     ///
     /// - Parameters:
     ///   - url: The location of a JSON file. ``ObjectGraph`` describes the format.
-    ///   - keys: The key attributes, as in ``importGraph(_:keys:waitFor:)``.
+    ///   - keys: The key attributes, as in ``importGraph(_:keys:waitFor:progress:)``.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Throws: Errors of ``importGraph(_:keys:waitFor:)``; `invalidGraph` if the file cannot be read; `CancellationError`.
+    ///   - progress: Gets the number of imported objects, and can cancel the import; nil, the default, for no reports.
+    /// - Throws: Errors of ``importGraph(_:keys:waitFor:progress:)``; `invalidGraph` if the file cannot be read; `CancellationError`.
     @discardableResult
     public func importGraph(
-        contentsOf url: URL, keys: [String: String] = [:], waitFor level: SaveLevel = .store
+        contentsOf url: URL, keys: [String: String] = [:], waitFor level: SaveLevel = .store,
+        progress: BatchProgress? = nil
     ) async throws -> SaveReport {
         // Check the keys and the data sources before reading the file, because reading can take a long time.
         _ = try importingTiers(keys)
-        return try await importGraph(GraphFile.graph(url), keys: keys, waitFor: level)
-    }
-
-    private func importGraph(
-        _ chosen: [String: String], _ level: SaveLevel, _ addAll: @Sendable (inout GraphImport) throws -> Void
-    ) async throws -> SaveReport {
-        let layout = stack.layout
-        return try await TierCall(importingTiers(chosen), kind: .imported).perform(waitFor: level) { contexts in
-            var graphImport = GraphImport(contexts, layout, try TransferKeys(chosen, layout))
-            try addAll(&graphImport)
-            try graphImport.end()
-        }.report
+        return try await importGraph(GraphFile.graph(url), keys: keys, waitFor: level, progress: progress)
     }
 
     /// Returns the tiers that own entities. Throws if a key is invalid.

@@ -57,7 +57,10 @@ struct InspectionLines {
         }
         let isAlone = occupants.map { $0.isOpen && $0.members.isEmpty } ?? false
         let recorded = feed.lowest > feed.position ? "no save recorded" : "saves recorded from \(feed.lowest) on"
-        return section("members", members(feed)) + section("leases", leases(feed)) + section("waiting", tickets(feed))
+        let ended = members(feed, areAlive: false)
+        return section("members", members(feed, areAlive: true))
+            + (ended.isEmpty ? [] : section("members that have ended, listed because the feed may have saves of them", ended))
+            + section("leases", leases(feed)) + section("waiting", tickets(feed))
             + [
                 "feed: position \(feed.position), \(recorded)"
                     + (isAlone ? "; the process that has the store open now records no saves" : "")
@@ -69,8 +72,8 @@ struct InspectionLines {
         lines.isEmpty ? ["\(name): none"] : ["\(name):"] + lines.map { "  \($0)" }
     }
 
-    private func members(_ feed: StoreInspection.Feed) -> [String] {
-        feed.members.map { "\($0.member.number): \($0.member)\($0.isAlive ? "" : ", ended")" }
+    private func members(_ feed: StoreInspection.Feed, areAlive: Bool) -> [String] {
+        feed.members.filter { $0.isAlive == areAlive }.map { "\($0.member.number): \($0.member)" }
     }
 
     private func leases(_ feed: StoreInspection.Feed) -> [String] {

@@ -20,6 +20,8 @@ struct ContainerNameTests {
         try await container.dataSource(ContactDataSource.self).add(contactList(0..<2))
         try await container.close()
         let file = folder.appending(component: "Contacts.sqlite")
+        #expect(container.storeURL?.path == file.path)
+        #expect(try await PersistentContainer(model: .contacts, store: .inMemory).storeURL == nil)
         let again = try await PersistentContainer(model: .contacts, store: .sqlite(file))
         #expect(try ContactEntity.count(in: again.main) == 2)
         try await again.close()

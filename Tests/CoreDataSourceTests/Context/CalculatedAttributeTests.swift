@@ -328,6 +328,27 @@ struct CalculatedAttributeTests {
                 "Shelf.bookCount is derived from books.@count, which a row of a snapshot does not have."))
     }
 
+    /// No related object would be a lie, too: the row cannot know.
+    @Test func readingARelationshipOfASnapshotRowTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: CalculatedAttributeTests.model, store: .inMemory)
+            let library = try await MainActor.run { try container.dataSource(PlainDataSource<Shelf, Book, Hall>.self) }
+            try await library.perform { context in
+                let book = try context.insert(Book.self)
+                book.shelf = try context.insert(Shelf.self)
+            }
+            for await update in library.updates(ObjectRequest(Book.self)) {
+                guard let row = update.snapshot.first else { continue }
+                print(row.map { $0.shelf?.name ?? "none" })
+                break
+            }
+        }
+        #expect(
+            try #require(result).standardErrorString.contains(
+                "Book.shelf was read from a row, which has no related objects. Read the relationship from the object that the main context has for the row's id, or read its attributes with values(_:_:)."
+            ))
+    }
+
     @Test func aCalculatedAttributeCannotBeLookedUp() async throws {
         try await withLibrary { container, _ in
             expectError(.unknownAttribute) {

@@ -3,6 +3,7 @@ import ErrorExpectations
 import Foundation
 import RowStore
 import Synchronization
+import TestSupport
 import Testing
 
 /// The progress of `add` and `sync`.
@@ -63,6 +64,44 @@ struct ProgressTests {
             let nothing = Progress(totalUnitCount: 1, parent: parent, pendingUnitCount: 5)
             try await people.add([ContactData](), progress: BatchProgress(nothing))
             #expect(nothing.isFinished && parent.fractionCompleted == 1)
+        }
+    }
+
+    /// A graph with a group and contacts.
+    private func graph(_ count: Int) throws -> ObjectGraph {
+        let contacts = (0..<count).map { #"{"uid": "\($0)", "name": "n\($0)"}"# }.joined(separator: ",")
+        return try ObjectGraph(json: Data(#"{"GroupEntity": [{"gid": "7"}], "ContactEntity": [\#(contacts)]}"#.utf8))
+    }
+
+    @Test func anImportReportsItsObjects() async throws {
+        try await withContainer { container, _ in
+            _ = (try container.dataSource(ContactDataSource.self), try container.dataSource(GroupDataSource.self))
+            let reports = Reports()
+            for _ in 0..<2 {
+                try await container.importGraph(try graph(999), progress: reports.progress)
+                #expect(reports.take() == [[0, 1_000], [256, 1_000], [512, 1_000], [768, 1_000], [1_000, 1_000]])
+            }
+            try await container.importGraph(try ObjectGraph(json: Data("{}".utf8)), progress: reports.progress)
+            #expect(reports.take() == [[0, 0]])
+            let file = try TemporaryDirectory()
+            let url = file.url.appending(component: "graph.json")
+            try graph(20).json.write(to: url)
+            let progress = Progress(totalUnitCount: 0)
+            try await container.importGraph(contentsOf: url, progress: BatchProgress(progress))
+            #expect(progress.totalUnitCount == 21 && progress.isFinished)
+        }
+    }
+
+    @Test func aCancelledImportChangesNothing() async throws {
+        try await withContainer { container, _ in
+            _ = (try container.dataSource(ContactDataSource.self), try container.dataSource(GroupDataSource.self))
+            let progress = Progress(totalUnitCount: 0)
+            progress.cancel()
+            let graph = try graph(10)
+            await expectThrows(CancellationError.self) {
+                try await container.importGraph(graph, progress: BatchProgress(progress))
+            }
+            #expect(try container.main.count(ContactEntity.self) == 0 && progress.completedUnitCount == 0)
         }
     }
 

@@ -72,6 +72,7 @@ final class SharedPlace: Sendable {
             options.migrationProgress = configuration.migrationProgress
             options.leaseTimes = times
             options.history = configuration.history
+            if let name = configuration.name { options.memberName = name }
             let store = try PostgreSQLStore.open(options)
             return PersistentContainer(
                 layout, store, startup: store.startup, configuration: configuration, scheduling: scheduling)

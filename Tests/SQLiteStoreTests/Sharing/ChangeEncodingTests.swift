@@ -30,6 +30,32 @@ struct ChangeEncodingTests {
         #expect(read.entities.first?.inserted.last?.row.text(TestModel.text).count == 1000)
     }
 
+    @Test(arguments: [(nil, nil), ("Contacts", nil), (nil, "Zoë, a longer name"), ("Contacts", ""), ("12345678", "1234567")])
+    func theFactsOfASaveAreRead(source: String?, author: String?) throws {
+        let encoding = ChangeEncoding(TestModel.layout)
+        var changes = save(3, 10)
+        changes.facts = SaveFacts(.incoming, dataSourceName: source, author: author)
+        var words = try #require(encoding.words(changes))
+        let read = try #require(words.withUnsafeBufferPointer(encoding.changes))
+        #expect(read.entities.first?.inserted.count == 3)
+        #expect(read.facts?.kind == .incoming && read.facts?.dataSourceName == source && read.facts?.author == author)
+        // No end in the middle of the facts is taken for another author.
+        while words.removeLast() != .max {
+            let part = words.withUnsafeBufferPointer(encoding.changes)
+            #expect(part == nil || part?.facts == nil)
+        }
+    }
+
+    @Test func factsThatAreTooLongAreLeftOut() throws {
+        let encoding = ChangeEncoding(TestModel.layout)
+        var changes = save(1, 10)
+        changes.facts = SaveFacts(.local, dataSourceName: nil, author: String(repeating: "a", count: 1 << 20))
+        let words = try #require(encoding.words(changes))
+        #expect(words.count < 100)
+        let read = try #require(words.withUnsafeBufferPointer(encoding.changes))
+        #expect(read.facts == nil && read.entities.count == 1)
+    }
+
     /// An edit in place would write its bytes over the head of the row, which says how long the row is.
     @Test func bytesThatBeginInTheHeadOfARowAreRefused() throws {
         let encoding = ChangeEncoding(TestModel.layout)

@@ -28,7 +28,7 @@ public struct RelatedObjects<Object: ManagedObject> {
         self.index = index
     }
 
-    private var ends: [LinkEnd] { owner.readingFromContext { try $0.ends(of: owner, at: index) } ?? [] }
+    private var ends: [LinkEnd] { owner.readingFromContext(at: index) { try $0.ends(of: owner, at: index) } ?? [] }
 
     /// The number of objects.
     ///
@@ -275,7 +275,7 @@ extension ManagedObject {
             if let found = found as? Object { return found }
         }
         // The context may not know the class of the destination's entity yet.
-        return readingFromContext { context in
+        return readingFromContext(at: index) { context in
             try context.adopt(Object.self, relationship(at: index, isToMany: false))
             return try context.destination(of: self, at: index)
         } as? Object
@@ -318,7 +318,7 @@ extension ManagedObject {
     ///
     /// - Complexity: O(n) in the number of objects, and one query for the unregistered objects.
     public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
-        readingFromContext { context in
+        readingFromContext(at: index) { context in
             let relationship = relationship(at: index, isToMany: true)
             try context.adopt(Object.self, relationship)
             return context.typed(try context.relatedObjects(of: self, at: index), relationship)
@@ -342,9 +342,14 @@ extension ManagedObject {
     }
 
     /// Runs a read in the context. Returns nil if there is no context, or if the read fails.
-    final func readingFromContext<R>(_ body: (ManagedObjectContext) throws -> R?) -> R? {
+    ///
+    /// - Parameter relationship: The relationship that is read; nil for a derived attribute.
+    final func readingFromContext<R>(
+        at relationship: Int? = nil, _ body: (ManagedObjectContext) throws -> R?
+    ) -> R? {
         guard let context else {
             hasUsedRelationshipWithoutContext = true
+            if let relationship { home.unreadRelationship = relationship }
             return nil
         }
         do {

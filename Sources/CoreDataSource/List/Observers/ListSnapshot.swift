@@ -130,13 +130,19 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
 
     /// The value of an attribute, or of a property that is computed from attributes.
     ///
-    /// Relationships are empty. A row has no value for an attribute that is derived along a relationship, so reading
-    /// the attribute traps. Read the attribute from an object of the main context, or with `values(_:_:)`.
+    /// A row has no related objects, so reading a relationship, or an attribute that is derived along a relationship, traps.
+    /// Read these from an object of the main context, or with `values(_:_:)`:
+    ///
+    /// ```swift
+    /// let contact = try contacts.main.object(ContactEntity.self, id: row.id)
+    /// print(contact?.group?.name ?? "no group")
+    /// ```
     public subscript<Value: Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
         map { $0[keyPath: keyPath] }
     }
 
     /// Passes the row to a closure as an object, and returns the closure's result. The object is valid only during the call.
+    /// The call traps if the closure reads a relationship, which a row does not have.
     ///
     /// ```swift
     /// let names = snapshot.map { row in row.map { contact in contact.name } }
@@ -148,7 +154,15 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
         }
         let value = try body(object)
         if let column = object.home.uncalculatedColumn { refuse(column) }
+        if let relationship = object.home.unreadRelationship { refuse(relationship: relationship) }
         return value
+    }
+
+    private func refuse(relationship: Int) -> Never {
+        let layout = reader.layout.entities[row.entity]
+        preconditionFailure(
+            "\(layout.name).\(layout.relationships[relationship].name) was read from a row, which has no related objects. Read the relationship from the object that the main context has for the row's id, or read its attributes with values(_:_:)."
+        )
     }
 
     private func refuse(_ column: Int) -> Never {
