@@ -182,6 +182,14 @@ struct DiagnosticTests {
             "A derived attribute has no default value"
         ),
         (
+            "class A: ManagedObject { @Stored(indexed: true, derived: \"b.name\") var ‸x: String?\n@Related var b: B? }",
+            "x is derived from other objects and has no column"
+        ),
+        (
+            "class A: ManagedObject { @Stored(unique: true, derived: \"count:(bs)\") var ‸x: Int }",
+            "x is derived from other objects and has no column"
+        ),
+        (
             "class A: ManagedObject { @Stored(derived: ‸\"a\", raw: Int16.self) var x: K? }",
             "A derived attribute must have a plain type"
         ),
@@ -229,6 +237,19 @@ struct DiagnosticTests {
             _ = reader.entity(declaration)
         }
         return reader.diagnostics
+    }
+
+    /// A part of a composite has a column, and so has an attribute that is derived from it.
+    @Test func onlyAttributesOfOtherObjectsHaveNoColumn() {
+        func messages(_ constraints: String, _ derived: String) -> [String] {
+            Self.diagnostics(
+                of: "@StoredEntity(unique: [\(constraints)]) class A: ManagedObject { var y: Int\n"
+                    + "@Stored(derived: \"\(derived)\") var x: String?\n@Related var b: B?\n"
+                    + "@Stored(.composite) var place: Place? }"
+            ).map(\.message)
+        }
+        #expect(messages("[\"y\", \"x\"]", "b.name").map { $0.prefix(14) } == ["x is derived f"])
+        #expect(messages("[\"y\", \"x\"]", "place.city") == [] && messages("[\"y\"]", "b.name") == [])
     }
 
     @Test(arguments: mistakes)

@@ -31,6 +31,7 @@ package struct EntityReader {
         diagnostics += arguments.diagnostics
         if let body = declaration.body { readProperties(of: body, &entity) }
         entity.uniquenessConstraints = entity.attributes.filter(\.isUnique).map { [$0.name] } + constraints
+        checkCalculatedAttributes(entity)
         checkNames(
             entity.attributes.map { ($0.name, $0.offset) } + entity.relationships.map { ($0.name, $0.offset) }, "entity"
         )
@@ -122,6 +123,22 @@ package struct EntityReader {
         }
         checkNames(composite.attributes.map { ($0.name, $0.offset) }, "composite")
         return composite
+    }
+
+    /// Reports attributes that are derived along relationships, and so have no column, but have an index or must be unique.
+    private mutating func checkCalculatedAttributes(_ entity: EntitySource) {
+        let relationships = Set(entity.relationships.map(\.name))
+        for attribute in entity.attributes {
+            let isUnique = entity.uniquenessConstraints.contains { $0.contains(attribute.name) }
+            guard isUnique || attribute.isIndexed, let expression = attribute.derivationExpression,
+                case .path(let path)? = DerivationExpression(expression), let first = path.first,
+                relationships.contains(first) || path.contains(where: { $0.hasPrefix("@") })
+            else { continue }
+            reportError(
+                attribute.offset,
+                "\(attribute.name) is derived from other objects and has no column, so it can neither have an index nor be unique. Remove indexed: and the uniqueness, or remove derived: and set the attribute in code."
+            )
+        }
     }
 
     private mutating func checkNames(_ names: [(name: String, offset: Int)], _ owner: String) {
