@@ -61,7 +61,8 @@ package final class SQLiteStore: PersistentStore {
         let lock = try ClosingStores.shared.lock(files)
         let opened = try StoreOpening(files: files, schema: schema, options: options).run()
         return try SQLiteStore(
-            schema, files, options: options, lock: lock, opened: opened, history: makeHistory(opened, schema, nil, options.memberName))
+            schema, files, options: options, lock: lock, opened: opened,
+            history: makeHistory(opened, schema, nil, options.memberName))
     }
 
     private init(
@@ -132,7 +133,7 @@ package final class SQLiteStore: PersistentStore {
             let sharing = try access.map { access throws(DataSourceError) in
                 try SharedWriter(rejoining: connection, schema, access, isAlone: isAlone)
             }
-            let history = try SQLiteStore.makeHistory(opened, schema, access)
+            let history = try SQLiteStore.makeHistory(opened, schema, access, options.memberName)
             connection.trace(options.tracing)
             let log = WALCheckpointer(
                 connection, counters: counters, limits: options.logLimits, readers: readers, reports: reports,

@@ -26,6 +26,16 @@ struct DraftSnippets {
         }
     }
 
+    @Test func aDraftBeginsWithAnID() async throws {
+        try await withContact { contacts, _, contact in
+            let id = contact.objectID
+            let draft = try contacts.draft(of: ContactEntity.self, id: id)
+            draft.object.name = "Zhang Yide"
+            try await draft.save()
+            #expect(contact.name == "Zhang Yide")
+        }
+    }
+
     @Test func aDraftBeginsWithANewObject() async throws {
         try await withContact { contacts, groups, _ in
             let draft = try contacts.draft(inserting: ContactEntity.self)

@@ -235,6 +235,35 @@ struct MailSnippets {
             print(unread.value[1] ?? 0)
             #expect(unread.value.values.reduce(0, +) > 0)
         }
+        try await withMail { _, mail in
+            let thread = try #require(try mail.main.fetch(ThreadEntity.self).first)
+            let sizes = try mail.liveAggregate(
+                ObjectRequest<MessageEntity>(), groupBy: \.thread, .sum(\.size))
+            print(sizes.value[thread.objectID] ?? 0)
+            let context: ManagedObjectContext = mail.main
+            let groups = try { () throws -> Int in
+                let sizes = try context.aggregate(
+                    ObjectRequest<MessageEntity>(), groupBy: \.thread, .sum(\.size))
+                for (thread, size) in sizes {
+                    print(thread?.description ?? "no thread", size)
+                }
+                return sizes.count
+            }()
+            #expect(groups == 2 && sizes.value.count == 2)
+        }
+    }
+
+    @Test func aSectionHasItsThread() async throws {
+        try await withMail { _, mail in
+            var request = ObjectRequest<MessageEntity>()
+            request.sections = .by(\.thread)
+            let list = try mail.list(request)
+            let section = try #require(list.sections.last)
+            let thread = try section.objectID.flatMap {
+                try mail.main.object(ThreadEntity.self, id: $0)
+            }
+            #expect(thread?.title == "Oath")
+        }
     }
 
     @Test func aSearchMakesNewLists() async throws {

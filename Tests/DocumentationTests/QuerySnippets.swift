@@ -73,6 +73,28 @@ struct QuerySnippets {
         }
     }
 
+    @Test func groupsHaveTheIDsOfRelatedObjects() async throws {
+        try await withContacts { container, contacts in
+            let counts = try contacts.main.aggregate(
+                ObjectRequest<ContactEntity>(), groupBy: \.group, .count())
+            let ungrouped = counts.first { $0.key == nil }?.values ?? 0
+            #expect(ungrouped + counts.filter { $0.key != nil }.map(\.values).reduce(0, +) == 3)
+            let context = container.main
+            let again = try { () throws -> Int in
+                let counts = try context.aggregate(
+                    ObjectRequest<ContactEntity>(), groupBy: \.group, .count())
+                let ungrouped = counts.first { $0.key == nil }?.values ?? 0
+                return ungrouped
+            }()
+            #expect(again == ungrouped)
+            // The sums and counts of no objects are not nil.
+            let nobody = ObjectRequest<ContactEntity>(where: \.age > 1000)
+            let (number, years): (Int, Int64) = try context.aggregate(nobody, .count(), .sum(\.age))
+            #expect(number == 0 && years == 0)
+            #expect(try context.aggregate(nobody, .max(\.age)) == nil)
+        }
+    }
+
     @Test func manyRowsAreChangedInOneSave() async throws {
         try await withContacts { _, contacts in
             try await contacts.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])

@@ -206,6 +206,32 @@ extension EntityDataSource {
         return try Draft(mainTier) { context in try context.typed(try context.copy(of: object)) }
     }
 
+    /// Makes a draft with an editable copy of the object that has the given id. The main context need not have the object.
+    ///
+    /// ```swift
+    /// let draft = try contacts.draft(of: ContactEntity.self, id: id)
+    /// draft.object.name = "Zhang Yide"
+    /// try await draft.save()
+    /// ```
+    ///
+    /// **Complexity**: at most one row is read from the store.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the object.
+    ///   - id: The id of an object of the same store.
+    /// - Throws: `objectGone` if the store has no such object; `unknownEntity` for an object of another class; errors of the
+    ///   store.
+    public func draft<Object: ManagedObject>(of type: Object.Type, id: ManagedObjectID) throws -> Draft<Object> {
+        mainTier.prepareToFetch()
+        return try Draft(mainTier) { context in
+            if let object = try context.object(type, id: id) { return object }
+            throw DataSourceError(
+                .objectGone,
+                "The store has no object \(id). The object was deleted, or the id belongs to another store. Insert a new object.",
+                entityName: type.entityName)
+        }
+    }
+
     /// Makes a draft with a new object. The object has the default values of the model.
     ///
     /// ```swift

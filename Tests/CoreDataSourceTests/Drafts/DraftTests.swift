@@ -30,6 +30,35 @@ import Testing
         }
     }
 
+    /// For example of a row of a list, or of a link that was opened.
+    @Test func anIDIsEnoughForADraft() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.letter("a").subject = "old" }
+            let id = try #require(try container.main.ids(ObjectRequest(Letter.self)).first)
+            let draft = try source.draft(of: Letter.self, id: id)
+            #expect(draft.object.objectID == id && draft.object.subject == "old" && !draft.hasChanges)
+            try await source.perform { try $0.letter("a").key = "b" }
+            draft.object.subject = "new"
+            try await draft.save()
+            let letter = try #require(try container.main.object(Letter.self, id: id))
+            #expect(letter.subject == "new" && letter.key == "b")
+            expectError(.unknownEntity) { _ = try source.draft(of: Topic.self, id: id) }
+            try await source.perform { context in
+                for letter in try context.fetch(Letter.self) { context.delete(letter) }
+            }
+            let gone = expectError(.objectGone) { _ = try source.draft(of: Letter.self, id: id) }
+            #expect(gone?.message.hasPrefix("The store has no object Letter/") == true)
+        }
+    }
+
+    @Test func anIDOfAnotherStoreHasNoDraft() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.letter("a").subject = "old" }
+            let id = try #require(try container.main.ids(ObjectRequest(Letter.self)).first)
+            try await withGraph { _, other in expectError(.objectGone) { _ = try other.draft(of: Letter.self, id: id) } }
+        }
+    }
+
     @Test func aDraftShowsNoEditsOfAnotherDraft() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }

@@ -307,7 +307,7 @@ public struct ListSection: Sendable, Hashable {
     ///
     /// ```swift
     /// let thread = try section.objectID.flatMap {
-    ///     try mail.object(MessageThread.self, id: $0)
+    ///     try mail.main.object(ThreadEntity.self, id: $0)
     /// }
     /// ```
     public let objectID: ManagedObjectID?
