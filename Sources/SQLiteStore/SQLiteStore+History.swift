@@ -3,7 +3,7 @@ package import RowStore
 
 extension SQLiteStore: HistoryStore {
     static func makeHistory(
-        _ opened: StoreOpening.Result, _ schema: StoreSchema, _ access: SharedAccess?, _ name: String
+        _ opened: StoreOpening.Result, _ schema: StoreSchema, _ access: SharedAccess?, named name: String
     ) throws(DataSourceError) -> sending HistoryWriter? {
         guard opened.metadata.keepsHistory else { return nil }
         return try HistoryWriter(

@@ -56,13 +56,13 @@ package final class SQLiteStore: PersistentStore {
             let shared = try SharedOpening(files: files, schema: schema, options: options).run()
             return try SQLiteStore(
                 schema, files, options: options, lock: shared.lock, opened: shared.opened, shared: shared,
-                history: makeHistory(shared.opened, schema, shared.access, options.memberName))
+                history: makeHistory(shared.opened, schema, shared.access, named: options.memberName))
         }
         let lock = try ClosingStores.shared.lock(files)
         let opened = try StoreOpening(files: files, schema: schema, options: options).run()
         return try SQLiteStore(
             schema, files, options: options, lock: lock, opened: opened,
-            history: makeHistory(opened, schema, nil, options.memberName))
+            history: makeHistory(opened, schema, nil, named: options.memberName))
     }
 
     private init(
@@ -133,7 +133,7 @@ package final class SQLiteStore: PersistentStore {
             let sharing = try access.map { access throws(DataSourceError) in
                 try SharedWriter(rejoining: connection, schema, access, isAlone: isAlone)
             }
-            let history = try SQLiteStore.makeHistory(opened, schema, access, options.memberName)
+            let history = try SQLiteStore.makeHistory(opened, schema, access, named: options.memberName)
             connection.trace(options.tracing)
             let log = WALCheckpointer(
                 connection, counters: counters, limits: options.logLimits, readers: readers, reports: reports,

@@ -44,6 +44,7 @@ struct ArticleTests {
     private static let types = [
         "CoreDataSource/Container/DataSourceDirectory",
         "CoreDataSource/Container/PersistentContainer",
+        "CoreDataSource/Container/PersistentContainer+Configuration",
         "CoreDataSource/Container/PersistentContainer+Name",
         "CoreDataSource/Container/PersistentContainer+Termination",
         "CoreDataSource/Container/StoreLease",

@@ -73,6 +73,17 @@ struct QuerySnippets {
         }
     }
 
+    @Test func thePartsOfAnInnerPredicateNameTheirClass() async throws {
+        try await withContacts { container, _ in
+            let grown = ObjectRequest(
+                GroupEntity.self, where: .any(\.members, \ContactEntity.age > 30 && \ContactEntity.age < 60),
+                order: [.ascending(\.name)])
+            let young: FetchPredicate<GroupEntity> = .any(\.members, \.age > 0 && \.age < 3)
+            #expect(
+                try container.main.fetch(grown).count <= 3 && container.main.count(GroupEntity.self, where: young) == 0)
+        }
+    }
+
     @Test func groupsHaveTheIDsOfRelatedObjects() async throws {
         try await withContacts { container, contacts in
             let counts = try contacts.main.aggregate(

@@ -267,6 +267,19 @@ extension DetachedObjectFactory {
     }
 }
 
+extension UnknownChanges {
+    /// Whether objects of a class or of its subclasses may have changed.
+    ///
+    /// ```swift
+    /// if changes.mayInclude(ContactEntity.self) { try reloadContacts() }
+    /// ```
+    ///
+    /// - Parameter type: The class; `ManagedObject` for any objects.
+    public func mayInclude(_ type: ManagedObject.Type) -> Bool {
+        entityNames == nil || type == ManagedObject.self || lineages.contains(type.entityName)
+    }
+}
+
 extension ModelLayout {
     fileprivate func unknownChanges(_ reason: UnknownChanges.Reason, _ indexes: Set<Int>?) -> UnknownChanges {
         let names = indexes.map { Set($0.map { entities[$0].name }) }

@@ -40,7 +40,7 @@ public struct UnknownChanges: Sendable, Hashable {
     /// all entities may have changed, so read everything again. ``mayInclude(_:)`` is true for each class then.
     public let entityNames: Set<String>?
     /// The changed entities and the entities that they inherit from.
-    private let lineages: Set<String>
+    package let lineages: Set<String>
 
     /// - Parameter lineages: The names of the entities, and of all entities that they inherit from.
     package init(reason: Reason, entityNames: Set<String>?, lineages: Set<String> = []) {
@@ -56,16 +56,5 @@ public struct UnknownChanges: Sendable, Hashable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(reason)
         hasher.combine(entityNames)
-    }
-
-    /// Whether objects of a class or of its subclasses may have changed.
-    ///
-    /// ```swift
-    /// if changes.mayInclude(ContactEntity.self) { try reloadContacts() }
-    /// ```
-    ///
-    /// - Parameter type: The class; `ManagedObject` for any objects.
-    public func mayInclude(_ type: ManagedObject.Type) -> Bool {
-        entityNames == nil || type == ManagedObject.self || lineages.contains(type.entityName)
     }
 }

@@ -26,7 +26,8 @@ struct GraphImport {
 
     /// - Parameter total: The number of objects of the graph, for the progress.
     init(
-        _ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys, total: Int, _ progress: BatchProgress?
+        _ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys, total: Int,
+        progress: BatchProgress?
     ) throws {
         self.contexts = contexts
         self.layout = layout

@@ -42,7 +42,7 @@ extension PersistentContainer {
         let (layout, total) = (stack.layout, graph.records.values.reduce(0) { $0 + $1.count })
         let report = try await TierCall(importingTiers(keys), kind: .imported).perform(waitFor: level) { contexts in
             var graphImport = try GraphImport(
-                contexts, layout, try TransferKeys(keys, layout), total: total, progress)
+                contexts, layout, try TransferKeys(keys, layout), total: total, progress: progress)
             for entity in graph.entityNames {
                 try graphImport.check(entity)
                 for (index, record) in (graph.records[entity] ?? []).enumerated() {

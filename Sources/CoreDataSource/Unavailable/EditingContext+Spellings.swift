@@ -3,7 +3,8 @@ extension PrivateContext {
     /// Unavailable. The end of the batch saves.
     @available(
         *, unavailable,
-        message: "The edits are saved when the hook or the closure of perform returns without an error. Remove this line."
+        message:
+            "The edits are saved when the hook or the closure of perform returns without an error. Remove this line."
     )
     public func save() throws {}
 }

@@ -5,8 +5,7 @@ extension DataSourceProtocol {
     /// Unavailable. A data source saves its own edits.
     @available(
         *, unavailable,
-        message:
-            "Nothing waits for a save here: add, sync, delete and perform save their own edits. Remove this call."
+        message: "Nothing waits for a save here: add, sync, delete and perform save their own edits. Remove this call."
     )
     public func save() throws {}
 
@@ -20,5 +19,6 @@ extension DataSourceProtocol {
 
     /// Unavailable. Edit objects in perform.
     @available(*, unavailable, message: "Write try await books.perform { context in ... }, which saves the edits.")
+    @discardableResult
     public func write<Result>(_ updates: (PrivateContext) throws -> Result) async throws -> Result? { nil }
 }

@@ -1,3 +1,5 @@
+internal import RowStore
+
 // The folder Unavailable has the spellings of Core Data, SwiftData, GRDB and Fluent that users of these libraries type first.
 // Each declaration is unavailable, and its message says what to write instead. Without it, the compiler would only report that
 // there is no such member. `Tests/Misuse/Cases/Spelt` has each spelling, with the message.
@@ -64,7 +66,7 @@ extension MainContext {
         message: "The main context has no edits, so it has no conflicts. A Draft resolves conflicts: save(resolving:)."
     )
     public var mergePolicy: Any {
-        get { () }
+        get { false }
         set {}
     }
 }

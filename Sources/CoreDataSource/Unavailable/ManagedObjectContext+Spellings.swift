@@ -25,11 +25,15 @@ extension ManagedObjectContext {
     public func performAndWait<Result>(_ block: () throws -> Result) rethrows -> Result { try block() }
 
     /// Unavailable. Find the object by its class and id.
-    @available(*, unavailable, message: "Name the class: try context.object(Book.self, id: id). The result is optional.")
+    @available(
+        *, unavailable, message: "Name the class: try context.object(Book.self, id: id). The result is optional."
+    )
     public func object(with id: ManagedObjectID) -> ManagedObject? { nil }
 
     /// Unavailable. Find the object by its class and id.
-    @available(*, unavailable, message: "Name the class: try context.object(Book.self, id: id). The result is optional.")
+    @available(
+        *, unavailable, message: "Name the class: try context.object(Book.self, id: id). The result is optional."
+    )
     public func existingObject(with id: ManagedObjectID) throws -> ManagedObject? { nil }
 
     /// Unavailable. Count the objects of a request.

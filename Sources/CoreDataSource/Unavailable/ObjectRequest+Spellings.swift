@@ -46,7 +46,9 @@ extension ObjectRequest {
     }
 
     /// Unavailable. The prefetched relationships have another name.
-    @available(*, unavailable, message: "Set prefetch to the key paths of the relationships: request.prefetch = [\\.author].")
+    @available(
+        *, unavailable, message: "Set prefetch to the key paths of the relationships: request.prefetch = [\\.author]."
+    )
     public var relationshipKeyPathsForPrefetching: [String]? {
         get { nil }
         set {}

@@ -21,7 +21,7 @@ extension PersistentContainer {
         *, unavailable,
         message: "The initializer opens the store: try await PersistentContainer(name: \"Books\"). Remove this call."
     )
-    public func loadPersistentStores(completionHandler: (Never, (any Error)?) -> Void) {}
+    public func loadPersistentStores(completionHandler: (Any, (any Error)?) -> Void) {}
 
     /// Unavailable. A data source saves its own edits.
     @available(
@@ -37,5 +37,6 @@ extension PersistentContainer {
         message:
             "A data source writes its objects: try await books.perform { context in ... }. To write objects of several data sources in one save, call container.perform(in:)."
     )
+    @discardableResult
     public func write<Result>(_ updates: (PrivateContext) throws -> Result) async throws -> Result? { nil }
 }

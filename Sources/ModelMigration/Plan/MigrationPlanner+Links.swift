@@ -41,7 +41,9 @@ extension MigrationPlanner {
         let sources = (relationshipSources[name] ?? []).filter(hasLinks)
         let inverseSources = (inverse.flatMap { relationshipSources[$0] } ?? []).filter(hasLinks)
         // Check all sources, so that all obstacles are known.
-        guard !sources.compactMap(old.relationship).map({ check($0, relationship, path) }).contains(false) else { return }
+        guard !sources.compactMap(old.relationship).map({ check($0, relationship, path) }).contains(false) else {
+            return
+        }
         if !sources.isEmpty, !hasSameLinks(sources, inverseSources) {
             plan.obstacles.append(
                 "\(path): the relationship and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had separate "

@@ -22,7 +22,10 @@ struct ModelComparison {
         let losses = plan.losses.map { indented($0.description) }
         var lines: [String]
         if conditions.isEmpty {
-            lines = ["can be migrated with the policy .migrate" + (losses.isEmpty ? "; nothing is lost" : ", but these are lost:")]
+            lines = [
+                "can be migrated with the policy .migrate"
+                    + (losses.isEmpty ? "; nothing is lost" : ", but these are lost:")
+            ]
         } else {
             lines = ["can be migrated with the policy .migrate, except for a store in this state, which is reset:"]
             lines += conditions.map(indented) + ["a migration loses" + (losses.isEmpty ? " nothing" : " these:")]

@@ -59,7 +59,8 @@ struct InspectionLines {
         let recorded = feed.lowest > feed.position ? "no save recorded" : "saves recorded from \(feed.lowest) on"
         let ended = members(feed, areAlive: false)
         return section("members", members(feed, areAlive: true))
-            + (ended.isEmpty ? [] : section("members that have ended, listed because the feed may have saves of them", ended))
+            + (ended.isEmpty
+                ? [] : section("members that have ended, listed because the feed may have saves of them", ended))
             + section("leases", leases(feed)) + section("waiting", tickets(feed))
             + [
                 "feed: position \(feed.position), \(recorded)"

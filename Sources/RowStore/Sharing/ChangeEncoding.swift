@@ -260,7 +260,9 @@ private struct WordReader {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
         while bytes.count < count, let word = self.word() {
-            for byte in 0..<min(8, count - bytes.count) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(byte * 8))) }
+            for byte in 0..<min(8, count - bytes.count) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(byte * 8)))
+            }
         }
         return String(validating: bytes, as: UTF8.self).map { .some($0) }
     }

@@ -69,7 +69,7 @@ struct ProgressTests {
 
     /// A graph with a group and contacts.
     private func graph(_ count: Int) throws -> ObjectGraph {
-        let contacts = (0..<count).map { #"{"uid": "\($0)", "name": "n\($0)"}"# }.joined(separator: ",")
+        let contacts = (0..<count).map { #"{"uid": "\#($0)", "name": "n\#($0)"}"# }.joined(separator: ",")
         return try ObjectGraph(json: Data(#"{"GroupEntity": [{"gid": "7"}], "ContactEntity": [\#(contacts)]}"#.utf8))
     }
 
@@ -97,9 +97,9 @@ struct ProgressTests {
             _ = (try container.dataSource(ContactDataSource.self), try container.dataSource(GroupDataSource.self))
             let progress = Progress(totalUnitCount: 0)
             progress.cancel()
-            let graph = try graph(10)
+            let objects = try graph(10)
             await expectThrows(CancellationError.self) {
-                try await container.importGraph(graph, progress: BatchProgress(progress))
+                try await container.importGraph(objects, progress: BatchProgress(progress))
             }
             #expect(try container.main.count(ContactEntity.self) == 0 && progress.completedUnitCount == 0)
         }

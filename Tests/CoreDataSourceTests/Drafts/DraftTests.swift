@@ -55,7 +55,8 @@ import Testing
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }
             let id = try #require(try container.main.ids(ObjectRequest(Letter.self)).first)
-            try await withGraph { _, other in expectError(.objectGone) { _ = try other.draft(of: Letter.self, id: id) } }
+            try await withGraph { _, other in expectError(.objectGone) { _ = try other.draft(of: Letter.self, id: id) }
+            }
         }
     }
 

@@ -53,7 +53,8 @@ struct SaveAuthorTests {
     @Test(arguments: [CommittedSavesTests.Place.memory, .sqlite])
     func theHistoryHasTheNameOfTheContainer(place: CommittedSavesTests.Place) async throws {
         let directory = try TemporaryDirectory()
-        let configuration = PersistentContainer.Configuration(history: .kept(for: .seconds(600)), name: "importer")
+        let configuration = PersistentContainer.Configuration(
+            history: .kept(for: .seconds(600), upTo: 1 << 20), name: "importer")
         let container = try await PersistentContainer(
             model: .contacts, store: place == .memory ? .inMemory : .sqlite(directory.store),
             configuration: configuration)

@@ -38,6 +38,24 @@ final class AddressBook: DataSource<ContactData> {
     func refresh(_ list: [ContactData]) async throws {
         lastRefresh = try await sync(list, entity: Contact.self).inserted
         try await delete(ContactData(name: "nobody"))
+        try await save()
+    }
+
+    // Names that other libraries have, too, are free for the app.
+    func save() async throws { lastRefresh += 1 }
+}
+
+extension Contact {
+    static func fetchRequest() -> ObjectRequest<Contact> { ObjectRequest(order: [.ascending(\.name)]) }
+    func save() -> String { name }
+    func delete() throws { if name.isEmpty { throw CancellationError() } }
+}
+
+func spelt(_ book: AddressBook) async throws -> [String] {
+    try await book.perform { context in
+        let contacts = try context.fetch(Contact.fetchRequest())
+        for contact in contacts { try contact.delete() }
+        return contacts.map { $0.save() }
     }
 }
 

@@ -62,14 +62,28 @@ nonisolated func normalized(_ name: String) -> String { name.trimmingCharacters(
     return try book.names()
 }
 
-// A model in code: its classes are not isolated, because `ManagedObject` is not. Other types say that they are not.
-nonisolated enum Rank: Int16, AttributeStorable {
+// A model in code: its classes, structs and enums are not isolated, because of `ManagedObject`, the macro and the protocol. Their
+// extensions say that they are not.
+enum Rank: Int16, AttributeStorable {
     case guest = 1
     case member = 2
 }
 
-@StoredComposite nonisolated struct Address {
+@StoredComposite struct Address {
     var city: String = ""
+}
+
+nonisolated extension Member {
+    var title: String { "\(uid), \(address?.city ?? "-"), \(rank.rawValue)" }
+}
+
+// It is right to say it everywhere.
+nonisolated enum Level: Int16, AttributeStorable {
+    case low = 1
+}
+
+@StoredComposite nonisolated struct Place {
+    var room: String = ""
 }
 
 @StoredEntity final class Member: ManagedObject {
@@ -82,13 +96,15 @@ nonisolated enum Rank: Int16, AttributeStorable {
     var isOld: Bool { since < Date(timeIntervalSinceReferenceDate: 0) }
 }
 
-@StoredEntity final class Club: ManagedObject {
+@StoredEntity nonisolated final class Club: ManagedObject {
     var name: String = ""
+    @Stored(raw: Int16.self) var level: Level = .low
+    @Stored(.composite) var place: Place?
     @Related var members: RelatedObjects<Member>
 }
 
-extension ManagedObjectModel {
-    nonisolated static let club = ManagedObjectModel("Club") {
+nonisolated extension ManagedObjectModel {
+    static let club = ManagedObjectModel("Club") {
         Member.self
         Club.self
     }
@@ -101,6 +117,7 @@ final class Members: DataSource<ContactData> {
         let member = try context.findOrInsert(Member.self, where: \.uid, equals: data.name)
         member.address = Address(city: normalized(data.name))
         if member.isOld { member.rank = .member }
+        if member.title.isEmpty { return nil }
         member.club = try context.first(Club.self, where: \.name == "Chess")
         return member
     }

@@ -32,7 +32,7 @@ import Testing
         #expect(files.count > 5)
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
-            let declared = text.matches(of: /(?m)^    (@MainActor )?public /).count
+            let declared = text.matches(of: #/\n    (?:@MainActor )?public /#).count
             let messages = text.matches(of: /(?:message|renamed):\s*"((?:\\.|[^"\\])*)"/).map {
                 String($0.output.1).replacing("\\\\", with: "\\").replacing("\\\"", with: "\"")
             }

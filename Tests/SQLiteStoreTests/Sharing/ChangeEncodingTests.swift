@@ -30,8 +30,11 @@ struct ChangeEncodingTests {
         #expect(read.entities.first?.inserted.last?.row.text(TestModel.text).count == 1000)
     }
 
-    @Test(arguments: [(nil, nil), ("Contacts", nil), (nil, "Zoë, a longer name"), ("Contacts", ""), ("12345678", "1234567")])
-    func theFactsOfASaveAreRead(source: String?, author: String?) throws {
+    private static let facts: [(String?, String?)] = [
+        (nil, nil), ("Contacts", nil), (nil, "Zoë, a longer name"), ("Contacts", ""), ("12345678", "1234567"),
+    ]
+
+    @Test(arguments: facts) func theFactsOfASaveAreRead(source: String?, author: String?) throws {
         let encoding = ChangeEncoding(TestModel.layout)
         var changes = save(3, 10)
         changes.facts = SaveFacts(.incoming, dataSourceName: source, author: author)

@@ -48,8 +48,9 @@ extension MainTier {
         _ path: PartialKeyPath<Object>, _ isAscending: Bool?, _ resolver: PredicateResolver
     ) throws(DataSourceError) -> SectionKey {
         if try RelatedKeyPaths.namesUnlessComputed(path, of: Object.self) != nil {
-            if let key = try relatedKey(path, isAscending ?? true, resolver) { return key }
-            let column = try context.column(path, of: Object.self, resolver)
+            let group = try GroupColumn(path, resolver, context)
+            if !group.destinations.isEmpty { return try relatedKey(group, isAscending ?? true, resolver) }
+            let column = group.column
             guard let isAscending else { return .column(column) }
             return .keys([SortKey(column: column, isAscending: isAscending)], title: column)
         }
@@ -65,12 +66,10 @@ extension MainTier {
                 }, isAscending: isAscending ?? true))
     }
 
-    /// Returns the section key of a to-one relationship; nil if the path leads to an attribute.
-    private func relatedKey<Object: ManagedObject>(
-        _ path: PartialKeyPath<Object>, _ isAscending: Bool, _ resolver: PredicateResolver
-    ) throws(DataSourceError) -> SectionKey? {
-        let group = try GroupColumn(path, resolver, context)
-        guard !group.destinations.isEmpty else { return nil }
+    /// Returns the section key of a to-one relationship.
+    private func relatedKey(
+        _ group: GroupColumn, _ isAscending: Bool, _ resolver: PredicateResolver
+    ) throws(DataSourceError) -> SectionKey {
         let destinations = group.destinations.map { stack.layout.entities[$0] }
         let key = SortKey(column: group.column, isAscending: isAscending)
         if destinations.count < 2 { return .related(key, entity: nil, destinations: destinations) }
@@ -83,8 +82,8 @@ extension MainTier {
         let names = destinations.map(\.name).joined(separator: ", ")
         throw DataSourceError(
             .unsupportedQuery,
-            "A list of \(Object.entityName) cannot have sections by a related object that is found along other objects and can be of several entities (\(names)). Make sections by an attribute of the related object.",
-            entityName: Object.entityName)
+            "A list of \(resolver.layout.name) cannot have sections by a related object that is found along other objects and can be of several entities (\(names)). Make sections by an attribute of the related object.",
+            entityName: resolver.layout.name)
     }
 
     private func check(

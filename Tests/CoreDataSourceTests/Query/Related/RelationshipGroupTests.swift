@@ -28,7 +28,9 @@ struct RelationshipGroupTests {
                 let message = try context.insert(MailMessage.self)
                 (message.subject, message.thread, message.size) = (subject, thread, Int64(size))
                 if subject == "a2" { message.replyTo = note }
-                if subject == "c1" { message.replyTo = try context.first(MailMessage.self, where: \.subject, equals: "a1") }
+                if subject == "c1" {
+                    message.replyTo = try context.first(MailMessage.self, where: \.subject, equals: "a1")
+                }
             }
         }
         try await body(container, mail)
