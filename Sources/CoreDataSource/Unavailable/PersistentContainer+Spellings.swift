@@ -14,7 +14,7 @@ extension PersistentContainer {
         message:
             "Edit objects in perform of the data source that owns them: try await books.perform { context in ... }. To read off the main actor, call container.read."
     )
-    public func newBackgroundContext() -> ContextHandle? { nil }
+    public func newBackgroundContext() -> PrivateContext? { nil }
 
     /// Unavailable. The initializer opens the store.
     @available(
