@@ -8,14 +8,6 @@ extension PersistentContainer {
     @available(*, unavailable, renamed: "main")
     @MainActor public var mainContext: MainContext { main }
 
-    /// Unavailable. A data source edits its objects.
-    @available(
-        *, unavailable,
-        message:
-            "Edit objects in perform of the data source that owns them: try await books.perform { context in ... }. To read off the main actor, call container.read."
-    )
-    public func newBackgroundContext() -> PrivateContext? { nil }
-
     /// Unavailable. The initializer opens the store.
     @available(
         *, unavailable,

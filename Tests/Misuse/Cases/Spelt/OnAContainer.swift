@@ -1,5 +1,4 @@
 // error: has been renamed to 'main'
-// error: is unavailable: Edit objects in perform of the data source that owns them: try await books.perform { context in ... }. To read off the main actor, call container.read.
 // error: is unavailable: The initializer opens the store: try await PersistentContainer(name: "Books"). Remove this call.
 // error: is unavailable: Nothing waits for a save here: add, sync, delete and perform of a data source save their own edits. Remove this call.
 // error: is unavailable: A data source writes its objects: try await books.perform { context in ... }. To write objects of several data sources in one save, call container.perform(in:).
@@ -9,7 +8,6 @@ import CoreDataSource
     container.loadPersistentStores { _, error in print(error as Any) }
     print(try container.viewContext.fetch(Contact.self))
     print(try container.mainContext.fetch(Contact.self))
-    print(container.newBackgroundContext() as Any)
     try container.save()
     try await container.write { context in try context.delete(Contact.self, where: \.name == "") }
 }
