@@ -86,6 +86,7 @@ extension SQLiteStore {
             // Check that the file at the path is this store, because the reset removes the file at the path.
             try old.checkFiles()
             try access?.requireAlone(old.connection, to: "reset")
+            readers.closeSnapshots()
             old.end()
             let (startup, failure) = replace(old.connection, &writer)
             if let failure { throw failure }

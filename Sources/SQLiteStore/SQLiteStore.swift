@@ -361,3 +361,15 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore: ScopeStore {}
+
+extension SQLiteStore: SnapshotStore {
+    package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
+        try readers.openSnapshot(named: name) { () throws(DataSourceError) in
+            try reopenIfLost()
+            try checkUnchanged()
+        }
+    }
+
+    /// The size of the file of the log, which other members write too.
+    package var logByteCount: Int? { (try? files.state(files.log)).map { Int($0?.st_size ?? 0) } }
+}

@@ -313,6 +313,7 @@ extension MainTier {
         prepareToFetch()
         let number = nextDraft()
         let context = DraftContext(stack) { [weak self] in self?.prepareToFetch() }
+        context.read(from: pin?.rows)
         drafts[number] = context
         return (number, context)
     }

@@ -15,7 +15,7 @@ extension RowSource {
             return try root.withSnapshot { snapshot throws(DataSourceError) in
                 try RowSource.snapshot(snapshot).joinedRows(query, family, layout)
             }
-        case .snapshot:
+        case .pinned, .snapshot:
             return (try Join(SourceView(source: self, layout: layout), query.budget).rows(query, family), newestSave)
         }
     }

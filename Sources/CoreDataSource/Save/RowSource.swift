@@ -1,14 +1,17 @@
 package import RowStore
 
-/// The source of a context's rows: the root or a snapshot of the root. The root always has the newest rows.
+/// The source of a context's rows: the root, or a snapshot of the root. The root always has the newest rows. The snapshot of a
+/// pinned main context stays open.
 package enum RowSource {
     case root(RootTier)
+    case pinned(PinnedRows)
     case snapshot(RootSnapshot)
 
     /// The number of the newest save that a read from this source can see.
     var newestSave: Int64 {
         switch self {
         case .root(let root): root.newestSave
+        case .pinned(let rows): rows.newestSave
         case .snapshot(let snapshot): snapshot.newestSave
         }
     }
@@ -17,6 +20,7 @@ package enum RowSource {
     var generation: Int {
         switch self {
         case .root(let root): root.generation
+        case .pinned(let rows): rows.generation
         case .snapshot(let snapshot): snapshot.generation
         }
     }
@@ -24,6 +28,7 @@ package enum RowSource {
     func hasPendingRows(_ entity: Int) -> Bool {
         switch self {
         case .root(let root): root.hasPendingRows(entity)
+        case .pinned(let rows): rows.hasPendingRows(entity)
         case .snapshot(let snapshot): !snapshot.pending.isEmpty(entity)
         }
     }
@@ -39,6 +44,7 @@ package enum RowSource {
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
         switch self {
         case .root(let root): return try root.read(isolation, body, pending: pending)
+        case .pinned(let rows): return try rows.read(isolation, body, pending: pending)
         case .snapshot(let snapshot):
             return try snapshot.read(body, pending)
         }
@@ -51,6 +57,7 @@ package enum RowSource {
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
         switch self {
         case .root(let root): return try root.readOnce(isolation, body, pending: pending)
+        case .pinned(let rows): return try rows.read(isolation, body, pending: pending)
         case .snapshot(let snapshot): return try snapshot.read(body, pending)
         }
     }

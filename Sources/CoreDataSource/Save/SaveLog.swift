@@ -31,7 +31,7 @@ package struct SaveLog {
     /// The memory of the saves that the main context has not merged, in bytes.
     package private(set) var unmergedByteCount = 0
     /// The reason why the main context must reload from the store; nil if the main context is up to date.
-    private var staleness: Staleness?
+    private(set) var staleness: Staleness?
     /// The origins whose saves are left out of commits until ``resume()``.
     var postponedOrigins: Set<Int> = []
     /// Whether the last group left out only saves of postponed origins, and whether these origins are still postponed.
@@ -258,6 +258,16 @@ package struct SaveLog {
         unmergedByteCount = 0
         trim()
         return taken
+    }
+
+    /// Like ``takeForMain()``, for the saves up to a number.
+    mutating func takeForMain(through last: Int64) -> [ChangeSet] {
+        guard let merged, merged < min(last, newest) else { return [] }
+        let taken = saves.numbers(after: merged).clamped(to: merged + 1..<last + 1)
+        defer { trim() }
+        self.merged = last
+        unmergedByteCount = saves[saves.numbers(after: last)].reduce(0) { $0 + $1.byteCount }
+        return saves[taken].map(\.changes)
     }
 
     /// Makes the main context reload from the store instead of merging saves.

@@ -133,6 +133,11 @@ extension DataSourceError.Code {
     /// The app's closure threw an error in a write that no call waits for. `cause` describes the error.
     public static let writeFailed = Self(rawValue: "writeFailed")
 
+    /// The main context was pinned for longer than allowed, or its snapshot was lost. It follows saves again.
+    public static let pinExpired = Self(rawValue: "pinExpired")
+    /// The store cannot keep a snapshot for a pinned main context, because of its kind.
+    public static let snapshotsNotKept = Self(rawValue: "snapshotsNotKept")
+
     // Scopes.
 
     /// Another data source, or another entity, already uses the name of the scope.

@@ -72,6 +72,28 @@ extension InMemoryStore: HistoryStore {
     }
 }
 
+extension InMemoryStore: SnapshotStore {
+    package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
+        MemorySnapshot(reader: MemoryReader(store: rows, snapshot: try rows.current()))
+    }
+
+    package var logByteCount: Int? { nil }
+}
+
+/// A copy of all tables. A commit copies the tables that it changes.
+private final class MemorySnapshot: StoreSnapshot {
+    private let reader: MemoryReader
+
+    init(reader: MemoryReader) { self.reader = reader }
+
+    /// False, because the rows stay readable.
+    var hasEnded: Bool { false }
+
+    func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
+        try body(reader)
+    }
+}
+
 /// Reads from one snapshot, or from the newest state in each call.
 struct MemoryReader: StoreReader {
     let store: InMemoryRows

@@ -141,6 +141,30 @@ package protocol AggregatingReader: StoreReader {
     func results(_ aggregations: [Aggregation], of query: RowQuery) throws(DataSourceError) -> [RowValue]?
 }
 
+/// A store that can keep a snapshot of its rows open.
+package protocol SnapshotStore: PersistentStore {
+    /// Opens a snapshot. The snapshot sees the state at its first read, or an earlier state. It is open until it is released,
+    /// or until the store is reset or closed.
+    ///
+    /// - Parameter name: The name of the snapshot in reports about a log that it keeps from being emptied.
+    /// - Throws: `storeClosed`; an error if the store cannot be read.
+    func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot
+
+    /// The bytes of the log that open snapshots keep from being emptied; nil for a store without such a log.
+    var logByteCount: Int? { get }
+}
+
+/// An open snapshot of a store. Several threads may use it; one waits for the other.
+package protocol StoreSnapshot: AnyObject, Sendable {
+    /// Whether the store has closed the snapshot.
+    var hasEnded: Bool { get }
+
+    /// Calls the body with a reader, and returns the body's result; nil if the snapshot has ended. All calls see the same state.
+    ///
+    /// - Throws: The errors of the body.
+    func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R?
+}
+
 /// The name of a queue that reads a store. If a read blocks a checkpoint, the error report has this name.
 package enum ReaderName {
     /// The key of the name, which is set on each queue that reads.

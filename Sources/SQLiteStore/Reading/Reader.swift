@@ -75,6 +75,14 @@ final class Reader: @unchecked Sendable {
         return try body(self)
     }
 
+    /// Begins a transaction that stays open until it is rolled back.
+    func beginSnapshot() throws(DataSourceError) {
+        endKeptTransaction()
+        lastLookup = nil
+        try execute(schema.firstFreeStatement, "BEGIN")
+        if isShared { try recordPosition() }
+    }
+
     private func recordPosition() throws(DataSourceError) {
         let statement = try connection.statement(schema.firstFreeStatement + 7, "SELECT \"position\" FROM \"_feed\"")
         defer { sqlite3_reset(statement.handle) }

@@ -29,6 +29,10 @@ final class ReaderPool: Sendable {
         var writes: UInt64 = 0
         /// Whether a timer is set that will end the transactions that stay open between look-ups.
         var isExpiryScheduled = false
+        /// The snapshots that stay open, by the numbers of their reads.
+        var snapshots: [UInt64: OpenSnapshot] = [:]
+        /// The number of calls of ``ReaderPool/pause(_:)``. A reader that was made before a pause is not kept.
+        var pauses = 0
 
         mutating func takeMain() -> Reader? {
             defer { idleMain = nil }
@@ -47,9 +51,9 @@ final class ReaderPool: Sendable {
             idleMain?.endKeptTransaction()
         }
 
-        mutating func begin(_ name: String?) -> UInt64 {
+        mutating func begin(_ name: String?, isSnapshot: Bool = false) -> UInt64 {
             lastRead += 1
-            open.append(Read(number: lastRead, name: name, start: .now))
+            open.append(Read(number: lastRead, name: name, isSnapshot: isSnapshot, start: .now))
             return lastRead
         }
     }
@@ -172,7 +176,11 @@ final class ReaderPool: Sendable {
     /// The main actor can still read while the call waits for other reads.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try permits.pause { () throws(DataSourceError) in
-            for reader in state.withLock({ $0.takeIdle() }) { reader.close() }
+            let idle = state.withLock { state in
+                state.pauses += 1
+                return state.takeIdle()
+            }
+            for reader in idle { reader.close() }
             return try body()
         }
     }
@@ -181,7 +189,8 @@ final class ReaderPool: Sendable {
     ///
     /// - Returns: Whether the pool was closed.
     func closeIfIdle() -> Bool {
-        permits.pauseIfIdle {
+        if state.withLock({ !$0.snapshots.isEmpty }) { return false }
+        return permits.pauseIfIdle {
             let idle = state.withLock { state in
                 state.isClosed = true
                 return state.takeIdle()
@@ -193,8 +202,74 @@ final class ReaderPool: Sendable {
     /// Closes the pool, waits until all readers were returned, and closes the readers.
     func close() {
         state.withLock { $0.isClosed = true }
-        try? pause { () throws(DataSourceError) in }
+        try? pause { () throws(DataSourceError) in closeSnapshots() }
     }
+}
+
+// MARK: - Snapshots
+
+extension ReaderPool {
+    /// Takes a reader out of the pool, and begins a transaction that stays open.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the snapshot in reports.
+    ///   - prepare: See ``take(isLookup:_:)``.
+    func openSnapshot(
+        named name: String, _ prepare: () throws(DataSourceError) -> Void
+    ) throws(DataSourceError) -> SQLiteSnapshot {
+        let permitKind = permits.permitKind
+        permits.wait(permitKind)
+        defer { permits.signal(permitKind) }
+        // A released snapshot leaves an idle reader, so use that reader before the reader of the main actor.
+        let (idle, isClosed, number, pauses) = state.withLock { state in
+            (state.idle.popLast() ?? state.takeMain(), state.isClosed, state.begin(name, isSnapshot: true), state.pauses)
+        }
+        do throws(DataSourceError) {
+            guard !isClosed else { throw DataSourceError.storeClosed }
+            try prepare()
+            let reader =
+                if let idle { idle } else { try makeReader() }
+            let open = OpenSnapshot(reader, number: number, pauses: pauses)
+            do throws(DataSourceError) { try reader.beginSnapshot() } catch {
+                reader.close()
+                throw error
+            }
+            state.withLock { $0.snapshots[number] = open }
+            return SQLiteSnapshot(open, self)
+        } catch {
+            state.withLock { state in state.open.removeAll { $0.number == number } }
+            throw error
+        }
+    }
+
+    /// Ends a snapshot that nobody uses any more, and keeps its reader.
+    func release(_ snapshot: OpenSnapshot) {
+        let isOpen = state.withLock { state in
+            state.open.removeAll { $0.number == snapshot.number }
+            return state.snapshots.removeValue(forKey: snapshot.number) != nil
+        }
+        guard isOpen else { return }
+        snapshot.end(isFinal: false)
+        let isKept = state.withLock { state in
+            let isKept = !state.isClosed && state.pauses == snapshot.pauses
+            if isKept { state.idle.append(snapshot.reader) }
+            return isKept
+        }
+        if !isKept { snapshot.reader.close() }
+    }
+
+    /// Closes all open snapshots, after their running reads.
+    func closeSnapshots() {
+        let open = state.withLock { state in
+            defer { state.snapshots = [:] }
+            state.open.removeAll { state.snapshots[$0.number] != nil }
+            return Array(state.snapshots.values)
+        }
+        for snapshot in open { snapshot.end(isFinal: true) }
+    }
+
+    /// The oldest open snapshot; nil if there is none.
+    var oldestSnapshot: Read? { state.withLock { state in state.open.first(where: \.isSnapshot) } }
 }
 
 // MARK: - The gate
@@ -203,11 +278,14 @@ extension ReaderPool {
     /// A read that is or was open.
     struct Read: Sendable {
         let number: UInt64
+        /// Whether the read is a snapshot that stays open.
+        let isSnapshot: Bool
         fileprivate let label: String?
         private let start: ContinuousClock.Instant
 
-        fileprivate init(number: UInt64, name: String?, start: ContinuousClock.Instant) {
+        fileprivate init(number: UInt64, name: String?, isSnapshot: Bool, start: ContinuousClock.Instant) {
             self.number = number
+            self.isSnapshot = isSnapshot
             label = name
             self.start = start
         }

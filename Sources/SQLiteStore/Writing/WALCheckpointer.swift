@@ -94,6 +94,7 @@ final class WALCheckpointer {
         {
             return
         }
+        if let snapshot = readers.oldestSnapshot { return copyBesides(snapshot) }
         let before = readers.closeGate()
         sqlite3_busy_timeout(connection.handle, ReaderPool.gateWait)
         let code = copy(SQLITE_CHECKPOINT_RESTART)
@@ -117,6 +118,16 @@ final class WALCheckpointer {
             reports.report(DataSourceError(blockedBy: open.first, path: connection.path))
         default: record(code)
         }
+    }
+
+    /// Copies the part of the log that a snapshot does not need. The log cannot restart before the snapshot ends, so neither
+    /// commits nor readers wait for it.
+    private func copyBesides(_ snapshot: ReaderPool.Read) {
+        record(copy(SQLITE_CHECKPOINT_PASSIVE))
+        obstacle = Obstacle(reads: [snapshot], frames: frames)
+        guard reportedRead != snapshot.number else { return }
+        reportedRead = snapshot.number
+        reports.report(DataSourceError(blockedBy: snapshot, path: connection.path))
     }
 
     private func copy(_ mode: Int32) -> Int32 {
@@ -166,8 +177,9 @@ extension DataSourceError {
     fileprivate init(blockedBy read: ReaderPool.Read?, path: String) {
         let what =
             read.map { "A read of \($0.name), open for \($0.age)," } ?? "A read of another program"
+        let remedy = read?.isSnapshot == true ? "Call advance() or unpin()." : "Keep reads short."
         self.init(
             .readerBlocksCheckpoint,
-            "\(what) keeps the write-ahead log of \(path) from being emptied, so that the log grows. Keep reads short.")
+            "\(what) keeps the write-ahead log of \(path) from being emptied, so that the log grows. \(remedy)")
     }
 }

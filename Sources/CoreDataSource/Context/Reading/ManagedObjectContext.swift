@@ -22,8 +22,9 @@ internal import RowStore
 /// actor to which they belong. The compiler checks this.
 public class ManagedObjectContext {
     let stack: PersistentStack
-    /// The source of the rows.
-    let source: RowSource
+    /// The source of the rows. Changes only while the main context is pinned or unpinned.
+    // Safe: no code reads the source during a change of it.
+    @exclusivity(unchecked) final var source: RowSource
     /// The binding of each entity, in the order of the model.
     let bindings: [EntityBinding]
     /// Every object with changes.

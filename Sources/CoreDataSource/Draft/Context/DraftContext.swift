@@ -134,7 +134,7 @@ public final class DraftContext: EditingContext {
     /// Makes the stored orders the base of later comparisons.
     func rebaseOrders() {
         guard !changed.isEmpty else { return orders = [:] }
-        let newest = ReadContext(stack, source)
+        let newest = ReadContext(stack, stack.root.rows)
         for (order, _) in orders {
             guard let owner = try? newest.find(entity: order.owner.entity, key: order.owner.key),
                 let ends = try? newest.ends(of: owner, at: order.index)
@@ -190,6 +190,8 @@ extension DraftContext: CustomStringConvertible {
 
 /// Follows other saves: an object without edits has the same values as in the main context.
 extension DraftContext: MainFollower {
+    package func read(from pinned: PinnedRows?) { source = pinned.map { .pinned($0) } ?? stack.root.rows }
+
     package func follow(_ merged: MergedSaves) {
         if merged.isReset { forgetSaved() }
         if merged.changesLinks { related.removeAll() }

@@ -32,7 +32,7 @@ extension DraftContext {
         var rebased: [ManagedObject] = []
         for (entity, rows) in Dictionary(grouping: saved.rows, by: \.end.entity) {
             let binding = bindings[entity]
-            let read = try? source.rows(
+            let read = try? stack.root.rows.rows(
                 entity: entity, keys: rows.map(\.end.key), QueryBudget(isCancellable: false))
             let found = read.map { Dictionary($0.rows.map { ($0.key, $0.row) }) { first, _ in first } }
             for row in rows {

@@ -69,6 +69,11 @@ package final class RowsByKey: Sendable {
         }
     }
 
+    /// Forgets that a read has included saves after a number, because the result of the read was dropped.
+    func forgetReads(after number: Int64) {
+        index.withLock { $0.asOf = min($0.asOf, number) }
+    }
+
     /// Records the newest save that a read of the list has included.
     ///
     /// - Returns: The number of the newest save that any earlier read has included.

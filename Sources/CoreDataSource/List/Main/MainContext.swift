@@ -19,12 +19,14 @@ public final class MainContext: ManagedObjectContext {
     /// Merges all saves into the registered objects.
     private let merge: @MainActor @Sendable () -> Void
     private let tables: MainTables
+    weak let tier: MainTier?
 
     @MainActor
     init(
-        _ stack: PersistentStack, merge: @escaping @MainActor @Sendable () -> Void,
+        _ stack: PersistentStack, of tier: MainTier, merge: @escaping @MainActor @Sendable () -> Void,
         prepare: @escaping @MainActor @Sendable (_ registersObjects: Bool) -> Void
     ) {
+        self.tier = tier
         self.prepare = prepare
         self.merge = merge
         tables = MainTables()
@@ -49,6 +51,7 @@ public final class MainContext: ManagedObjectContext {
 
     /// Forgets cached links if the rows that were read may be newer than the links.
     override func didRead() {
+        if case .pinned = source { return }
         if !isFollowingRelationship && stack.root.hasUnmergedSaves { related.removeAll() }
     }
 

@@ -67,6 +67,7 @@ extension MainTier {
 
     /// Merges the last saves into the lists, and ends the lists.
     func finishLists() async {
+        unpin()
         merge()
         await lists.waitUntilReported()
         lists.end()
@@ -231,7 +232,7 @@ extension MainTier {
     /// Reads rows from the store, and registers their objects.
     private func register(_ keys: [Int64], _ entity: Int) throws(DataSourceError) {
         let binding = context.bindings[entity]
-        try stack.root.rows.forEachRow(entity: entity, keys: keys, deferringValues: true) { key, row, asOf in
+        try context.source.forEachRow(entity: entity, keys: keys, deferringValues: true) { key, row, asOf in
             if let row { _ = context.object(StoredRow(key: key, row: row), binding, asOf: asOf) }
         }
     }

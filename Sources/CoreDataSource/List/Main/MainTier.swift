@@ -6,12 +6,16 @@ internal import RowStore
 @MainActor
 package final class MainTier {
     package nonisolated let stack: PersistentStack
-    package private(set) lazy var context = MainContext(stack) { [weak self] in
+    package private(set) lazy var context = MainContext(stack, of: self) { [weak self] in
         self?.mergeObjects()
     } prepare: { [weak self] registersObjects in
         guard let self else { return }
-        if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
+        if registersObjects || pin != nil { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
     }
+    /// The pin of the context; nil while the context follows saves.
+    var pin: MainPin?
+    /// The time of the next check whether the pin has expired; nil if no check is scheduled.
+    var pinCheck: ContinuousClock.Instant?
     /// When this many objects are registered, unreferenced objects are forgotten.
     private var sweepThreshold = 1024
     /// The generation that began with the last merged reset.
@@ -20,11 +24,11 @@ package final class MainTier {
     private var mustReload = false
     var lists: ListHub {
         if let hub { return hub }
-        let new = ListHub(stack)
+        let new = ListHub(stack, pin?.rows)
         hub = new
         return new
     }
-    private var hub: ListHub?
+    private(set) var hub: ListHub?
     /// Deleted objects. An unreferenced object is kept until all lists have reported its deletion. A referenced object
     /// is kept until its deletion is also in the store.
     let deletedObjects = ObjectTable()
@@ -61,7 +65,7 @@ package final class MainTier {
     /// Merges all saves into the registered objects before a read. Lists are updated later, because no delegate or observer may
     /// be notified during a read.
     func prepareToFetch() {
-        stack.root.noticeOutsideWrites()
+        if pin == nil { stack.root.noticeOutsideWrites() }
         mergeObjects()
         sweep()
         // Start after the merge above: a merge that forgets all objects stops the merging.
@@ -87,9 +91,20 @@ package final class MainTier {
         }
     }
 
-    /// Passes unmerged saves to the registered objects, drafts and lists.
+    /// Passes unmerged saves to the registered objects, drafts and lists. While the context is pinned, saves wait.
     private func mergeSaves() {
-        let (saves, reset, staleness) = stack.root.takeForMain()
+        if pin == nil || endLostPin() {
+            merge(stack.root.takeForMain())
+        } else if mustReload {
+            try? reload()
+        }
+    }
+
+    /// - Parameter makesOneReport: See ``MergedSaves/makesOneReport``.
+    func merge(
+        _ taken: (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?), makesOneReport: Bool = false
+    ) {
+        let (saves, reset, staleness) = taken
         let isReset = reset != knownReset
         let changesLinks = saves.contains(where: changesLinks)
         if staleness != nil || isReset || changesLinks { context.related.removeAll() }
@@ -98,7 +113,8 @@ package final class MainTier {
             for entity in changes.entities { merge(entity, changes.number) }
         }
         let merged = MergedSaves(
-            saves: saves, isReset: isReset, staleness: staleness, changesLinks: changesLinks)
+            saves: saves, isReset: isReset, staleness: staleness, changesLinks: changesLinks,
+            makesOneReport: makesOneReport)
         for draft in drafts.values { draft.follow(merged) }
         lists.follow(merged)
         if staleness != nil { mustReload = true }
@@ -160,7 +176,7 @@ package final class MainTier {
             binding.objects.removeUnreferenced()
             let deleted = deletedObjects.objects.filter { $0.layout === binding.layout }
             let keys = (binding.objects.objects + deleted).map(\.key)
-            try stack.root.rows.forEachRow(
+            try context.source.forEachRow(
                 entity: binding.layout.index, keys: keys, deferringValues: true
             ) { key, row, asOf in
                 guard let object = binding.objects[key] else {
@@ -195,7 +211,8 @@ package final class MainTier {
             kept += binding.objects.count
         }
         sweepThreshold = max(1024, kept * 2)
-        guard kept == 0 && deletedObjects.count == 0 && lists.isEmpty && drafts.isEmpty else { return }
+        // A pinned context merges the saves after its rows later, even if it shows nothing now.
+        guard kept == 0 && pin == nil && deletedObjects.count == 0 && lists.isEmpty && drafts.isEmpty else { return }
         stack.root.stopMerging()
         context.related.removeAll()
     }

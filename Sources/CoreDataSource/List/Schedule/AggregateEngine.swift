@@ -40,7 +40,7 @@ final class AggregateEngine: HubEngine {
             query.objectPredicate != nil || !query.joined.isEmpty || query.limit != nil || query.start != nil
         worker = AggregateWorker(
             query: query, plan: plan, requeriesStore: requeriesStore, root: hub.stack.root, layout: hub.stack.layout)
-        (state, asOf) = try worker.read()
+        (state, asOf) = try worker.reading(hub.pinned).read()
     }
 
     var isBehind: Bool { isWorking || nextReadReason != nil || !pending.isEmpty }
@@ -53,7 +53,7 @@ final class AggregateEngine: HubEngine {
 
     // MARK: Notices
 
-    func enqueue(_ changes: [ChangeSet]) {
+    func enqueue(_ changes: [ChangeSet], together: Bool) {
         let concerning = changes.filter { $0.number > asOf && worker.query.concerns($0) }
         if concerning.isEmpty { return }
         noticeCount += 1
@@ -128,7 +128,7 @@ final class AggregateEngine: HubEngine {
 
     private func start(_ task: AggregateWorker.Task, _ reason: ListReason) {
         isWorking = true
-        let (queue, worker) = (hub.queue, worker)
+        let (queue, worker) = (hub.queue, worker.reading(hub.pinned))
         queue.async {
             let start = ContinuousClock.now
             let outcome = worker.run(task)
@@ -138,6 +138,10 @@ final class AggregateEngine: HubEngine {
             if case .read = task { reason.didReadStore = true }
             Task { @MainActor [reason] in
                 self.hub.perform {
+                    // The rows that were read may be newer than the pinned rows, so read the pinned rows.
+                    if case .read = task, self.hub.pinned != nil, worker.pinned == nil, !self.isFinished {
+                        return self.start(task, reason)
+                    }
                     // The rows that were read may be newer than the objects of the main context.
                     if case .read = task { self.hub.stack.mainNotifier.merge() }
                     self.isWorking = false
@@ -194,6 +198,8 @@ struct AggregateWorker: Sendable {
     let requeriesStore: Bool
     let root: RootTier
     let layout: ModelLayout
+    /// The rows of a pinned main context; nil for the newest rows.
+    var pinned: PinnedRows?
 
     enum Task: Sendable {
         case apply([ChangeSet], AggregateState)
@@ -208,6 +214,15 @@ struct AggregateWorker: Sendable {
         case failed(DataSourceError)
         /// The predicate could not be evaluated for a row of a save. A later save may have changed the row.
         case notApplied
+    }
+
+    private var source: RowSource { pinned.map { .pinned($0) } ?? root.rows }
+
+    /// Returns a worker that reads the pinned rows, or the newest rows if there are none.
+    func reading(_ pinned: PinnedRows?) -> AggregateWorker {
+        var worker = self
+        worker.pinned = pinned
+        return worker
     }
 
     func run(_ task: Task) -> Outcome {
@@ -241,18 +256,18 @@ struct AggregateWorker: Sendable {
         if !requeriesStore, let entity = query.family.first {
             var rows = RowQuery(entity: entity, predicate: query.predicate, columns: plan.columns)
             rows.isOrdered = false
-            if query.family.count == 1, let asOf = try root.rows.forEachCommittedRow(rows, { state.add($0) }) {
+            if query.family.count == 1, let asOf = try source.forEachCommittedRow(rows, { state.add($0) }) {
                 _ = state.takeChanges()
                 return (state, asOf)
             }
             state = AggregateState(plan)
             // Read the rows with these columns only.
-            let (found, asOf) = try root.rows.rows(rows, ofEntities: query.family, layout)
+            let (found, asOf) = try source.rows(rows, ofEntities: query.family, layout)
             for (_, rows) in found { for row in rows { state.add(row) } }
             _ = state.takeChanges()
             return (state, asOf)
         }
-        let list = try ListState.read(query, root, layout)
+        let list = try ListState.read(query, source, layout)
         for index in 0..<list.count { state.add(list.rows[index].stored) }
         _ = state.takeChanges()
         return (state, list.asOf)

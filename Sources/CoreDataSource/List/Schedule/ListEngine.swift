@@ -63,7 +63,7 @@ final class ListEngine: HubEngine {
 
     // MARK: Notices
 
-    func enqueue(_ changes: [ChangeSet]) { handle(.saves(changes)) }
+    func enqueue(_ changes: [ChangeSet], together: Bool) { handle(.saves(changes, together: together)) }
 
     func reload(_ kind: ListReason.Kind) { handle(.reload(kind)) }
 
@@ -97,7 +97,7 @@ final class ListEngine: HubEngine {
     private func handle(_ event: ListSchedule.Event) {
         switch schedule.handle(event) {
         case .none: break
-        case .run(let work, onMain: true): handle(.workEnded(worker.run(work, isOnMain: true)))
+        case .run(let work, onMain: true): handle(.workEnded(pinnedWorker.run(work, isOnMain: true)))
         case .run(let work, onMain: false): start(work)
         case .notify(let report): notifySubscribers { $0.notify(report) }
         case .fail(let error): notifySubscribers { $0.notify(error) }
@@ -105,20 +105,32 @@ final class ListEngine: HubEngine {
         }
     }
 
+    /// The worker, which reads the rows that the main context shows.
+    private var pinnedWorker: ListWorker {
+        var worker = worker
+        worker.pinned = hub.pinned
+        return worker
+    }
+
     private func start(_ work: ListWork) {
-        let (queue, worker) = (hub.queue, worker)
+        let (queue, worker) = (hub.queue, pinnedWorker)
         queue.async {
             // Release the previous state and the changes off the main actor too, because both may be large.
             let done = ReleasedOffMain((work: work, outcome: worker.run(work, isOnMain: false)))
             Task { @MainActor in
-                done.use { self.end($0.work, $0.outcome) }
+                done.use { self.end($0.work, $0.outcome, wasPinned: worker.pinned != nil) }
                 done.release()
             }
         }
     }
 
-    private func end(_ work: ListWork, _ outcome: ListWork.Outcome) {
+    private func end(_ work: ListWork, _ outcome: ListWork.Outcome, wasPinned: Bool) {
         hub.perform { [self] in
+            if let pinned = hub.pinned, !wasPinned, work.mayBeAhead(outcome) {
+                // The rows that were read may be newer than the pinned rows, so read the pinned rows.
+                worker.rowsByKey.forgetReads(after: pinned.newestSave)
+                return work.isRepeatable ? start(work) : handle(.workEnded(.mustRead))
+            }
             if work.mayBeAhead(outcome) { hub.stack.mainNotifier.merge() }
             handle(.workEnded(outcome))
         }

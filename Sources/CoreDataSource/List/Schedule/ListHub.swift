@@ -10,6 +10,8 @@ package struct MergedSaves {
     /// The reason why other rows may have changed too; nil if only the saves changed rows.
     let staleness: SaveLog.Staleness?
     let changesLinks: Bool
+    /// Whether each list makes one report of all saves, because the main context was pinned.
+    var makesOneReport = false
 }
 
 /// An object that follows the merges of the main tier, for example the lists or a draft.
@@ -17,6 +19,9 @@ package struct MergedSaves {
 package protocol MainFollower: AnyObject {
     /// Handles the saves that the main tier has merged.
     func follow(_ merged: MergedSaves)
+
+    /// Reads from now on the pinned rows, or the newest rows if there are none.
+    func read(from pinned: PinnedRows?)
 
     /// Ends, because no more saves follow.
     func end()
@@ -38,7 +43,9 @@ protocol HubEngine: AnyObject {
     func isSettled(_ notices: Int) -> Bool
 
     /// Adds saves, which ``step()`` handles.
-    func enqueue(_ changes: [ChangeSet])
+    ///
+    /// - Parameter together: Whether the saves make one report.
+    func enqueue(_ changes: [ChangeSet], together: Bool)
 
     /// Requests a reload of the rows, which ``step()`` starts.
     func reload(_ kind: ListReason.Kind)
@@ -59,6 +66,8 @@ final class ListHub: MainFollower {
     let names: ListReason.Names
     /// The serial queue for large pieces of work.
     let queue: any WorkQueue
+    /// The rows of a pinned main context; nil for the newest rows.
+    private(set) var pinned: PinnedRows?
     private var engines: [Entry] = []
     private(set) var isFinished = false
     private var isDraining = false
@@ -81,8 +90,9 @@ final class ListHub: MainFollower {
         @MainActor var isSettled: Bool { lists.allSatisfy { $0.entry.engine?.isSettled($0.notices) ?? true } }
     }
 
-    init(_ stack: PersistentStack) {
+    init(_ stack: PersistentStack, _ pinned: PinnedRows?) {
         self.stack = stack
+        self.pinned = pinned
         queue = stack.root.scheduling.makeQueue("CoreDataSource.lists", false)
         names = ListReason.Names(layout: stack.layout) { [weak stack] entity in
             stack?.owner(ofEntity: entity)
@@ -102,7 +112,7 @@ final class ListHub: MainFollower {
     func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
         try stack.root.checkOpen()
         if let engine = find(key), !engine.isBehind { return engine }
-        let engine = add(ListEngine(key, query, state: try .read(query, stack.root, stack.layout), hub: self))
+        let engine = add(ListEngine(key, query, state: try .read(query, source, stack.layout), hub: self))
         // The rows may include a save that the main tier has not merged. The list will not report that save. Merge now,
         // so that no cell shows relationships from before the save.
         if stack.root.hasUnmergedSaves { stack.mainNotifier.mergeObjects() }
@@ -139,6 +149,8 @@ final class ListHub: MainFollower {
         return engine
     }
 
+    private var source: RowSource { pinned.map { .pinned($0) } ?? stack.root.rows }
+
     private func find(_ key: ListKey) -> ListEngine? {
         // If several engines have the same query, the last engine is the newest.
         engines.last { $0.list?.key == key }?.list
@@ -174,9 +186,13 @@ final class ListHub: MainFollower {
 
     // MARK: Following
 
+    func read(from pinned: PinnedRows?) { self.pinned = pinned }
+
     func follow(_ merged: MergedSaves) {
         if merged.isReset { reload(.reset) }
-        if !merged.saves.isEmpty { for entry in engines { entry.engine?.enqueue(merged.saves) } }
+        if !merged.saves.isEmpty {
+            for entry in engines { entry.engine?.enqueue(merged.saves, together: merged.makesOneReport) }
+        }
         if let staleness = merged.staleness { reload(ListReason.Kind(staleness)) }
     }
 

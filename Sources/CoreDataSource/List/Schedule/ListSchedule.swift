@@ -10,8 +10,8 @@ package import RowStore
 /// later saves are also applied to the remaining rows, before the rows that were read are appended.
 package struct ListSchedule {
     package enum Event {
-        /// Saves were made, in this order.
-        case saves([ChangeSet])
+        /// Saves were made, in this order. Together, they make one report even if every save is wanted.
+        case saves([ChangeSet], together: Bool = false)
         /// The rows must be read again.
         case reload(ListReason.Kind)
         /// The next piece of work can begin. If every save is wanted, each save makes its own report.
@@ -77,6 +77,8 @@ package struct ListSchedule {
         let notice: Int
         /// The memory of the save, in bytes, if the save waits for running work; otherwise 0.
         let byteCount: Int
+        /// Whether the save belongs to the report of the previous save.
+        let isContinuation: Bool
     }
 
     /// - Parameters:
@@ -123,7 +125,7 @@ package struct ListSchedule {
             return .none
         }
         switch event {
-        case .saves(let changes): enqueue(changes)
+        case .saves(let changes, let together): enqueue(changes, together)
         case .reload(let kind):
             noticeCount += 1
             reload(kind, from: noticeCount)
@@ -151,7 +153,7 @@ extension ListSchedule {
 // MARK: - Notices
 
 extension ListSchedule {
-    private mutating func enqueue(_ changes: [ChangeSet]) {
+    private mutating func enqueue(_ changes: [ChangeSet], _ together: Bool) {
         let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
         if concerning.isEmpty { return }
         noticeCount += 1
@@ -160,7 +162,7 @@ extension ListSchedule {
             reload(.save, from: noticeCount)
             if nextReadReason?.kind == .save { nextReadReason?.record(concerning, ofEntities: query.watched) }
         } else if nextReadReason == nil {
-            keep(concerning)
+            keep(concerning, together)
         } else {
             // The next read does not show which rows had other values in between, so count all rows of the saves as changed.
             touch(query.touchedRows(in: concerning))
@@ -170,10 +172,12 @@ extension ListSchedule {
     }
 
     /// Keeps saves until the running work has ended. Beyond the memory limit, drops all kept saves and reads the rows instead.
-    private mutating func keep(_ saves: [ChangeSet]) {
-        for changes in saves {
+    private mutating func keep(_ saves: [ChangeSet], _ together: Bool) {
+        for (index, changes) in saves.enumerated() {
             pending.append(
-                PendingSave(changes: changes, notice: noticeCount, byteCount: isWorking ? changes.byteCount : 0))
+                PendingSave(
+                    changes: changes, notice: noticeCount, byteCount: isWorking ? changes.byteCount : 0,
+                    isContinuation: together && index > 0))
         }
         if pendingByteCount > pendingByteLimit { reload(.backlog, from: pending[0].notice) }
     }
@@ -223,8 +227,9 @@ extension ListSchedule {
         }
         if !unseen.isEmpty { return begin(ListReason(.save), .reportChanged(unseen, covered)) }
         if pending.isEmpty { return .none }
-        let saves = isEverySaveWanted ? [pending.removeFirst().changes] : pending.map(\.changes)
-        if !isEverySaveWanted { pending = [] }
+        let count = isEverySaveWanted ? 1 + pending.dropFirst().prefix(while: \.isContinuation).count : pending.count
+        let saves = pending.prefix(count).map(\.changes)
+        pending.removeFirst(count)
         let reason = ListReason(saves.allSatisfy(\.isRollback) ? .rolledBack : .save)
         return begin(reason, query.followsRelatedRows ? .follow(saves, version: version) : .merge(saves))
     }

@@ -60,6 +60,14 @@ package struct ListWork: Sendable {
         }
     }
 
+    /// Whether the work reads rows, and can be done again if the rows are too new.
+    var isRepeatable: Bool {
+        switch task {
+        case .read, .readMore: true
+        case .merge, .follow, .reportChanged, .appendTail: false
+        }
+    }
+
     /// Whether the list must be notified of all saves and resets before the outcome is handled.
     ///
     /// The rows that were read may be newer than the last notice. Saves that a read included are not merged again, but the rows

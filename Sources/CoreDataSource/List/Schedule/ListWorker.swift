@@ -5,11 +5,15 @@ struct ListWorker: Sendable {
     let root: RootTier
     let layout: ModelLayout
     let names: ListReason.Names
+    /// The rows of a pinned main context; nil for the newest rows.
+    var pinned: PinnedRows?
     let rowsByKey = RowsByKey()
 
     init(_ root: RootTier, _ layout: ModelLayout, _ names: ListReason.Names) {
         (self.root, self.layout, self.names) = (root, layout, names)
     }
+
+    var source: RowSource { pinned.map { .pinned($0) } ?? root.rows }
 
     func run(_ work: ListWork, isOnMain: Bool) -> ListWork.Outcome {
         var run = ListRun(worker: self, work: work, reason: work.reason)
@@ -54,7 +58,7 @@ private struct ListRun {
         let (query, related) = (state.query, RelatedKeys(saves, state.query.relatedColumns))
         let owners = try owners(of: related)
         let changed = query.changedKeys(in: saves).union(owners)
-        let (rows, asOf) = try query.rows(changed, worker.root, worker.layout)
+        let (rows, asOf) = try query.rows(changed, worker.source, worker.layout)
         var net = worker.rowsByKey.advance(state, version: version, to: rows)
         net.record(saves, ofEntities: state.query.watched)
         net.recordDeletions(saves, ofEntities: state.query.family)
@@ -71,7 +75,7 @@ private struct ListRun {
     private func owners(
         of related: RelatedKeys, among rows: RowStorage? = nil
     ) throws(DataSourceError) -> Set<Int64> {
-        let view = SourceView(source: worker.root.rows, layout: worker.layout)
+        let view = SourceView(source: worker.source, layout: worker.layout)
         return try related.owners(of: state.query, among: rows, in: view, QueryBudget())
     }
 
@@ -88,7 +92,7 @@ private struct ListRun {
     }
 
     private mutating func read() throws(DataSourceError) -> ListWork.Outcome {
-        let new = try ListState.read(state.query, worker.root, worker.layout)
+        let new = try ListState.read(state.query, worker.source, worker.layout)
         reason.didReadStore = true
         if !state.isRead { return .changed(ListReport(first: new, reason, since: start)) }
         var touched = work.touched.keys
@@ -104,7 +108,7 @@ private struct ListRun {
     private mutating func readMore(_ short: ShortList) throws(DataSourceError) -> ListWork.Outcome {
         let head = short.head
         let tail = try RowTail.read(
-            head.query, after: head.lastKeptRow, maxCount: head.missingCount, worker.root, worker.layout)
+            head.query, after: head.lastKeptRow, maxCount: head.missingCount, worker.source, worker.layout)
         reason.didReadStore = true
         reason.addTime(since: start)
         return .hasRead(ShortList(head: head, net: short.net, reason: reason), tail)
@@ -149,9 +153,9 @@ extension ListState {
 
     /// Reads the rows of a list, including uncommitted saves.
     static func read(
-        _ query: ListQuery, _ root: RootTier, _ layout: ModelLayout
+        _ query: ListQuery, _ source: RowSource, _ layout: ModelLayout
     ) throws(DataSourceError) -> ListState {
-        let all = try RowTail.read(query, after: query.start, maxCount: query.maxKeptRows, root, layout)
+        let all = try RowTail.read(query, after: query.start, maxCount: query.maxKeptRows, source, layout)
         return ListState(query, RowStorage(all.rows), isComplete: all.isLast, asOf: all.asOf)
     }
 }
@@ -159,11 +163,11 @@ extension ListState {
 extension RowTail {
     /// Reads the rows of a list that follow a position, including uncommitted saves.
     static func read(
-        _ query: ListQuery, after start: ListedRow?, maxCount: Int, _ root: RootTier, _ layout: ModelLayout
+        _ query: ListQuery, after start: ListedRow?, maxCount: Int, _ source: RowSource, _ layout: ModelLayout
     ) throws(DataSourceError) -> RowTail {
         var rows = query.rows(after: start)
         if query.objectPredicate == nil && maxCount < .max { rows.limit = maxCount }
-        let (found, asOf) = try query.read(rows, root, layout)
+        let (found, asOf) = try query.read(rows, source, layout)
         var listed = found
         if let start, query.order.isComputed { listed.removeAll { !query.order.precedes(start, $0) } }
         if let objectPredicate = query.objectPredicate {
@@ -179,7 +183,7 @@ extension ListQuery {
     /// Reads the current rows with some keys, and returns the number of the newest save that the rows include. A row is nil if
     /// the list does not show it.
     func rows(
-        _ keys: Set<Int64>, _ root: RootTier, _ layout: ModelLayout
+        _ keys: Set<Int64>, _ source: RowSource, _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: Int64) {
         var rows: [Int64: ListedRow?] = [:]
         for key in keys { rows[key] = .some(nil) }
@@ -188,7 +192,7 @@ extension ListQuery {
         query.joined = joined
         query.returnsJoined = true
         query.isOrdered = false
-        let (found, asOf) = try root.rows.joinedRows(query, family, layout)
+        let (found, asOf) = try source.joinedRows(query, family, layout)
         for (entity, stored) in found { rows[stored.key] = .some(try listed(entity, stored, query.budget)) }
         return (rows, asOf)
     }
@@ -206,19 +210,19 @@ extension ListQuery {
 
     /// Reads rows, and returns them in the order of the list.
     fileprivate func read(
-        _ rows: RowQuery, _ root: RootTier, _ layout: ModelLayout
+        _ rows: RowQuery, _ source: RowSource, _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
         if !joined.isEmpty {
-            let (found, asOf) = try root.rows.joinedRows(rows, family, layout)
+            let (found, asOf) = try source.joinedRows(rows, family, layout)
             let listed = try found.map { (row) throws(DataSourceError) in try order.listed(row.entity, row.stored) }
             return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
         }
         if let entity = family.first, family.count == 1 {
-            let (found, asOf) = try root.rows.rows(rows.of(entity: entity), layout.entities[entity])
+            let (found, asOf) = try source.rows(rows.of(entity: entity), layout.entities[entity])
             let listed = try found.map { (row) throws(DataSourceError) in try order.listed(entity, row) }
             return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
         }
-        let (found, asOf) = try root.rows.firstRows(rows, ofEntities: family, layout)
+        let (found, asOf) = try source.firstRows(rows, ofEntities: family, layout)
         var listed: [ListedRow] = []
         for (entity, rows) in found { for row in rows { listed.append(try order.listed(entity, row)) } }
         listed.sort(by: order.precedes)

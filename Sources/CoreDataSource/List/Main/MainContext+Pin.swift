@@ -1,0 +1,113 @@
+public import Foundation
+internal import RowStore
+
+/// Pinning: the context keeps its state while others save, like the query generations of Core Data.
+extension MainContext {
+    /// Keeps the context at the state that it shows now.
+    ///
+    /// ```swift
+    /// try main.pin()
+    /// defer { main.unpin() }
+    /// let count = try main.count(ContactEntity.self)
+    /// let contacts = try main.fetch(ContactEntity.self)  // count objects
+    /// ```
+    ///
+    /// While the context is pinned, it merges no save, neither of this container nor of other processes. Objects keep their
+    /// values. Fetches, look-ups, counts, aggregates and relationships show the pinned rows. Lists and live aggregates that
+    /// still work finish with the pinned rows, and then stand still. Drafts begin with the pinned rows. Saves go to the store
+    /// as usual: a call with `waitFor: .main` returns, although the context does not show the save yet. Private contexts,
+    /// ``PersistentContainer/read(_:)``, ``PersistentContainer/saves`` and the save of a draft are not pinned.
+    ///
+    /// A second call keeps the pinned state, and begins a new time limit. The pin ends with ``unpin()``, at the limit, when
+    /// the store is reset or closed, and when the container is released. At the limit, ``PersistentContainer/failures``
+    /// reports `pinExpired`.
+    ///
+    /// Saves wait in memory up to ``PersistentContainer/Configuration/mainBacklogByteLimit``; beyond the limit, they are dropped,
+    /// and the context reloads when the pin ends. The write-ahead log of a file cannot be emptied meanwhile, so it grows with
+    /// each commit. If it becomes long, ``PersistentContainer/failures`` reports `readerBlocksCheckpoint`. In memory, the first
+    /// commit copies the tables that it changes.
+    ///
+    /// **Isolation**: the main actor. While a list reads the pinned rows off the main actor, a read of the context waits.
+    ///
+    /// - Parameter limit: The longest time of the pin; 60 seconds by default, at most a day.
+    /// - Throws: `snapshotsNotKept` if the store is custom or on a server; `storeClosed`; errors of the store. If the call
+    ///   throws, it changes nothing.
+    /// - Complexity: O(1) for a file, and one connection for as long as the context is pinned.
+    @MainActor
+    public func pin(for limit: Duration = .seconds(60)) throws {
+        guard let tier else { throw RootTier.closed }
+        try tier.pin(for: limit)
+    }
+
+    /// Moves a pinned context to the newest state, and keeps it there.
+    ///
+    /// ```swift
+    /// try main.advance()
+    /// ```
+    ///
+    /// Objects get their new values, and each list reports one difference from the old to the new state. The time limit begins
+    /// again. If the context is not pinned, the call only merges the newest saves.
+    ///
+    /// **Isolation**: the main actor.
+    ///
+    /// - Throws: `storeClosed`; errors of the store. If the call throws, the context keeps the old state.
+    /// - Complexity: O(n) in the number of rows that saves have changed since the last state.
+    @MainActor
+    public func advance() throws {
+        guard let tier else { throw RootTier.closed }
+        try tier.advance()
+    }
+
+    /// Makes a pinned context follow saves again.
+    ///
+    /// ```swift
+    /// main.unpin()
+    /// ```
+    ///
+    /// Objects get their newest values, and each list reports one difference from the pinned to the newest state. Does nothing
+    /// if the context is not pinned.
+    ///
+    /// **Isolation**: the main actor.
+    ///
+    /// - Complexity: O(n) in the number of rows that saves have changed since the pinned state.
+    @MainActor
+    public func unpin() { tier?.unpin() }
+
+    /// The pin of the context, and what it holds up; nil if the context is not pinned.
+    ///
+    /// ```swift
+    /// if let pinned = main.pinned { print(pinned) }
+    /// ```
+    ///
+    /// **Isolation**: the main actor.
+    @MainActor
+    public var pinned: PinState? { tier?.pinState }
+}
+
+/// What a pinned main context holds up: see ``MainContext/pin(for:)``.
+///
+/// ```swift
+/// if let pinned = main.pinned, (pinned.logByteCount ?? 0) > 100 << 20 {
+///     try main.advance()
+/// }
+/// ```
+public struct PinState: Sendable {
+    /// The time of the last call of ``MainContext/pin(for:)`` or ``MainContext/advance()``.
+    public let since: Date
+    /// The time after ``since`` at which the pin ends.
+    public let limit: Duration
+    /// The memory of the saves that wait until the context moves on, in bytes. At most about
+    /// ``PersistentContainer/Configuration/mainBacklogByteLimit``.
+    public let waitingByteCount: Int
+    /// The size of the write-ahead log of a file, in bytes; nil for another store.
+    public let logByteCount: Int?
+}
+
+extension PinState: CustomStringConvertible {
+    /// The age of the pin, and the bytes that it holds up: `pinned for 2 s (waiting saves: 120 bytes, log: 4152 bytes)`.
+    public var description: String {
+        let seconds = Int(max(0, Date().timeIntervalSince(since)))
+        let log = logByteCount.map { ", log: \($0) bytes" } ?? ""
+        return "pinned for \(seconds) s (waiting saves: \(waitingByteCount) bytes\(log))"
+    }
+}

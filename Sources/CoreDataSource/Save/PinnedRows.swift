@@ -1,0 +1,109 @@
+package import RowStore
+
+/// The rows of a pinned main context: an open snapshot of the store, and the rows that were pending when it was opened.
+///
+/// The snapshot ends if the store is reset or closed. From then on, reads return the newest rows, as they do without a pin.
+package final class PinnedRows: Sendable {
+    private let root: RootTier
+    private let snapshot: any StoreSnapshot
+    private let pending: PendingRows
+    /// The store's snapshot has the rows of all saves up to this number. Rows of later saves may be missing.
+    private let start: Int64
+    private let newestPinnedSave: Int64
+    private let pinnedGeneration: Int
+
+    fileprivate init(
+        _ root: RootTier, _ snapshot: any StoreSnapshot, _ pending: consuming PendingRows, start: Int64, newest: Int64,
+        generation: Int
+    ) {
+        (self.root, self.snapshot, self.pending) = (root, snapshot, pending)
+        (self.start, newestPinnedSave, pinnedGeneration) = (start, newest, generation)
+    }
+
+    /// Whether the store was reset or closed, or has lost the snapshot.
+    var hasEnded: Bool { snapshot.hasEnded || root.generation != pinnedGeneration }
+
+    /// The number of the newest save that the rows include.
+    package var newestSave: Int64 { hasEnded ? root.newestSave : newestPinnedSave }
+
+    var generation: Int { hasEnded ? root.generation : pinnedGeneration }
+
+    func hasPendingRows(_ entity: Int) -> Bool {
+        hasEnded ? root.hasPendingRows(entity) : !pending.isEmpty(entity)
+    }
+
+    /// Reads from the snapshot; see ``RootTier/read(_:_:pending:)``.
+    func read<R, P>(
+        _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
+        pending look: (borrowing PendingRows, Int64) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
+        if !hasEnded, let result = try snapshot.read(body) { return (result, look(pending, start), newestPinnedSave) }
+        return try root.read(isolation, body, pending: look)
+    }
+}
+
+extension RootTier {
+    /// The name of the snapshot of a pinned main context, in reports.
+    private static let pinName = "the pinned main context"
+
+    /// The bytes of the store's log; nil for a store without a log.
+    package var logByteCount: Int? { (store as? any SnapshotStore)?.logByteCount }
+
+    /// The memory of the saves that wait for the main context, in bytes.
+    package var unmergedByteCount: Int { state.withLock { $0.log.unmergedByteCount } }
+
+    /// Opens a snapshot of all rows, which stays open until it is released.
+    ///
+    /// - Throws: `snapshotsNotKept`; `storeClosed`; errors of the store.
+    package func pinnedRows() throws(DataSourceError) -> PinnedRows {
+        guard let store = store as? any SnapshotStore else {
+            throw DataSourceError(
+                .snapshotsNotKept,
+                "This kind of store cannot keep a snapshot, so the main context cannot be pinned. Use a store in a file or in memory, or read in container.read.")
+        }
+        while true {
+            if let rows = try pinnedRowsOnce(store) { return rows }
+        }
+    }
+
+    /// Returns nil if a reset or a bulk change began before the snapshot was complete, as in ``withSnapshot(_:)``.
+    private func pinnedRowsOnce(_ store: any SnapshotStore) throws(DataSourceError) -> PinnedRows? {
+        let (start, oldest) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
+        var isReading = true
+        defer { if isReading { state.withLock { $0.log.endRead(from: start) } } }
+        let snapshot = try store.openSnapshot(named: RootTier.pinName)
+        let first = layout.entities.first { !$0.isAbstract }
+        // A snapshot sees the state at its first read. Copy the pending rows after this read, so that each save is in the
+        // snapshot or in the copy.
+        let position = try snapshot.read { reader throws(DataSourceError) in
+            if let first { _ = try reader.row(entity: first.index, key: 0) }
+            return reader.position
+        }
+        guard let position else { return nil }
+        try follow(to: position)
+        let (pending, newest, basis) = state.withLock { state in
+            // Copy the rows before the read ends in the log, because the log may then drop rows that the snapshot needs.
+            defer { state.log.endRead(from: start) }
+            return (state.log.rows, state.log.newest, state.readBasis)
+        }
+        isReading = false
+        guard basis == oldest else { return nil }
+        return PinnedRows(self, snapshot, pending, start: start, newest: newest, generation: basis.generation)
+    }
+
+    /// Takes the saves that a pinned main context shows and that it has not merged yet. Also returns the current generation,
+    /// and the reason why the context must reload. The reason is kept, because it may be newer than the pinned rows.
+    package func takeForMain(
+        through last: Int64
+    ) -> (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?) {
+        state.withLock { ($0.log.takeForMain(through: last), $0.log.generation, $0.log.staleness) }
+    }
+
+    /// Removes and returns the reason why the main context must reload.
+    package func takeStaleness() -> SaveLog.Staleness? { state.withLock { $0.log.takeStaleness() } }
+
+    /// Makes the main context reload later, if there is a reason.
+    package func makeMainReload(_ reason: SaveLog.Staleness?) {
+        if let reason { state.withLock { $0.log.makeMainReload(reason) } }
+    }
+}

@@ -1,0 +1,60 @@
+internal import Foundation
+internal import RowStore
+internal import Synchronization
+
+/// A reader whose transaction stays open. The pool keeps this object until the snapshot is released or closed.
+final class OpenSnapshot: Sendable {
+    let reader: Reader
+    /// The number of the read in the pool.
+    let number: UInt64
+    /// The number of pauses of the pool before the snapshot was opened.
+    let pauses: Int
+    /// Recursive, because the predicate of a query may read a relationship.
+    private let lock = NSRecursiveLock()
+    private let isOver = Atomic(false)
+
+    init(_ reader: Reader, number: UInt64, pauses: Int) {
+        self.reader = reader
+        self.number = number
+        self.pauses = pauses
+    }
+
+    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+
+    func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
+        lock.lock()
+        defer { lock.unlock() }
+        if hasEnded { return nil }
+        return try body(reader)
+    }
+
+    /// Ends the transaction after the running reads.
+    ///
+    /// - Parameter isFinal: Whether to close the reader too.
+    func end(isFinal: Bool) {
+        lock.lock()
+        defer { lock.unlock() }
+        isOver.store(true, ordering: .releasing)
+        reader.connection.rollBack()
+        if isFinal { reader.close() }
+    }
+}
+
+/// An open snapshot of a file. The transaction ends when this object is released.
+final class SQLiteSnapshot: StoreSnapshot {
+    private let open: OpenSnapshot
+    private let pool: ReaderPool
+
+    init(_ open: OpenSnapshot, _ pool: ReaderPool) {
+        self.open = open
+        self.pool = pool
+    }
+
+    deinit { pool.release(open) }
+
+    var hasEnded: Bool { open.hasEnded }
+
+    func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
+        try open.read(body)
+    }
+}
