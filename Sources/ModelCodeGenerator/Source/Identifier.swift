@@ -103,7 +103,7 @@ enum ReservedNames {
         "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "EntityConfiguration",
         "CommittedSave", "CommittedSaves", "ModelDifference", "ModelError", "ModelHash", "ModelLayout", "ObjectGraph",
         "ObjectKey", "ObservedList",
-        "OpenedStores", "PendingChanges",
+        "OpenedStores", "PendingChanges", "PinState",
         "PersistentContainer", "PersistentStore", "PrivateContext", "QueryExplanation", "ReadContext", "ReadIsolation",
         "RelatedObjects", "RelationshipDescription", "ResetPolicy", "RowQuery", "RowSnapshot", "RowValue",
         "SaveCompleting", "SaveEvent",

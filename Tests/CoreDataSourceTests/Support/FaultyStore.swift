@@ -286,6 +286,15 @@ private struct FaultySharing: StoreSharing {
     }
 }
 
+extension FaultyStore: SnapshotStore {
+    func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
+        guard let base = base as? any SnapshotStore else { throw DataSourceError.storeClosed }
+        return try base.openSnapshot(named: name)
+    }
+
+    var logByteCount: Int? { (base as? any SnapshotStore)?.logByteCount }
+}
+
 extension PersistentContainer {
     /// A container over the chat model whose store can be made to fail.
     static func faulty(

@@ -1,0 +1,239 @@
+import CoreDataSource
+import ErrorExpectations
+import Foundation
+import JSONFolderStore
+import RowStore
+import SQLiteStore
+import TestSupport
+import Testing
+
+/// How a pin ends, and what it holds up until then.
+@MainActor
+struct PinEndTests {
+    /// A container in memory whose timers run when the test says so.
+    private func timed() throws -> (container: PersistentContainer, timers: ManualTimers) {
+        let layout = ModelLayout(.contacts)
+        let timers = ManualTimers()
+        let container = PersistentContainer(
+            layout, InMemoryStore(layout), startup: StoreStartup(reason: .firstLaunch),
+            scheduling: timers.scheduling)
+        return (container, timers)
+    }
+
+    @Test func aPinEndsAtItsLimitAndIsReported() async throws {
+        let (container, timers) = try timed()
+        let contacts = try container.dataSource(ContactDataSource.self)
+        var failures = container.failures.makeAsyncIterator()
+        let held = try await {
+            try await contacts.add(contactList(0..<2))
+            return try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+        }()
+        try container.main.pin(for: .zero)
+        try await contacts.add(ContactData(uid: "uid-1", name: "new"), waitFor: .main)
+        #expect(held.name == "name 1")
+        timers.fire()
+        let failure = try #require(await failures.next())
+        #expect(failure.kind == .store && failure.error.code == .pinExpired)
+        #expect(held.name == "new" && container.main.pinned == nil)
+        try await container.close()
+    }
+
+    @Test func anotherCallBeginsANewLimit() async throws {
+        let (container, timers) = try timed()
+        try container.main.pin(for: .zero)
+        try container.main.pin(for: .seconds(600))
+        #expect(timers.delays == [.zero])
+        timers.fire()
+        // The check finds that the pin has not expired, and is set again.
+        while timers.delays.isEmpty { await Task.yield() }
+        let delay = try #require(timers.delays.first)
+        #expect(container.main.pinned != nil && delay > .seconds(500))
+        for _ in 0..<10 {
+            try container.main.advance()
+            container.main.unpin()
+            try container.main.pin(for: .seconds(700))
+        }
+        #expect(timers.delays.count == 1)
+        try await container.close()
+    }
+
+    @Test func thePinTellsWhatItHoldsUp() async throws {
+        let before = Date()
+        try await PinPlace.sqlite.withContacts { container, contacts in
+            try container.main.pin(for: .seconds(7))
+            let pinned = try #require(container.main.pinned)
+            #expect(pinned.since >= before && pinned.limit == .seconds(7) && pinned.waitingByteCount == 0)
+            try await contacts.add(contactList(0..<900) { "new \($0)" })
+            let later = try #require(container.main.pinned)
+            #expect(later.waitingByteCount > 900 && later.logByteCount ?? 0 > pinned.logByteCount ?? 0)
+            #expect("\(later)".contains("waiting saves: \(later.waitingByteCount) bytes, log: "))
+        }
+    }
+
+    /// The log cannot be emptied while the main context is pinned. It is emptied afterwards.
+    @Test func aLongLogIsReportedWithThePin() async throws {
+        let directory = try TemporaryDirectory()
+        let layout = ModelLayout(.contacts)
+        var options = SQLiteStore.Options(
+            url: directory.store, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal,
+            resetPolicy: .standard)
+        options.logLimit = 50
+        let store = try SQLiteStore.open(options)
+        let container = PersistentContainer(layout, store, startup: store.startup)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        var failures = container.failures.makeAsyncIterator()
+        func write(_ count: Int) async throws {
+            for number in 0..<count {
+                let name = String(repeating: "x", count: 40_000)
+                try await contacts.add(ContactData(uid: "uid-\(number % 4)", name: name + "\(number)"))
+            }
+        }
+        try container.main.pin()
+        try await write(200)
+        let length = store.counters.walBytes
+        #expect(length > 200 * 40_000)
+        let failure = try #require(await failures.next())
+        #expect(failure.error.code == .readerBlocksCheckpoint)
+        #expect(failure.error.message.contains("A read of the pinned main context"))
+        #expect(failure.error.message.contains("unpin()"))
+        #expect(try container.main.count(ContactEntity.self) == 0)
+        container.main.unpin()
+        try await write(200)
+        #expect(store.counters.walBytes < length / 2)
+        try await container.close()
+        try expectIntact(directory.store)
+    }
+
+    @Test func waitingForMainDoesNotWaitForThePin() async throws {
+        try await PinPlace.sqlite.withContacts { container, contacts in
+            let list = try contacts.list(ObjectRequest(ContactEntity.self))
+            try container.main.pin()
+            for number in 5..<50 { try await contacts.add(contactList(number..<number + 1), waitFor: .main) }
+            _ = await container.discardPending()
+            #expect(list.snapshot.count == 5)
+        }
+    }
+
+    // MARK: Close and reset
+
+    @Test(arguments: PinPlace.allCases)
+    func aPinEndsWithTheContainer(place: PinPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await place.open(directory.store)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<5))
+        let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+        try container.main.pin()
+        try await contacts.add(ContactData(uid: "uid-1", name: "new"))
+        try await container.close()
+        expectError(.storeClosed) { try container.main.count(ContactEntity.self) }
+        expectError(.storeClosed) { try container.main.pin() }
+        while held.name != "new" { await Task.yield() }
+        #expect(container.main.pinned == nil)
+        if place != .memory { try expectIntact(directory.store) }
+    }
+
+    @Test(arguments: PinPlace.allCases)
+    func aPinEndsWithAReset(place: PinPlace) async throws {
+        try await place.withContacts { container, contacts in
+            let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self))
+            try container.main.pin()
+            try await contacts.add(contactList(5..<7))
+            try await container.reset()
+            #expect(container.main.pinned == nil && held.isDeleted)
+            #expect(try container.main.count(ContactEntity.self) == 0)
+            await container.mainTier.waitForLists()
+            #expect(list.snapshot.isEmpty)
+            try await contacts.add(contactList(0..<3), waitFor: .main)
+            #expect(try container.main.count(ContactEntity.self) == 3 && list.snapshot.count == 3)
+            try container.main.pin()
+            #expect(container.main.pinned != nil)
+        }
+    }
+
+    /// The reset is refused because another process has the store open.
+    @Test func aRefusedResetKeepsThePin() async throws {
+        let place = try SharedPlace(.sqlite)
+        let (one, other) = (try place.open(), try place.open())
+        let contacts = try one.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<5))
+        try one.main.pin()
+        try await contacts.add(contactList(5..<7))
+        await expectError(.storeInUse) { try await one.reset() }
+        #expect(one.main.pinned != nil)
+        #expect(try one.main.names.count == 5)
+        try await other.close()
+        try await one.close()
+    }
+
+    /// A context that the app retains after its container neither keeps the file open nor can be pinned.
+    @Test func aPinEndsWhenTheContainerIsReleased() async throws {
+        let directory = try TemporaryDirectory()
+        var container: PersistentContainer? = try await PinPlace.sqlite.open(directory.store)
+        var main = container?.main
+        try main?.pin()
+        container = nil
+        expectError(.storeClosed) { try main?.pin() }
+        #expect(main?.pinned == nil)
+        main = nil
+        let again = try await PinPlace.sqlite.open(directory.store)
+        try await again.close()
+        try expectIntact(directory.store)
+    }
+
+    /// Each state leaves its connection for the next.
+    @Test func statesDoNotPileUpConnections() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PinPlace.sqlite.open(directory.store)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try container.main.pin()
+        let before = try openDescriptors()
+        for number in 0..<50 {
+            try await contacts.add(contactList(number..<number + 1))
+            try container.main.advance()
+            #expect(try container.main.count(ContactEntity.self) == number + 1)
+        }
+        #expect(try openDescriptors() < before + 30)
+        try await container.close()
+    }
+
+    private func openDescriptors() throws -> Int {
+        #if os(Linux)
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        #else
+        0
+        #endif
+    }
+
+    // MARK: Other stores
+
+    @Test func aStoreWithoutSnapshotsRefusesThePin() async throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.url.appending(component: "contacts")
+        let location = StoreLocation.custom(folder.path) { options in
+            let store = try JSONFolderStore(folder, options)
+            return (store, store.startup)
+        }
+        let container = try await PersistentContainer(model: .contacts, store: location)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<2))
+        expectError(.snapshotsNotKept) { try container.main.pin() }
+        #expect(container.main.pinned == nil)
+        try container.main.advance()
+        container.main.unpin()
+        #expect(try container.main.count(ContactEntity.self) == 2)
+        try await container.close()
+    }
+
+    @Test func aStoreThatIsOpenForReadingOnlyCanBePinned() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PinPlace.sqlite.open(directory.store)
+        try await container.dataSource(ContactDataSource.self).add(contactList(0..<2))
+        try await container.close()
+        let reading = try await PinPlace.sqlite.open(directory.store, .init(isReadOnly: true))
+        try reading.main.pin()
+        #expect(try reading.main.count(ContactEntity.self) == 2)
+        try await reading.close()
+    }
+}

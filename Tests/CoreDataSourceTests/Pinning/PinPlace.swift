@@ -1,0 +1,44 @@
+import CoreDataSource
+import Foundation
+
+/// The kinds of stores that keep a snapshot for a pinned main context.
+enum PinPlace: String, Sendable, CaseIterable {
+    case memory, sqlite, sharedFile
+
+    static let files = [PinPlace.sqlite, .sharedFile]
+
+    func open(
+        _ url: URL, model: ManagedObjectModel = .contacts,
+        _ configuration: PersistentContainer.Configuration = .init(synchronous: .normal)
+    ) async throws -> PersistentContainer {
+        switch self {
+        case .memory: try await PersistentContainer(model: model, store: .inMemory, configuration: configuration)
+        case .sqlite: try await PersistentContainer(model: model, store: .sqlite(url), configuration: configuration)
+        case .sharedFile: try .shared(url, model: model, configuration: configuration)
+        }
+    }
+
+    @MainActor
+    func withContacts(
+        _ count: Int = 5, _ configuration: PersistentContainer.Configuration = .init(synchronous: .normal),
+        _ body: @MainActor (PersistentContainer, ContactDataSource) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await open(directory.store, configuration)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<count))
+        try await body(container, contacts)
+        try await container.close()
+        if self != .memory { try expectIntact(directory.store) }
+    }
+}
+
+extension MainContext {
+    /// The names of all contacts, by uid.
+    @MainActor var names: [String: String] {
+        get throws {
+            let contacts = try fetch(ContactEntity.self)
+            return Dictionary(uniqueKeysWithValues: contacts.map { ($0.uid, $0.name) })
+        }
+    }
+}

@@ -1,0 +1,287 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+/// A pinned main context keeps its state while others save.
+@MainActor
+struct PinTests {
+    private func change(_ contacts: ContactDataSource) async throws {
+        try await contacts.add(contactList(1..<8) { "new \($0)" })
+        try await contacts.delete(contactList(0..<1))
+    }
+
+    @Test(arguments: PinPlace.allCases)
+    func readsShowThePinnedRows(place: PinPlace) async throws {
+        try await place.withContacts { container, contacts in
+            let main = container.main
+            let held = try #require(try main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            let deleted = try #require(try main.first(ContactEntity.self, where: \.uid, equals: "uid-0"))
+            let ids = try main.ids(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)]))
+            try main.pin()
+            try await change(contacts)
+            #expect(held.name == "name 1" && !deleted.isDeleted)
+            #expect(try main.names == Dictionary(uniqueKeysWithValues: (0..<5).map { ("uid-\($0)", "name \($0)") }))
+            #expect(try main.count(ContactEntity.self) == 5)
+            #expect(try main.count(ContactEntity.self, where: .beginsWith(\.name, "new")) == 0)
+            // No object of these rows was registered before.
+            #expect(try main.first(ContactEntity.self, where: \.uid, equals: "uid-3")?.name == "name 3")
+            #expect(try main.first(ContactEntity.self, where: \.uid, equals: "uid-7") == nil)
+            #expect(try main.object(ContactEntity.self, id: ids[2])?.name == "name 2")
+            #expect(try main.objects(ContactEntity.self, ids: ids).count == 5)
+            #expect(try main.values(ObjectRequest<ContactEntity>(), \.name).sorted().first == "name 0")
+            #expect(try main.aggregate(ObjectRequest(ContactEntity.self), .max(\.name)) == "name 4")
+            #expect(try !main.exists(ContactEntity.self, where: \.name == "new 1"))
+            main.unpin()
+            #expect(held.name == "new 1" && deleted.isDeleted)
+            #expect(try main.names == Dictionary(uniqueKeysWithValues: (1..<8).map { ("uid-\($0)", "new \($0)") }))
+        }
+    }
+
+    @Test(arguments: PinPlace.allCases)
+    func relationshipsShowThePinnedRows(place: PinPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await place.open(directory.store, model: .peers())
+        let peers = try container.dataSource(PeerDataSource.self)
+        try await peers.perform { context in
+            for key in ["a", "b", "c"] { try context.insert(Peer.self).key = key }
+            for key in ["b", "c"] { try context.peer(key).boss = try context.peer("a") }
+        }
+        try container.main.pin()
+        try await peers.perform { context in
+            try context.peer("c").boss = try context.peer("b")
+            context.delete(try context.peer("a"))
+        }
+        let (a, c) = (try container.main.peer("a"), try container.main.peer("c"))
+        #expect(a.reports.map(\.key) == ["b", "c"])
+        #expect(c.boss === a)
+        #expect(try container.main.count(Peer.self, where: \.boss?.key == "a") == 2)
+        try container.main.advance()
+        #expect(a.isDeleted)
+        #expect(c.boss?.key == "b" && c.boss?.boss == nil)
+        #expect(try container.main.count(Peer.self, where: \.boss?.key == "a") == 0)
+        try await container.close()
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func largeValuesThatAreReadLaterArePinned(kind: StoreKind) async throws {
+        try await withRecordings([200_000, 200_000], kind) { container, recordings in
+            let held = try container.main.fetch(Recording.self, order: [.ascending(\.title)])
+            try container.main.pin()
+            try await recordings.perform { context in
+                for recording in try context.fetch(Recording.self) { recording.sound = .large(100, seed: 9) }
+            }
+            #expect(held.map(\.sound) == [.large(200_000, seed: 0), .large(200_000, seed: 1)])
+            container.main.unpin()
+            #expect(held.map(\.sound) == [.large(100, seed: 9), .large(100, seed: 9)])
+        }
+    }
+
+    @Test(arguments: PinPlace.allCases)
+    func advanceShowsTheNewestRowsAndKeepsThem(place: PinPlace) async throws {
+        try await place.withContacts { container, contacts in
+            let main = container.main
+            let held = try #require(try main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            try main.pin()
+            for number in 1...20 {
+                try await contacts.add(ContactData(uid: "uid-1", name: "\(number)"), waitFor: .main)
+                #expect(held.name == (number == 1 ? "name 1" : "\(number - 1)"))
+                try main.advance()
+                #expect(held.name == "\(number)" && main.pinned != nil)
+            }
+            main.unpin()
+            #expect(main.pinned == nil)
+        }
+    }
+
+    /// The rows of saves that are not in the store yet are neither lost nor seen too early.
+    @Test(arguments: PinPlace.allCases)
+    func waitingSavesBelongToTheStateInWhichTheyWereMade(place: PinPlace) async throws {
+        try await place.withContacts(0) { container, contacts in
+            for number in 0..<50 {
+                try await contacts.add(contactList(number..<number + 1), waitFor: .main)
+                try container.main.pin()
+                try await contacts.add(contactList(100 + number..<101 + number), waitFor: .main)
+                #expect(try container.main.count(ContactEntity.self) == 2 * number + 1)
+                #expect(try container.main.names.count == 2 * number + 1)
+                try await container.flush()
+                #expect(try container.main.names.count == 2 * number + 1)
+                container.main.unpin()
+                #expect(try container.main.count(ContactEntity.self) == 2 * number + 2)
+            }
+        }
+    }
+
+    @Test func aSaveThatIsRolledBackStaysUntilThePinEnds() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(ItemData(key: "a", number: 1))
+        store.fail(with: noRoom)
+        try await senders.add(ItemData(key: "b", number: 1), waitFor: .main)
+        try container.main.pin()
+        let held = try #require(try container.main.first(Sender.self, where: \.key == "b"))
+        #expect(await container.discardPending() == 1)
+        #expect(try container.main.count(Sender.self) == 2)
+        #expect(!held.isDeleted)
+        container.main.unpin()
+        #expect(try container.main.count(Sender.self) == 1)
+        #expect(held.isDeleted)
+        store.fail(with: nil)
+        try await container.close()
+    }
+
+    /// A bulk change is made by the store itself, so no save has its rows.
+    @Test(arguments: [PinPlace.memory, .sqlite])
+    func aBulkChangeIsShownWhenThePinEnds(place: PinPlace) async throws {
+        var configuration = PersistentContainer.Configuration(synchronous: .normal)
+        configuration.changedRowLimit = 2
+        try await place.withContacts(5, configuration) { container, contacts in
+            let held = try container.main.fetch(ContactEntity.self)
+            try container.main.pin()
+            try await contacts.update(ContactEntity.self, set: [.set(\.name, "same")])
+            #expect(Set(held.map(\.name)).count == 5)
+            #expect(Set(try container.main.names.values).count == 5)
+            try container.main.advance()
+            #expect(Set(held.map(\.name)) == ["same"])
+            try container.main.advance()
+            container.main.unpin()
+            #expect(Set(try container.main.names.values) == ["same"])
+        }
+    }
+
+    /// Beyond the limit, waiting saves are dropped, and the context reloads.
+    @Test(arguments: PinPlace.allCases)
+    func waitingSavesHaveALimit(place: PinPlace) async throws {
+        try await place.withContacts(5, .init(synchronous: .normal, mainBacklogByteLimit: 2000)) { container, contacts in
+            let main = container.main
+            let held = try #require(try main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            try main.pin()
+            for number in 1...100 {
+                try await contacts.add(ContactData(uid: "uid-1", name: "\(number)"))
+                #expect(try #require(main.pinned).waitingByteCount <= 2000)
+            }
+            #expect(held.name == "name 1")
+            main.unpin()
+            #expect(held.name == "100")
+        }
+    }
+
+    // MARK: Calls in any order
+
+    @Test(arguments: PinPlace.allCases)
+    func aSecondPinKeepsTheState(place: PinPlace) async throws {
+        try await place.withContacts { container, contacts in
+            try container.main.pin()
+            try await change(contacts)
+            try container.main.pin(for: .seconds(5))
+            #expect(container.main.pinned?.limit == .seconds(5))
+            #expect(try container.main.names["uid-1"] == "name 1")
+            container.main.unpin()
+            container.main.unpin()
+            #expect(try container.main.names["uid-1"] == "new 1")
+        }
+    }
+
+    @Test func advanceWithoutAPinMergesTheNewestSaves() async throws {
+        try await PinPlace.sqlite.withContacts { container, contacts in
+            let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            try await change(contacts)
+            try container.main.advance()
+            #expect(held.name == "new 1" && container.main.pinned == nil)
+        }
+    }
+
+    // MARK: Others
+
+    @Test(arguments: PinPlace.allCases)
+    func otherContextsAreNotPinned(place: PinPlace) async throws {
+        try await place.withContacts { container, contacts in
+            try container.main.pin()
+            try await change(contacts)
+            #expect(try await container.read { try $0.count(ContactEntity.self) } == 7)
+            #expect(try await contacts.perform { try $0.count(ContactEntity.self) } == 7)
+            #expect(try container.main.count(ContactEntity.self) == 5)
+        }
+    }
+
+    /// Another container stands for another process.
+    @Test func savesOfOtherProcessesWait() async throws {
+        let place = try SharedPlace(.sqlite)
+        let (one, other) = (try place.open(), try place.open())
+        let contacts = try one.dataSource(ContactDataSource.self)
+        let others = try other.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<5))
+        let held = try #require(try one.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+        try one.main.pin()
+        try await change(others)
+        // This save follows the others, so this process knows their saves.
+        try await contacts.add(ContactData(uid: "uid-2", name: "mine"))
+        #expect(held.name == "name 1")
+        #expect(try one.main.count(ContactEntity.self) == 5)
+        #expect(try other.main.count(ContactEntity.self) == 7)
+        try one.main.advance()
+        #expect(held.name == "new 1")
+        #expect(try one.main.names["uid-2"] == "mine")
+        try await change(others)
+        one.main.unpin()
+        #expect(try one.main.names["uid-2"] == "new 2")
+        try await other.close()
+        try await one.close()
+    }
+
+    /// Another program writes the file itself.
+    @Test func writesOfOtherProgramsWait() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PinPlace.sqlite.open(directory.store)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<5))
+        let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+        try container.main.pin()
+        try RawConnection(directory.store).execute("UPDATE ContactEntity SET name = 'theirs'")
+        contacts.noticeOutsideWrites()
+        #expect(held.name == "name 1")
+        #expect(try container.main.names["uid-2"] == "name 2")
+        try container.main.advance()
+        #expect(held.name == "theirs")
+        #expect(try container.main.names["uid-2"] == "theirs")
+        try await container.close()
+    }
+
+    // MARK: Drafts
+
+    @Test(arguments: PinPlace.allCases)
+    func aDraftBeginsWithThePinnedRowsAndMerges(place: PinPlace) async throws {
+        try await place.withContacts { container, contacts in
+            try container.main.pin()
+            try await contacts.add(ContactData(uid: "uid-2", name: "theirs", phone: "2"))
+            try await contacts.add(ContactData(uid: "uid-4", name: "name 4", phone: "new"))
+            let contact = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-4"))
+            let draft = try contacts.draft(of: contact)
+            #expect(draft.object.phone == "4")
+            #expect(try draft.context.first(ContactEntity.self, where: \.uid, equals: "uid-2")?.name == "name 2")
+            draft.object.name = "mine"
+            try await draft.save()
+            #expect(contact.name == "name 4")
+            // The draft itself continues with the stored values.
+            #expect(draft.object.name == "mine" && draft.object.phone == "new" && !draft.hasChanges)
+            container.main.unpin()
+            #expect(contact.name == "mine" && contact.phone == "new")
+            #expect(try draft.context.first(ContactEntity.self, where: \.uid, equals: "uid-2")?.name == "theirs")
+        }
+    }
+
+    @Test func aDraftOfThePinnedRowsFindsConflicts() async throws {
+        try await PinPlace.sqlite.withContacts { container, contacts in
+            try container.main.pin()
+            try await contacts.add(ContactData(uid: "uid-2", name: "theirs", phone: "2"))
+            let contact = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-2"))
+            let draft = try contacts.draft(of: contact)
+            draft.object.name = "mine"
+            #expect(try draft.conflicts().map(\.propertyName) == ["name"])
+            let report = try await draft.save(resolving: .keepMine)
+            #expect(report.conflicts.count == 1)
+            try container.main.advance()
+            #expect(contact.name == "mine")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import CoreDataSource
+import Testing
+
+/// The examples of a pinned main context.
+@MainActor
+struct PinSnippets {
+    @Test func severalReadsAreOfOneState() async throws {
+        try await withContacts { container, contacts in
+            try await contacts.add([Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
+            func read() throws -> (Int, [String]) {
+                try container.main.pin()
+                defer { container.main.unpin() }
+                let count = try container.main.count(ContactEntity.self)
+                let names = try container.main.values(ObjectRequest<ContactEntity>(), \.name)
+                return (count, names)
+            }
+            let (count, names) = try read()
+            #expect(count == 2 && names.count == 2 && container.main.pinned == nil)
+        }
+    }
+
+    @Test func aPinnedContextMovesOn() async throws {
+        try await withContacts { container, contacts in
+            let main = container.main
+            func read() throws -> Int {
+                try main.pin()
+                defer { main.unpin() }
+                let count = try main.count(ContactEntity.self)
+                let contacts = try main.fetch(ContactEntity.self)  // count objects
+                return count - contacts.count
+            }
+            #expect(try read() == 0)
+            try main.pin()
+            try await contacts.add([Contact(uid: "1", name: "Guan Yu")])
+            #expect(try main.count(ContactEntity.self) == 0)
+            if let pinned = main.pinned { print(pinned) }
+            if let pinned = container.main.pinned, pinned.waitingByteCount > 1 << 20 {
+                try container.main.advance()
+            }
+            if let pinned = main.pinned, (pinned.logByteCount ?? 0) > 100 << 20 {
+                try main.advance()
+            }
+            try main.advance()
+            #expect(try main.count(ContactEntity.self) == 1)
+            main.unpin()
+        }
+    }
+}
