@@ -62,6 +62,14 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
 
 extension PostgreSQLReadOnlyStore: ScopeStore {}
 
+extension PostgreSQLReadOnlyStore: SnapshotStore {
+    package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
+        try follower.openSnapshot()
+    }
+
+    package var logByteCount: Int? { nil }
+}
+
 extension PostgreSQLReadOnlyStore: StoreSharing {
     package var leaseTimes: LeaseTimes { follower.options.leaseTimes }
 

@@ -162,6 +162,14 @@ package final class PostgreSQLStore: PersistentStore {
 
 extension PostgreSQLStore: ScopeStore {}
 
+extension PostgreSQLStore: SnapshotStore {
+    package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
+        try follower.openSnapshot()
+    }
+
+    package var logByteCount: Int? { nil }
+}
+
 extension PostgreSQLStore: EarlyWriteStore {
     /// Large enough that 1,000 rows need at most one round trip.
     package var rowsWrittenEarly: ClosedRange<Int> { 2048...8192 }

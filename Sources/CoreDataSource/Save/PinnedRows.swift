@@ -23,6 +23,14 @@ package final class PinnedRows: Sendable {
     /// Whether the store was reset or closed, or has lost the snapshot.
     var hasEnded: Bool { snapshot.hasEnded || root.generation != pinnedGeneration }
 
+    /// Whether the store has lost the snapshot, although it is open and was not reset.
+    var isLost: Bool {
+        guard snapshot.hasEnded else { return false }
+        return root.state.withLock { state in
+            !state.isClosed && !state.log.isResetting && state.log.generation == pinnedGeneration
+        }
+    }
+
     /// The number of the newest save that the rows include.
     package var newestSave: Int64 { hasEnded ? root.newestSave : newestPinnedSave }
 
@@ -59,7 +67,7 @@ extension RootTier {
         guard let store = store as? any SnapshotStore else {
             throw DataSourceError(
                 .snapshotsNotKept,
-                "This kind of store cannot keep a snapshot, so the main context cannot be pinned. Use a store in a file or in memory, or read in container.read.")
+                "This kind of store cannot keep a snapshot, so the main context cannot be pinned. Use a store of this package, or read in container.read.")
         }
         while true {
             if let rows = try pinnedRowsOnce(store) { return rows }

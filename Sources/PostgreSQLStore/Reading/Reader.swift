@@ -42,14 +42,27 @@ final class Reader: @unchecked Sendable {
 
     func close() { connection.close() }
 
+    private static let begin = Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
     /// Begins a transaction in which all reads see one state, and reads the position of this state.
-    func begin() throws(DataSourceError) {
-        let results = try pipeline([
-            Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Request("SELECT \(schema.position) FROM \(schema.qualified(PostgreSQLSchema.feed))"),
-        ])
-        guard results[1].rowCount == 1 else { throw DataSourceError(damagedSharing: schema.name) }
-        position = results[1].integer(0, 0)
+    ///
+    /// - Parameter snapshot: The name of the state of another transaction, from ``exportSnapshot()``; nil for the newest state.
+    func begin(_ snapshot: String? = nil) throws(DataSourceError) {
+        let position = Request("SELECT \(schema.position) FROM \(schema.qualified(PostgreSQLSchema.feed))")
+        let results =
+            if let snapshot {
+                try pipeline([
+                    Reader.begin, Request("SET TRANSACTION SNAPSHOT '\(snapshot)'", isKept: false), position,
+                ])
+            } else { try pipeline([Reader.begin, position]) }
+        guard let found = results.last, found.rowCount == 1 else { throw DataSourceError(damagedSharing: schema.name) }
+        self.position = found.integer(0, 0)
+    }
+
+    /// Begins a transaction that locks no table, and returns the name of its state. Other transactions can see this state
+    /// until this transaction ends.
+    func exportSnapshot() throws(DataSourceError) -> String {
+        try pipeline([Reader.begin, Request("SELECT pg_export_snapshot()")])[1].text(0, 0)
     }
 
     /// Reads the history in the transaction of the reader.

@@ -17,6 +17,14 @@ final class ReaderPool: Sendable {
         /// Changes with each schema, so that no reader of an old schema is kept.
         var generation = 0
         var isClosed = false
+        /// The connections that keep a state for snapshots.
+        var keepers: [Int: Reader] = [:]
+        var lastKeeper = 0
+
+        mutating func takeKeepers() -> [Reader] {
+            defer { keepers = [:] }
+            return Array(keepers.values)
+        }
     }
 
     private let options: PostgreSQLOptions
@@ -30,11 +38,16 @@ final class ReaderPool: Sendable {
         state = Guarded(State(schema: schema))
     }
 
-    func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+    /// Passes a reader to the body.
+    ///
+    /// - Parameter snapshot: The name of the state to read; nil for the newest state.
+    func read<R>(
+        _ snapshot: String? = nil, _ body: (any StoreReader) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
         let permitKind = permits.permitKind
         guard permits.wait(permitKind) else { throw MainWait.limitError }
         defer { permits.signal(permitKind) }
-        let (reader, generation) = try readerInTransaction()
+        let (reader, generation) = try readerInTransaction(snapshot)
         defer {
             reader.end()
             giveBack(reader, generation)
@@ -43,7 +56,7 @@ final class ReaderPool: Sendable {
     }
 
     /// Returns a reader whose transaction has begun. If the connection of an idle reader was lost, makes another reader.
-    private func readerInTransaction() throws(DataSourceError) -> (Reader, Int) {
+    private func readerInTransaction(_ snapshot: String?) throws(DataSourceError) -> (Reader, Int) {
         while true {
             let (idle, schema, generation, isClosed) = state.withLock { state in
                 (state.idle.popLast()?.reader, state.schema, state.generation, state.isClosed)
@@ -51,7 +64,7 @@ final class ReaderPool: Sendable {
             if isClosed { throw DataSourceError.storeClosed }
             let reader = if let idle { idle } else { try Reader(options, schema, counters) }
             do throws(DataSourceError) {
-                try reader.begin()
+                try reader.begin(snapshot)
                 return (reader, generation)
             } catch {
                 reader.close()
@@ -112,7 +125,7 @@ final class ReaderPool: Sendable {
             state.schema = schema
             state.generation += 1
             defer { state.idle = [] }
-            return state.idle.map(\.reader)
+            return state.idle.map(\.reader) + state.takeKeepers()
         }
         for reader in old { reader.close() }
     }
@@ -126,6 +139,44 @@ final class ReaderPool: Sendable {
         }
         for reader in idle { reader.close() }
         try? pause { () throws(DataSourceError) in }
+        for keeper in state.withLock({ $0.takeKeepers() }) { keeper.close() }
     }
+}
+
+// MARK: - Snapshots
+
+extension ReaderPool {
+    /// Keeps the newest state on a connection of its own.
+    ///
+    /// - Returns: The name of the state, and the number of the connection.
+    func keepSnapshot() throws(DataSourceError) -> (name: String, keeper: Int) {
+        let permitKind = permits.permitKind
+        guard permits.wait(permitKind) else { throw MainWait.limitError }
+        defer { permits.signal(permitKind) }
+        let (schema, isClosed) = state.withLock { ($0.schema, $0.isClosed) }
+        if isClosed { throw DataSourceError.storeClosed }
+        let keeper = try Reader(options, schema, counters)
+        do throws(DataSourceError) {
+            let name = try keeper.exportSnapshot()
+            let number = state.withLock { state in
+                state.lastKeeper += 1
+                state.keepers[state.lastKeeper] = keeper
+                return state.lastKeeper
+            }
+            return (name, number)
+        } catch {
+            keeper.close()
+            throw error
+        }
+    }
+
+    /// Closes the connection that keeps a state. Does not wait for the server.
+    func endSnapshot(_ keeper: Int) {
+        guard let reader = state.withLock({ $0.keepers.removeValue(forKey: keeper) }) else { return }
+        DispatchQueue.global().async { reader.close() }
+    }
+
+    /// Whether the connection still keeps its state, as far as this process knows.
+    func keeps(_ keeper: Int) -> Bool { state.withLock { $0.keepers[keeper] != nil } }
 }
 #endif

@@ -44,6 +44,14 @@ final class StoreFollower: Sendable {
         try withTimeLimit { () throws(DataSourceError) in try readers.read(body) }
     }
 
+    /// Opens a snapshot of the newest state.
+    func openSnapshot() throws(DataSourceError) -> any StoreSnapshot {
+        try withTimeLimit { () throws(DataSourceError) in
+            let (name, keeper) = try readers.keepSnapshot()
+            return PostgreSQLSnapshot(name: name, keeper: keeper, readers: readers, mainPatience: options.mainPatience)
+        }
+    }
+
     func withFeed<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try withTimeLimit { () throws(DataSourceError) in
             try feed.withLockBeforeLimit { (feed) throws(DataSourceError) in

@@ -116,7 +116,7 @@ struct PinEndTests {
 
     // MARK: Close and reset
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func aPinEndsWithTheContainer(place: PinPlace) async throws {
         let directory = try TemporaryDirectory()
         let container = try await place.open(directory.store)
@@ -130,10 +130,10 @@ struct PinEndTests {
         expectError(.storeClosed) { try container.main.pin() }
         while held.name != "new" { await Task.yield() }
         #expect(container.main.pinned == nil)
-        if place != .memory { try expectIntact(directory.store) }
+        if place.isFile { try expectIntact(directory.store) }
     }
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func aPinEndsWithAReset(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
@@ -153,8 +153,9 @@ struct PinEndTests {
     }
 
     /// The reset is refused because another process has the store open.
-    @Test func aRefusedResetKeepsThePin() async throws {
-        let place = try SharedPlace(.sqlite)
+    @Test(arguments: SharedPlace.Kind.all)
+    func aRefusedResetKeepsThePin(kind: SharedPlace.Kind) async throws {
+        let place = try SharedPlace(kind)
         let (one, other) = (try place.open(), try place.open())
         let contacts = try one.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<5))

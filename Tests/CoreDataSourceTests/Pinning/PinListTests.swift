@@ -8,7 +8,7 @@ import Testing
 struct PinListTests {
     private let byName = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func advanceReportsOneDifferenceOfASectionedList(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             let recorder = GroupRecorder()
@@ -34,7 +34,7 @@ struct PinListTests {
     }
 
     /// A loop that gets every save gets one update for the saves that it did not see.
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func aLoopOverEverySaveGetsOneUpdate(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             var updates = contacts.updates(byName, buffering: .every()).makeAsyncIterator()
@@ -52,7 +52,7 @@ struct PinListTests {
         }
     }
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func aListThatIsMadeMeanwhileShowsThePinnedRows(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             try container.main.pin()
@@ -72,7 +72,7 @@ struct PinListTests {
         }
     }
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func aggregatesStandStill(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             let request = ObjectRequest(ContactEntity.self)
@@ -88,7 +88,7 @@ struct PinListTests {
     }
 
     /// The saves that wait are dropped at the limit, and the list reads its rows once.
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func aListThatMustReloadReportsOneDifference(place: PinPlace) async throws {
         try await place.withContacts(5, .init(synchronous: .normal, mainBacklogByteLimit: 1)) { container, contacts in
             let recorder = GroupRecorder()
@@ -104,7 +104,7 @@ struct PinListTests {
 
     /// Large saves are merged off the main actor, and related rows are read there. The results of a read that began before the
     /// pin may be newer than the pinned rows.
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func aListThatWorksShowsThePinnedRowsInTheEnd(place: PinPlace) async throws {
         let directory = try TemporaryDirectory()
         let container = try await place.open(directory.store, model: .peers())

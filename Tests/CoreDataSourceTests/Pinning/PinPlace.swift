@@ -3,15 +3,28 @@ import Foundation
 
 /// The kinds of stores that keep a snapshot for a pinned main context.
 enum PinPlace: String, Sendable, CaseIterable {
-    case memory, sqlite, sharedFile
+    case memory, sqlite, sharedFile, server
 
-    static let files = [PinPlace.sqlite, .sharedFile]
+    /// Those that there can be here.
+    static let all = SharedPlace.Kind.all.contains(.postgreSQL) ? allCases : allCases.filter { $0 != .server }
+
+    /// The kind of the store if processes can share it.
+    var sharedKind: SharedPlace.Kind? {
+        switch self {
+        case .memory, .sqlite: nil
+        case .sharedFile: .sqlite
+        case .server: .postgreSQL
+        }
+    }
+
+    var isFile: Bool { self == .sqlite || self == .sharedFile }
 
     func open(
         _ url: URL, model: ManagedObjectModel = .contacts,
         _ configuration: PersistentContainer.Configuration = .init(synchronous: .normal)
     ) async throws -> PersistentContainer {
         switch self {
+        case .server: try SharedPlace(.postgreSQL).open(model: model, configuration: configuration)
         case .memory: try await PersistentContainer(model: model, store: .inMemory, configuration: configuration)
         case .sqlite: try await PersistentContainer(model: model, store: .sqlite(url), configuration: configuration)
         case .sharedFile: try .shared(url, model: model, configuration: configuration)
@@ -29,7 +42,7 @@ enum PinPlace: String, Sendable, CaseIterable {
         try await contacts.add(contactList(0..<count))
         try await body(container, contacts)
         try await container.close()
-        if self != .memory { try expectIntact(directory.store) }
+        if isFile { try expectIntact(directory.store) }
     }
 }
 

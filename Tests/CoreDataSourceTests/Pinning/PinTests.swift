@@ -11,7 +11,7 @@ struct PinTests {
         try await contacts.delete(contactList(0..<1))
     }
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func readsShowThePinnedRows(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             let main = container.main
@@ -38,7 +38,7 @@ struct PinTests {
         }
     }
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func relationshipsShowThePinnedRows(place: PinPlace) async throws {
         let directory = try TemporaryDirectory()
         let container = try await place.open(directory.store, model: .peers())
@@ -77,7 +77,7 @@ struct PinTests {
         }
     }
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func advanceShowsTheNewestRowsAndKeepsThem(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             let main = container.main
@@ -95,7 +95,7 @@ struct PinTests {
     }
 
     /// The rows of saves that are not in the store yet are neither lost nor seen too early.
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func waitingSavesBelongToTheStateInWhichTheyWereMade(place: PinPlace) async throws {
         try await place.withContacts(0) { container, contacts in
             for number in 0..<50 {
@@ -150,7 +150,7 @@ struct PinTests {
     }
 
     /// Beyond the limit, waiting saves are dropped, and the context reloads.
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func waitingSavesHaveALimit(place: PinPlace) async throws {
         try await place.withContacts(5, .init(synchronous: .normal, mainBacklogByteLimit: 2000)) { container, contacts in
             let main = container.main
@@ -168,7 +168,7 @@ struct PinTests {
 
     // MARK: Calls in any order
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func aSecondPinKeepsTheState(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             try container.main.pin()
@@ -193,7 +193,7 @@ struct PinTests {
 
     // MARK: Others
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func otherContextsAreNotPinned(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             try container.main.pin()
@@ -205,8 +205,9 @@ struct PinTests {
     }
 
     /// Another container stands for another process.
-    @Test func savesOfOtherProcessesWait() async throws {
-        let place = try SharedPlace(.sqlite)
+    @Test(arguments: SharedPlace.Kind.all)
+    func savesOfOtherProcessesWait(kind: SharedPlace.Kind) async throws {
+        let place = try SharedPlace(kind)
         let (one, other) = (try place.open(), try place.open())
         let contacts = try one.dataSource(ContactDataSource.self)
         let others = try other.dataSource(ContactDataSource.self)
@@ -249,7 +250,7 @@ struct PinTests {
 
     // MARK: Drafts
 
-    @Test(arguments: PinPlace.allCases)
+    @Test(arguments: PinPlace.all)
     func aDraftBeginsWithThePinnedRowsAndMerges(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
             try container.main.pin()

@@ -8,9 +8,6 @@ import Testing
 struct RandomPinTests {
     private nonisolated static let seed = testSeed()
 
-    /// The stores, each with one or two containers.
-    private static let places = PinPlace.allCases
-
     /// What was saved, and what the main context shows.
     private struct Model {
         var saved: [String: String] = [:]
@@ -19,16 +16,21 @@ struct RandomPinTests {
         var shown: [String: String] { pinned ?? saved }
     }
 
-    @Test(arguments: places, 0..<3)
+    @Test(arguments: PinPlace.all, 0..<3)
     func theMainContextShowsTheStateOfItsPin(place: PinPlace, round: Int) async throws {
         let directory = try TemporaryDirectory()
         // In some rounds, few saves may wait, so that the context reloads.
         var configuration = PersistentContainer.Configuration(
             synchronous: .normal, mainBacklogByteLimit: round == 1 ? 3000 : 32 << 20)
         configuration.changedRowLimit = round == 2 ? 10 : 1 << 14
-        let container = try await place.open(directory.store, configuration)
+        let shared = try place.sharedKind.map { try SharedPlace($0) }
+        let container =
+            if let shared { try shared.open(configuration: configuration) } else {
+                try await place.open(directory.store, configuration)
+            }
         let contacts = try container.dataSource(ContactDataSource.self)
-        let other = place == .sharedFile ? try await place.open(directory.store, configuration) : nil
+        // Another container stands for another process.
+        let other = try shared?.open(configuration: configuration)
         let others = try other?.dataSource(ContactDataSource.self)
         let list = try contacts.list(
             ObjectRequest(ContactEntity.self, order: [.ascending(\.name), .ascending(\.uid)]), sectionBy: \.name)
@@ -63,7 +65,7 @@ struct RandomPinTests {
         }
         try await other?.close()
         try await container.close()
-        if place != .memory { try expectIntact(directory.store) }
+        if let url = shared?.url ?? (place == .sqlite ? directory.store : nil) { try expectIntact(url) }
     }
 
     private func check(

@@ -24,15 +24,15 @@ extension MainContext {
     ///
     /// Saves wait in memory up to ``PersistentContainer/Configuration/mainBacklogByteLimit``; beyond the limit, they are dropped,
     /// and the context reloads when the pin ends. The write-ahead log of a file cannot be emptied meanwhile, so it grows with
-    /// each commit. If it becomes long, ``PersistentContainer/failures`` reports `readerBlocksCheckpoint`. In memory, the first
-    /// commit copies the tables that it changes.
+    /// each commit. If it becomes long, ``PersistentContainer/failures`` reports `readerBlocksCheckpoint`. A server keeps the
+    /// old versions of changed rows. In memory, the first commit copies the tables that it changes.
     ///
     /// **Isolation**: the main actor. While a list reads the pinned rows off the main actor, a read of the context waits.
     ///
     /// - Parameter limit: The longest time of the pin; 60 seconds by default, at most a day.
-    /// - Throws: `snapshotsNotKept` if the store is custom or on a server; `storeClosed`; errors of the store. If the call
-    ///   throws, it changes nothing.
-    /// - Complexity: O(1) for a file, and one connection for as long as the context is pinned.
+    /// - Throws: `snapshotsNotKept` if the store is custom; `storeClosed`; errors of the store. If the call throws, it changes
+    ///   nothing.
+    /// - Complexity: O(1), and one connection to a file or a server for as long as the context is pinned.
     @MainActor
     public func pin(for limit: Duration = .seconds(60)) throws {
         guard let tier else { throw RootTier.closed }

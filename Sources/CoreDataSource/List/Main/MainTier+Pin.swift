@@ -90,6 +90,11 @@ extension MainTier {
         guard let pin, pin.rows.hasEnded else { return pin == nil }
         self.pin = nil
         read(from: nil)
+        if pin.rows.isLost {
+            report(
+                "The server has ended the connection that kept the rows of the pinned main context, so the context follows saves again. Pin it again if needed."
+            )
+        }
         return true
     }
 
@@ -108,12 +113,13 @@ extension MainTier {
         guard let pin else { return }
         guard .now >= pin.end else { return scheduleCheck() }
         unpin()
-        stack.root.failures.report(
-            StoreFailure(
-                .store,
-                DataSourceError(
-                    .pinExpired,
-                    "The main context was pinned for \(pin.limit), so the pin has ended, and the context follows saves again. Call unpin() or advance() earlier, or pass a longer time to pin(for:)."),
-                dataSourceName: nil))
+        report(
+            "The main context was pinned for \(pin.limit), so the pin has ended, and the context follows saves again. Call unpin() or advance() earlier, or pass a longer time to pin(for:)."
+        )
+    }
+
+    private func report(_ message: String) {
+        let error = DataSourceError(.pinExpired, message)
+        stack.root.failures.report(StoreFailure(.store, error, dataSourceName: nil))
     }
 }
