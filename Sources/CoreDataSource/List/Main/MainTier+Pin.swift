@@ -40,7 +40,7 @@ extension MainTier {
         pin = nil
         read(from: nil)
         stack.root.noticeOutsideWrites()
-        merge(stack.root.takeForMain(), makesOneReport: true)
+        passOn(stack.root.takeForMain(), makesOneReport: true)
         drainLists()
     }
 
@@ -66,7 +66,7 @@ extension MainTier {
         show(rows, limit)
         var taken = stack.root.takeForMain(through: rows.newestSave)
         taken.staleness = staleness ?? taken.staleness
-        merge(taken, makesOneReport: wasPinned)
+        passOn(taken, makesOneReport: wasPinned)
     }
 
     private func show(_ rows: PinnedRows, _ limit: Duration) {

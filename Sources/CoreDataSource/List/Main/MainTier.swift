@@ -91,17 +91,19 @@ package final class MainTier {
         }
     }
 
-    /// Passes unmerged saves to the registered objects, drafts and lists. While the context is pinned, saves wait.
+    /// Merges the saves that were not merged yet. While the context is pinned, saves wait.
     private func mergeSaves() {
         if pin == nil || endLostPin() {
-            merge(stack.root.takeForMain())
+            passOn(stack.root.takeForMain())
         } else if mustReload {
             try? reload()
         }
     }
 
+    /// Passes saves to the registered objects, drafts and lists.
+    ///
     /// - Parameter makesOneReport: See ``MergedSaves/makesOneReport``.
-    func merge(
+    func passOn(
         _ taken: (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?), makesOneReport: Bool = false
     ) {
         let (saves, reset, staleness) = taken
