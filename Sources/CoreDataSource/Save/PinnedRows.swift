@@ -5,7 +5,8 @@ package import RowStore
 /// The snapshot ends if the store is reset or closed. From then on, reads return the newest rows, as they do without a pin.
 package final class PinnedRows: Sendable {
     private let root: RootTier
-    private let snapshot: any StoreSnapshot
+    /// Nil after ``end()``.
+    private let snapshot: Guarded<(any StoreSnapshot)?>
     private let pending: PendingRows
     /// The store's snapshot has the rows of all saves up to this number. Rows of later saves may be missing.
     private let start: Int64
@@ -13,19 +14,30 @@ package final class PinnedRows: Sendable {
     private let pinnedGeneration: Int
 
     fileprivate init(
-        _ root: RootTier, _ snapshot: any StoreSnapshot, _ pending: consuming PendingRows, start: Int64, newest: Int64,
+        _ root: RootTier, _ snapshot: any StoreSnapshot, _ pending: PendingRows, start: Int64, newest: Int64,
         generation: Int
     ) {
-        (self.root, self.snapshot, self.pending) = (root, snapshot, pending)
+        (self.root, self.snapshot, self.pending) = (root, Guarded(snapshot), pending)
         (self.start, newestPinnedSave, pinnedGeneration) = (start, newest, generation)
     }
 
     /// Whether the store was reset or closed, or has lost the snapshot.
-    var hasEnded: Bool { snapshot.hasEnded || root.generation != pinnedGeneration }
+    var hasEnded: Bool { hasSnapshotEnded || root.generation != pinnedGeneration }
+
+    private var hasSnapshotEnded: Bool { snapshot.withLock { $0 }?.hasEnded ?? true }
+
+    /// Releases the snapshot.
+    package func end() {
+        // The snapshot may wait for a lock, so it is released after this lock.
+        _ = snapshot.withLock { snapshot in
+            defer { snapshot = nil }
+            return snapshot
+        }
+    }
 
     /// Whether the store has lost the snapshot, although it is open and was not reset.
     var isLost: Bool {
-        guard snapshot.hasEnded else { return false }
+        guard hasSnapshotEnded else { return false }
         return root.state.withLock { state in
             !state.isClosed && !state.log.isResetting && state.log.generation == pinnedGeneration
         }
@@ -45,7 +57,9 @@ package final class PinnedRows: Sendable {
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending look: (borrowing PendingRows, Int64) -> P
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
-        if !hasEnded, let result = try snapshot.read(body) { return (result, look(pending, start), newestPinnedSave) }
+        if !hasEnded, let result = try snapshot.withLock({ $0 })?.read(body) {
+            return (result, look(pending, start), newestPinnedSave)
+        }
         return try root.read(isolation, body, pending: look)
     }
 }
@@ -67,8 +81,14 @@ extension RootTier {
         guard let store = store as? any SnapshotStore else {
             throw DataSourceError(
                 .snapshotsNotKept,
-                "This kind of store cannot keep a snapshot, so the main context cannot be pinned. Use a store of this package, or read in container.read.")
+                "This kind of store cannot keep a snapshot, so the main context cannot be pinned. Use a store of this package, or read in container.read."
+            )
         }
+        guard store.isRemote else { return try pinnedRows(store) }
+        return try MainWait.limited(to: mainPatience) { () throws(DataSourceError) in try pinnedRows(store) }
+    }
+
+    private func pinnedRows(_ store: any SnapshotStore) throws(DataSourceError) -> PinnedRows {
         while true {
             if let rows = try pinnedRowsOnce(store) { return rows }
         }
@@ -83,11 +103,11 @@ extension RootTier {
         let first = layout.entities.first { !$0.isAbstract }
         // A snapshot sees the state at its first read. Copy the pending rows after this read, so that each save is in the
         // snapshot or in the copy.
-        let position = try snapshot.read { reader throws(DataSourceError) in
+        let found = try snapshot.read { reader throws(DataSourceError) in
             if let first { _ = try reader.row(entity: first.index, key: 0) }
             return reader.position
         }
-        guard let position else { return nil }
+        guard let position = found else { return nil }
         try follow(to: position)
         let (pending, newest, basis) = state.withLock { state in
             // Copy the rows before the read ends in the log, because the log may then drop rows that the snapshot needs.

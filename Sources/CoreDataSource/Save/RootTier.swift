@@ -24,7 +24,7 @@ package final class RootTier: Sendable {
     /// context or the list reloads from the store.
     let unmergedByteLimit: Int
     /// The longest wait of the main thread for a server.
-    private let mainPatience: Duration
+    let mainPatience: Duration
     /// The longest wait of a call for rows that another program has locked.
     let lockPatience: Duration
     /// Limits the calls that may begin their batch.

@@ -26,7 +26,7 @@ final class PostgreSQLSnapshot: StoreSnapshot {
         var hasBegun = false
         do throws(DataSourceError) {
             return try MainWait.limited(to: mainPatience) { () throws(DataSourceError) in
-                try readers.read(name) { reader throws(DataSourceError) in
+                try readers.read(of: name) { reader throws(DataSourceError) in
                     hasBegun = true
                     return try body(reader)
                 }

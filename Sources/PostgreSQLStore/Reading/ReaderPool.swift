@@ -42,7 +42,7 @@ final class ReaderPool: Sendable {
     ///
     /// - Parameter snapshot: The name of the state to read; nil for the newest state.
     func read<R>(
-        _ snapshot: String? = nil, _ body: (any StoreReader) throws(DataSourceError) -> R
+        of snapshot: String? = nil, _ body: (any StoreReader) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         let permitKind = permits.permitKind
         guard permits.wait(permitKind) else { throw MainWait.limitError }

@@ -74,7 +74,7 @@ extension InMemoryStore: HistoryStore {
 
 extension InMemoryStore: SnapshotStore {
     package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
-        MemorySnapshot(reader: MemoryReader(store: rows, snapshot: try rows.current()))
+        MemorySnapshot(rows, try rows.current())
     }
 
     package var logByteCount: Int? { nil }
@@ -82,15 +82,17 @@ extension InMemoryStore: SnapshotStore {
 
 /// A copy of all tables. A commit copies the tables that it changes.
 private final class MemorySnapshot: StoreSnapshot {
-    private let reader: MemoryReader
+    private let rows: InMemoryRows
+    private let state: MemoryState
 
-    init(reader: MemoryReader) { self.reader = reader }
+    init(_ rows: InMemoryRows, _ state: MemoryState) { (self.rows, self.state) = (rows, state) }
 
-    /// False, because the rows stay readable.
-    var hasEnded: Bool { false }
+    /// Whether the store is closed.
+    var hasEnded: Bool { (try? rows.current()) == nil }
 
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
-        try body(reader)
+        if hasEnded { return nil }
+        return try body(MemoryReader(store: rows, snapshot: state))
     }
 }
 

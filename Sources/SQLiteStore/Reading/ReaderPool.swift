@@ -222,7 +222,10 @@ extension ReaderPool {
         defer { permits.signal(permitKind) }
         // A released snapshot leaves an idle reader, so use that reader before the reader of the main actor.
         let (idle, isClosed, number, pauses) = state.withLock { state in
-            (state.idle.popLast() ?? state.takeMain(), state.isClosed, state.begin(name, isSnapshot: true), state.pauses)
+            (
+                state.idle.popLast() ?? state.takeMain(), state.isClosed, state.begin(name, isSnapshot: true),
+                state.pauses
+            )
         }
         do throws(DataSourceError) {
             guard !isClosed else { throw DataSourceError.storeClosed }

@@ -152,7 +152,8 @@ struct PinTests {
     /// Beyond the limit, waiting saves are dropped, and the context reloads.
     @Test(arguments: PinPlace.all)
     func waitingSavesHaveALimit(place: PinPlace) async throws {
-        try await place.withContacts(5, .init(synchronous: .normal, mainBacklogByteLimit: 2000)) { container, contacts in
+        try await place.withContacts(5, .init(synchronous: .normal, mainBacklogByteLimit: 2000)) {
+            container, contacts in
             let main = container.main
             let held = try #require(try main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
             try main.pin()

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RowStore
 
 /// The pin of the main context.
-struct MainPin {
+struct MainPin: Sendable {
     let rows: PinnedRows
     /// The time of the last call of `pin` or `advance`.
     let since: Date

@@ -48,6 +48,8 @@ package final class MainTier {
         // engines, so that the store is released. Without loops and lists, the hub and the store are released at once,
         // even while the main actor is busy.
         Task { @MainActor [weak hub] in hub?.end() }
+        // The app may still retain the context, so release its pinned rows.
+        pin?.rows.end()
     }
 
     /// The closures for the container's notifier. They do nothing after the tier was released.
