@@ -264,9 +264,10 @@ extension ReaderPool {
     /// Closes all open snapshots, after their running reads.
     func closeSnapshots() {
         let open = state.withLock { state in
-            defer { state.snapshots = [:] }
-            state.open.removeAll { state.snapshots[$0.number] != nil }
-            return Array(state.snapshots.values)
+            let open = Array(state.snapshots.values)
+            state.snapshots = [:]
+            state.open.removeAll { read in open.contains { $0.number == read.number } }
+            return open
         }
         for snapshot in open { snapshot.end(isFinal: true) }
     }
