@@ -7,7 +7,7 @@ struct PinSnippets {
     @Test func severalReadsAreOfOneState() async throws {
         try await withContacts { container, contacts in
             try await contacts.add([Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
-            func read() throws -> (Int, [String]) {
+            @MainActor func read() throws -> (Int, [String]) {
                 try container.main.pin()
                 defer { container.main.unpin() }
                 let count = try container.main.count(ContactEntity.self)
@@ -22,7 +22,7 @@ struct PinSnippets {
     @Test func aPinnedContextMovesOn() async throws {
         try await withContacts { container, contacts in
             let main = container.main
-            func read() throws -> Int {
+            @MainActor func read() throws -> Int {
                 try main.pin()
                 defer { main.unpin() }
                 let count = try main.count(ContactEntity.self)
