@@ -174,7 +174,7 @@ public final class PersistentContainer: Sendable {
     /// await container.discardPending()
     /// ```
     ///
-    /// When the call returns, objects, fetches and lists of the main context show the rows of the store.
+    /// When the call returns, objects, fetches and lists of the main context show the rows of the store, unless it is pinned.
     ///
     /// - Returns: The number of saves that were rolled back.
     @discardableResult
