@@ -1,4 +1,5 @@
 import CoreDataSource
+import CoreDataSourceStores
 import ErrorExpectations
 import Foundation
 import JSONFolderStore
