@@ -114,6 +114,12 @@ let package = Package(
         .target(name: "MailApp", dependencies: ["CoreDataSource"], path: "Sources/Examples/Mail/MailApp"),
         .executableTarget(
             name: "mail", dependencies: ["CoreDataSource", "MailApp"], path: "Sources/Examples/Mail/Program"),
+        // A server that needs no other target, for the sample reader and its tests.
+        .target(name: "FeedServer", path: "Sources/Examples/Reader/FeedServer"),
+        .target(name: "ReaderApp", dependencies: ["CoreDataSource"], path: "Sources/Examples/Reader/ReaderApp"),
+        .executableTarget(
+            name: "reader", dependencies: ["CoreDataSource", "FeedServer", "ReaderApp"],
+            path: "Sources/Examples/Reader/Program"),
         // Draws what a program has printed to a terminal.
         .executableTarget(name: "terminal-drawing", path: "Sources/Examples/TerminalDrawing"),
         .executableTarget(
@@ -230,6 +236,9 @@ let package = Package(
         .testTarget(name: "DebianControlTests", dependencies: ["ErrorExpectations", "DebianControl"]),
         .testTarget(
             name: "MailAppTests", dependencies: ["ErrorExpectations", "CoreDataSource", "MailApp", "TestSupport"]),
+        .testTarget(
+            name: "ReaderAppTests",
+            dependencies: ["ErrorExpectations", "CoreDataSource", "FeedServer", "ReaderApp", "TestSupport"]),
         .testTarget(
             name: "ModelResetTests",
             dependencies: [

@@ -34,9 +34,10 @@ struct FolderOrderTests {
         "CoreDataSource/List": ["Engine", "Schedule", "Main", "Observers"],
         "CoreDataSource/Draft": ["Context", "Merge"],
         "ModelResetCommands": ["Output", "Stores", "Arguments", "Diagram", "Inspection", "Lock", "Commands"],
-        "Examples": ["AddressBook", "DebianControl", "PackageCatalog", "TerminalDrawing", "Mail"],
+        "Examples": ["AddressBook", "DebianControl", "PackageCatalog", "TerminalDrawing", "Mail", "Reader"],
         "Examples/DebianControl": ["Control", "Packages"],
         "Examples/Mail": ["MailApp", "Program"],
+        "Examples/Reader": ["FeedServer", "ReaderApp", "Program"],
         "Examples/PackageCatalog": ["Report", "Input", "Arguments", "Catalog", "Watch"],
     ]
 

@@ -1,0 +1,127 @@
+import Dispatch
+import Synchronization
+
+/// What goes wrong with an answer of the server.
+package enum ServerFault: Sendable, Equatable {
+    /// The answer has another status, such as 429 or 500.
+    case status(Int)
+    /// The answer has the status 429, and the header `Retry-After` with seconds or with a date.
+    case tooMany(retryAfter: Int, asDate: Bool)
+    /// The connection is reset in the middle of the body.
+    case reset
+    /// The answer waits until the faults are released, for at most so many seconds.
+    case hold(seconds: Int)
+    /// The header `Date` has a time that is so many seconds from now.
+    case clock(seconds: Int)
+    /// The list is empty.
+    case empty
+    /// The list has only its first object.
+    case short
+    /// Each page after the first one names its own cursor as the cursor of the next page.
+    case repeatedCursor
+    /// Each page begins with the last object of the page before it.
+    case overlap
+    /// The body is not JSON.
+    case noJSON
+
+    /// Reads a fault, such as `status 500`, `429 20`, `429 20 date`, `hold 5` or `clock -86400`.
+    ///
+    /// - Throws: A sentence that says what is wrong.
+    init(_ words: [String]) throws(HTTPReply) {
+        let number = words.count > 1 ? Int(words[1]) : nil
+        switch (words.first, number, words.count) {
+        case ("status", let status?, 2) where 400..<600 ~= status: self = .status(status)
+        case ("429", let seconds?, 2): self = .tooMany(retryAfter: seconds, asDate: false)
+        case ("429", let seconds?, 3) where words[2] == "date": self = .tooMany(retryAfter: seconds, asDate: true)
+        case ("hold", let seconds?, 2) where 0...60 ~= seconds: self = .hold(seconds: seconds)
+        case ("clock", let seconds?, 2): self = .clock(seconds: seconds)
+        case ("reset", nil, 1): self = .reset
+        case ("empty", nil, 1): self = .empty
+        case ("short", nil, 1): self = .short
+        case ("cursor", nil, 1): self = .repeatedCursor
+        case ("overlap", nil, 1): self = .overlap
+        case ("garbage", nil, 1): self = .noJSON
+        default:
+            throw HTTPReply(
+                400,
+                "A fault is one of: status CODE; 429 SECONDS [date]; hold SECONDS (up to 60); clock SECONDS; reset; empty; short; cursor; overlap; garbage."
+            )
+        }
+    }
+}
+
+/// The faults that are still to come, and the requests that wait for their release.
+final class FaultPlan: Sendable {
+    /// A fault of the requests whose path begins in a certain way.
+    private struct Rule: Sendable {
+        let path: String
+        let fault: ServerFault
+        /// How many requests have the fault; nil for all.
+        var times: Int?
+    }
+
+    private struct State: Sendable {
+        var rules: [Rule] = []
+        /// The signals of the threads that wait.
+        var waiting: [DispatchSemaphore] = []
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    /// The most rules. More are refused.
+    private static let limit = 1000
+
+    /// Adds a fault: `PATH TIMES FAULT`, where TIMES is a number or `always`.
+    func add(_ words: [String]) throws(HTTPReply) {
+        guard words.count >= 3, words[0].hasPrefix("/"), words[1] == "always" || Int(words[1]) ?? 0 > 0 else {
+            throw HTTPReply(400, "Enter fault PATH TIMES FAULT, as in: fault /feeds 1 status 500")
+        }
+        let rule = Rule(path: words[0], fault: try ServerFault(Array(words[2...])), times: Int(words[1]))
+        let isFull = state.withLock { state in
+            if state.rules.count >= Self.limit { return true }
+            state.rules.append(rule)
+            return false
+        }
+        if isFull { throw HTTPReply(400, "There are \(Self.limit) faults. Enter clear first.") }
+    }
+
+    /// Returns the faults of a request, and counts them as used.
+    func take(_ path: String) -> [ServerFault] {
+        state.withLock { state in
+            var faults: [ServerFault] = []
+            for index in state.rules.indices where path.hasPrefix(state.rules[index].path) {
+                faults.append(state.rules[index].fault)
+                if let times = state.rules[index].times { state.rules[index].times = times - 1 }
+            }
+            state.rules.removeAll { $0.times == 0 }
+            return faults
+        }
+    }
+
+    func clear() { state.withLock { $0.rules = [] } }
+
+    /// Waits for a release. Blocks the thread.
+    func wait(seconds: Int) {
+        let signal = DispatchSemaphore(value: 0)
+        let isOpen = state.withLock { state in
+            if !state.isClosed { state.waiting.append(signal) }
+            return !state.isClosed
+        }
+        if isOpen { _ = signal.wait(timeout: .now() + .seconds(seconds)) }
+    }
+
+    /// Ends all waits.
+    func release() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for signal in waiting { signal.signal() }
+    }
+
+    /// Ends all waits, also the later ones.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        release()
+    }
+}

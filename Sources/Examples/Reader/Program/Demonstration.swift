@@ -1,0 +1,105 @@
+import Foundation
+
+/// Two readers on one store, and a server that fails now and then. Every program is a process of its own.
+@MainActor
+final class Demonstration {
+    private let folder = FileManager.default.temporaryDirectory.appending(component: "reader-\(UUID())")
+
+    /// A reader, and the text before each line of its output.
+    private struct Reader {
+        let program: ChildProgram
+        let mark: String
+    }
+
+    func play() async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        say("A server of feeds begins.")
+        var server = try ChildProgram(["serve"])
+        let port = try await line(of: server)
+        let first = try await open("first ", port)
+        try await run(first, "refresh", "list")
+
+        say("A second reader opens the same store. The lists are fresh, so it requests nothing.")
+        let second = try await open("second", port)
+        try await run(second, "refresh")
+
+        say("The first reader refreshes all the same. The server answers 304, and the rows stay.")
+        try await run(first, "refresh 0")
+
+        say("An article gets a star. The second reader sees the star, and undoes it. The first one redoes it.")
+        try await run(first, "star 5")
+        try await wait(second)
+        try await run(second, "undo")
+        try await wait(first)
+        try await run(first, "redo", "open 6")
+        try await wait(second, count: 2)
+
+        say("The server ends. The rows stay, and the lists say that they are not up to date.")
+        try await server.end()
+        try await run(first, "refresh 0", "list")
+
+        say("The server begins again, but has too many requests: it names the time of the next try.")
+        server = try ChildProgram(["serve", port])
+        _ = try await line(of: server)
+        try await tell(server, "fault / always 429 60")
+        try await run(first, "refresh 0")
+        say("The second reader requests nothing before that time.")
+        try await run(second, "refresh 0.001")
+
+        say("The server is well again, and has a new article. A refresh with 0 does not wait for the next try.")
+        try await tell(server, "clear", "publish harbour The ferry is on time")
+        try await run(first, "refresh 0")
+        try await wait(second)
+        try await run(second, "list")
+        for program in [first.program, second.program, server] { try await program.end() }
+        say("The end.")
+    }
+
+    // MARK: Programs
+
+    private func open(_ mark: String, _ port: String) async throws -> Reader {
+        let store = folder.appending(component: "feeds.sqlite").path
+        let program = try ChildProgram(["open", store, "http://127.0.0.1:\(port)"])
+        let reader = Reader(program: program, mark: mark)
+        print("\(mark) $ reader open feeds.sqlite")
+        try await show(reader)
+        return reader
+    }
+
+    /// Gives commands to a reader, and shows its output.
+    private func run(_ reader: Reader, _ commands: String...) async throws {
+        for command in commands {
+            print("\(reader.mark) > \(command)")
+            try reader.program.send(command)
+            try await show(reader)
+        }
+    }
+
+    /// Shows the output of a reader until it waits for a command.
+    private func show(_ reader: Reader) async throws {
+        while case .line(let line) = try await reader.program.next() { print("\(reader.mark)   \(line)") }
+    }
+
+    /// Waits until a reader tells what the other one has done.
+    private func wait(_ reader: Reader, count: Int = 1) async throws {
+        for _ in 0..<count { print("\(reader.mark)   \(try await line(of: reader.program))") }
+    }
+
+    private func line(of program: ChildProgram) async throws -> String {
+        while true {
+            if case .line(let line) = try await program.next() { return line }
+        }
+    }
+
+    /// Gives commands to the server.
+    private func tell(_ server: ChildProgram, _ commands: String...) async throws {
+        for command in commands {
+            try server.send(command)
+            let answer = try await line(of: server)
+            if answer != "done" { print("server   \(answer)") }
+        }
+    }
+
+    private func say(_ sentence: String) { print("\n\(sentence)") }
+}
