@@ -7,6 +7,9 @@ import Synchronization
 import Darwin
 #endif
 
+/// Closes a descriptor. The types below have methods with the name of the system's function.
+private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+
 /// A socket that listens on the loopback.
 final class ServerSocket: Sendable {
     let port: UInt16
@@ -39,7 +42,7 @@ final class ServerSocket: Sendable {
         }
         guard isBound else {
             let error = Self.lastError
-            for descriptor in pipe + [descriptor] { _ = Self.closeDescriptor(descriptor) }
+            for descriptor in pipe + [descriptor] { closeDescriptor(descriptor) }
             throw error
         }
         self.port = UInt16(bigEndian: address.sin_port)
@@ -47,7 +50,6 @@ final class ServerSocket: Sendable {
     }
 
     private static func makePipe(_ ends: inout [Int32]) -> Bool { pipe(&ends) == 0 }
-    private static func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
     private static var lastError: any Error { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 
     #if canImport(Glibc)
@@ -74,7 +76,7 @@ final class ServerSocket: Sendable {
         }
         isOpen.withLock { isOpen in
             isOpen = false
-            for descriptor in [descriptor, wakeReader, wakeWriter] { _ = Self.closeDescriptor(descriptor) }
+            for descriptor in [descriptor, wakeReader, wakeWriter] { closeDescriptor(descriptor) }
         }
         accepting.leave()
     }
@@ -106,7 +108,7 @@ final class ServerSocket: Sendable {
             var now = linger(l_onoff: 1, l_linger: 0)
             setsockopt(connection, SOL_SOCKET, SO_LINGER, &now, socklen_t(MemoryLayout<linger>.size))
         }
-        _ = closeDescriptor(connection)
+        closeDescriptor(connection)
     }
 }
 
@@ -173,7 +175,7 @@ struct ServerConnection {
     /// Sends the bytes, unless the client has gone.
     func send(_ bytes: [UInt8]) {
         #if canImport(Glibc)
-        let flags = Int32(MSG_NOSIGNAL.rawValue)
+        let flags = Int32(MSG_NOSIGNAL)
         #else
         let flags: Int32 = 0
         #endif

@@ -1,7 +1,6 @@
 import Foundation
 
 /// This program, run once more with other arguments: a server, or a reader in another terminal.
-@MainActor
 final class ChildProgram {
     /// A piece of output.
     enum Output: Sendable, Equatable {

@@ -120,7 +120,7 @@ final class ReaderSession {
 
     private func open(_ number: Int) async throws {
         guard let id = article(number) else { return }
-        guard let article = try store.container.main.object(id, as: ArticleEntity.self) else {
+        guard let article = try store.container.main.object(ArticleEntity.self, id: id) else {
             return say("The article is gone.")
         }
         say(article.title)

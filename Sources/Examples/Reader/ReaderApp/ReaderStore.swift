@@ -19,8 +19,11 @@ package final class ReaderStore {
     }
 
     /// Opens the store, or makes it if it does not exist.
-    package init(_ file: URL, _ service: FeedService) async throws {
-        var configuration = PersistentContainer.Configuration()
+    package init(
+        _ file: URL, _ service: FeedService,
+        configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()
+    ) async throws {
+        var configuration = configuration
         // For undo. All readers pass the same setting, because the only reader could otherwise switch the history off.
         configuration.history = .kept(for: .seconds(30 * 86_400), upTo: 16 << 20)
         container = try await PersistentContainer(

@@ -1,0 +1,89 @@
+import FeedServer
+import Foundation
+import TestSupport
+import Testing
+
+/// The program: the demonstration, a server, and readers in terminals of their own.
+struct ProgramTests {
+    private static let program = PackageFiles.products.appending(component: "reader")
+
+    /// Starts the program with pipes.
+    private func start(_ arguments: [String]) throws -> Conversation {
+        let (process, input, output) = (Process(), Pipe(), Pipe())
+        process.executableURL = Self.program
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        return Conversation(
+            process, input: input.fileHandleForWriting, output: output.fileHandleForReading, separator: "\n")
+    }
+
+    @Test func theDemonstrationShowsEveryState() async throws {
+        let run = try await Subprocess(Self.program.path, [])
+        #expect(run.status == 0 && run.errors == "")
+        let lines = run.output.split(separator: "\n").map(String.init)
+        let expected = [
+            "first      Feeds: never updated", "first      4 lists are up to date.", "first      The bread oven: 23 articles, updated just now",
+            "first       1 ●   Loaf 23: oats", "second     0 lists are up to date.", "first      ● ★ A crane for the east pier",
+            "second     * ● ★ A crane for the east pier, by another reader", "second     Undone: star of \"A crane for the east pier\"",
+            "first      * ●   A crane for the east pier, by another reader", "first      Redone: star of \"A crane for the east pier\"",
+            "second     +   ●   The ferry is on time, by another reader",
+        ]
+        for line in expected {
+            let words = line.split(separator: " ")
+            #expect(lines.contains { $0.split(separator: " ") == words }, "\(line)\n\(run.output)")
+        }
+        #expect(run.output.contains("updated just now, refresh failed: no connection to the server, next try in "))
+        let postponed = lines.filter { $0.contains("the server answered 429, next try in ") }
+        // Four lists, of each reader.
+        #expect(postponed.count == 8, "\(run.output)")
+        #expect(lines.last == "The end.")
+    }
+
+    @Test func theServerEndsWithItsInput() async throws {
+        let server = try start(["serve"])
+        let port = await server.next().flatMap(UInt16.init)
+        #expect(port != nil)
+        try server.send("fault /feeds 1 nothing")
+        #expect(await server.next()?.hasPrefix("A fault is one of") == true)
+        try server.send("fault /feeds 1 reset")
+        #expect(await server.next() == "done")
+        #expect(try await server.end() == 0)
+    }
+
+    @Test func twoProcessesAskForOneListAtTheSameTime() async throws {
+        let directory = try TemporaryDirectory()
+        let server = try FeedServer(.sample())
+        let store = directory.url.appending(component: "feeds.sqlite").path
+        let readers = try [0, 1].map { _ in try start(["open", store, server.url.absoluteString]) }
+        for reader in readers { #expect(await reader.next() == "Feeds: never updated") }
+        try server.site.perform("fault /feeds 2 hold 60")
+        for reader in readers { try reader.send("refresh") }
+        // The faults are also those of the articles, which nobody requests before the feeds.
+        while server.site.records.count < 2 { await Task.yield() }
+        try server.site.perform("release")
+        for reader in readers {
+            _ = await reader.next { $0.hasSuffix("lists are up to date.") }
+            try reader.send("list")
+            let lines = await reader.next { $0.hasPrefix("The night sky") }
+            #expect(lines.contains { $0.hasPrefix("Harbour news: 4 articles, updated just now") }, "\(lines)")
+        }
+        #expect(server.site.records.count { $0.path == "/feeds" } == 2)
+        for reader in readers { #expect(try await reader.end() == 0) }
+        server.close()
+    }
+
+    @Test(arguments: [["read"], ["open", "a"], ["open", "a", "no URL"], ["serve", "70000"], ["demo", "1"]])
+    func wrongArgumentsAreRefused(arguments: [String]) async throws {
+        let run = try await Subprocess(Self.program.path, arguments)
+        #expect(run.status == 2 && run.output.hasPrefix("Usage: reader"))
+    }
+
+    @Test func aPortThatIsInUseIsAnError() async throws {
+        let server = try FeedServer(.sample())
+        let run = try await Subprocess(Self.program.path, ["serve", "\(server.port)"])
+        #expect(run.status == 1 && run.errors.hasPrefix("reader: "))
+        server.close()
+    }
+}
