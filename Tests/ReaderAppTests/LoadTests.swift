@@ -3,6 +3,7 @@ import ErrorExpectations
 import FeedServer
 import Foundation
 import ReaderApp
+import Synchronization
 import TestSupport
 import Testing
 
@@ -141,7 +142,7 @@ struct LoadTests {
 
 /// The statements that a store runs.
 private final class Statements: Sendable {
-    private let texts = LockedValue<[String]>([])
+    private let texts = Mutex<[String]>([])
 
     func add(_ text: String) { texts.withLock { $0.append(text) } }
     func clear() { texts.withLock { $0 = [] } }
