@@ -37,7 +37,7 @@ struct SharingTests {
         try await world.store.star([id])
         try await wait { hasStar(theirs) == true }
         #expect(try await other.undo() == "star of \"Storm warning for Friday\"")
-        #expect(hasStar(theirs) == false)
+        try await wait { hasStar(theirs) == false }
         try await wait { hasStar(mine) == false }
         #expect(try await world.store.undo() == nil)
         #expect(try await world.store.redo() == "star of \"Storm warning for Friday\"")

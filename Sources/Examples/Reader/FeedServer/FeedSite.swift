@@ -9,13 +9,13 @@ import Synchronization
 ///     GET /control                        the last requests, one a line
 package final class FeedSite: Sendable {
     /// A feed in a reply.
-    struct Feed: Sendable, Encodable {
+    struct ListedFeed: Sendable, Encodable {
         var id: String
         var title: String
     }
 
     /// An article in a reply.
-    struct Article: Sendable, Encodable {
+    struct ListedArticle: Sendable, Encodable {
         var id: String
         var feed: String
         var title: String
@@ -26,8 +26,8 @@ package final class FeedSite: Sendable {
 
     /// A feed with its articles, newest first.
     struct Contents: Sendable {
-        var feed: Feed
-        var articles: [Article]
+        var feed: ListedFeed
+        var articles: [ListedArticle]
         var isGone = false
         /// The number of articles that were ever published.
         var count: Int

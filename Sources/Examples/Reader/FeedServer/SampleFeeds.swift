@@ -26,7 +26,7 @@ extension FeedSite.Contents {
     ///   - titles: The titles of the articles, oldest first.
     ///   - hours: The time between two articles.
     init(_ id: String, _ title: String, _ titles: [String], hours: Int) {
-        self.init(feed: FeedSite.Feed(id: id, title: title), articles: [], count: 0)
+        self.init(feed: FeedSite.ListedFeed(id: id, title: title), articles: [], count: 0)
         for (index, title) in titles.enumerated() {
             publish(title, at: Self.now - (titles.count - 1 - index) * hours * 3600)
         }
@@ -36,7 +36,7 @@ extension FeedSite.Contents {
 
     private mutating func publish(_ title: String, at date: Int) {
         count += 1
-        let article = FeedSite.Article(
+        let article = FeedSite.ListedArticle(
             id: "\(feed.id)-\(count)", feed: feed.id, title: title,
             text: "\(title). This is article \(count) of the feed \"\(feed.title)\".", date: date)
         articles.insert(article, at: 0)

@@ -26,7 +26,9 @@ final class ChildProgram {
         // Reading blocks the thread.
         Thread.detachNewThread {
             var text: [UInt8] = []
-            while let bytes = try? reader.read(upToCount: 4096), !bytes.isEmpty {
+            while true {
+                let bytes = reader.availableData
+                if bytes.isEmpty { break }
                 for byte in bytes {
                     text.append(byte)
                     if byte == UInt8(ascii: "\n") {

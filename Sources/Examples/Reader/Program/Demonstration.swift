@@ -62,7 +62,7 @@ final class Demonstration {
         let store = folder.appending(component: "feeds.sqlite").path
         let program = try ChildProgram(["open", store, "http://127.0.0.1:\(port)"])
         let reader = Reader(program: program, mark: mark)
-        print("\(mark) $ reader open feeds.sqlite")
+        write("\(mark) $ reader open feeds.sqlite")
         try await show(reader)
         return reader
     }
@@ -70,7 +70,7 @@ final class Demonstration {
     /// Gives commands to a reader, and shows its output.
     private func run(_ reader: Reader, _ commands: String...) async throws {
         for command in commands {
-            print("\(reader.mark) > \(command)")
+            write("\(reader.mark) > \(command)")
             try reader.program.send(command)
             try await show(reader)
         }
@@ -78,12 +78,12 @@ final class Demonstration {
 
     /// Shows the output of a reader until it waits for a command.
     private func show(_ reader: Reader) async throws {
-        while case .line(let line) = try await reader.program.next() { print("\(reader.mark)   \(line)") }
+        while case .line(let line) = try await reader.program.next() { write("\(reader.mark)   \(line)") }
     }
 
     /// Waits until a reader tells what the other one has done.
     private func wait(_ reader: Reader, count: Int = 1) async throws {
-        for _ in 0..<count { print("\(reader.mark)   \(try await line(of: reader.program))") }
+        for _ in 0..<count { write("\(reader.mark)   \(try await line(of: reader.program))") }
     }
 
     private func line(of program: ChildProgram) async throws -> String {
@@ -97,9 +97,12 @@ final class Demonstration {
         for command in commands {
             try server.send(command)
             let answer = try await line(of: server)
-            if answer != "done" { print("server   \(answer)") }
+            if answer != "done" { write("server   \(answer)") }
         }
     }
 
-    private func say(_ sentence: String) { print("\n\(sentence)") }
+    private func say(_ sentence: String) { write("\n\(sentence)") }
+
+    /// Writes a line now, even into a pipe.
+    private func write(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 }
