@@ -26,6 +26,15 @@ private struct ContactServer: Sendable {
     }
 }
 
+private struct ServerIsBusy: RetryAfterError {
+    let retryAfter: Duration?
+
+    init(_ headers: [String: String]) {
+        retryAfter = headers["Retry-After"].flatMap { Int($0) }
+            .map { .seconds($0) }
+    }
+}
+
 /// The snippets about the lists of a server.
 @MainActor
 struct ScopeSnippets {
@@ -90,6 +99,11 @@ struct ScopeSnippets {
                 answer, to: all, requestedAt: start, since: freshness)
             #expect(try contacts.freshness(of: all).requestedAt == start)
         }
+    }
+
+    @Test func aServerSaysWhenToTryAgain() {
+        #expect(ServerIsBusy(["Retry-After": "120"]).retryAfter == .seconds(120))
+        #expect(ServerIsBusy(["Retry-After": "soon"]).retryAfter == nil)
     }
 
     @Test func anAnswerHasAnEntityTag() {

@@ -22,8 +22,9 @@ extension DataSource {
     /// show the answer with the entity tag, the closure is called again, three times at most.
     ///
     /// If a load fails, the store notes the failure. Until ``ScopeFreshness/retryAt``, loads throw `loadPostponed`: 1 to 2 seconds
-    /// after the first failure, twice as long after each further failure, 5 minutes at most. A load with the `maxAge` zero tries at
-    /// once. The objects stay as they are.
+    /// after the first failure, twice as long after each further failure, 5 minutes at most. If the error is a ``RetryAfterError``,
+    /// loads wait at least as long as it says, a day at most. A load with the `maxAge` zero tries at once. The objects stay as they
+    /// are.
     ///
     /// **Isolation**: any actor. On the main actor, main shows the objects when the call returns.
     ///
@@ -192,7 +193,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let root = tier.stack.root
         let now = scheduling.now()
         let stored = try? tier.stored(scope)
-        let pause = root.scopes.pauses.pause(afterFailures: (stored?.failureCount ?? 0) &+ 1)
+        let pause = root.scopes.pauses.pause(
+            afterFailures: (stored?.failureCount ?? 0) &+ 1, asked: (error as? any RetryAfterError)?.retryAfter)
         let change = ScopeChange(
             name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: nil,
             .failed(Self.kind(of: error), at: now, retryAt: now + pause))

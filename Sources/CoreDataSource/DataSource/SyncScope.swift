@@ -101,10 +101,10 @@ public struct ScopeFreshness: Sendable, Hashable {
         return !(age >= 0 && age < maxAge / .seconds(1))
     }
 
-    /// Whether it is too early to try again after a failure.
+    /// Whether it is too early to try again after a failure. Another program may have written any date.
     func isPostponed(at date: Date) -> Bool {
         guard let failedAt, let retryAt else { return false }
-        return date >= failedAt && date < retryAt
+        return date >= failedAt && date < min(retryAt, failedAt + LoadPauses.longestAsked)
     }
 }
 
@@ -142,6 +142,28 @@ public struct ScopeRequest: Sendable, Hashable {
     public let cursor: String?
     /// The number of the page, counted from 0.
     public let page: Int
+}
+
+/// An error with which a server says when to try again, such as the status 429 or 503 with the header Retry-After.
+///
+/// ```swift
+/// struct ServerIsBusy: RetryAfterError {
+///     let retryAfter: Duration?
+///
+///     init(_ headers: [String: String]) {
+///         retryAfter = headers["Retry-After"].flatMap { Int($0) }
+///             .map { .seconds($0) }
+///     }
+/// }
+/// ```
+///
+/// Throw such an error in the closure of a ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``. The next load of
+/// the scope then waits at least as long, in all processes that share the store.
+public protocol RetryAfterError: Error {
+    /// The time from the error until the next request; nil if the server does not say. A load waits up to a tenth longer, so that
+    /// not all devices ask at the same time, but never longer than a day. If its own pause after failures is longer, that pause
+    /// counts. Negative times count as zero.
+    var retryAfter: Duration? { get }
 }
 
 /// What a load does if the objects of the scope are stale.

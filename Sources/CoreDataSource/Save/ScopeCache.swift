@@ -162,14 +162,21 @@ extension RootTier {
 package struct LoadPauses: Sendable {
     package var first = 2.0
     package var longest = 300.0
+    /// The longest pause that a server can ask for: a day.
+    package static let longestAsked = 86_400.0
     /// Returns a number from 0 to 1.
     package var random: @Sendable () -> Double = { .random(in: 0...1) }
 
     package init() {}
 
     /// Returns the pause after a number of successive failures, in seconds.
-    package func pause(afterFailures count: Int64) -> TimeInterval {
-        let pause = min(longest, first * exp2(Double(min(max(0, count - 1), 60))))
-        return pause * (0.5 + random() / 2)
+    ///
+    /// - Parameter asked: The pause that the server has asked for. The result is at least as long, but at most a day. The devices
+    ///   that were asked for the same pause try again within a tenth of the pause, not at the same time.
+    package func pause(afterFailures count: Int64, asked: Duration? = nil) -> TimeInterval {
+        let pause = min(longest, first * exp2(Double(min(max(0, count - 1), 60)))) * (0.5 + random() / 2)
+        guard let asked else { return pause }
+        let least = max(0, asked / .seconds(1))
+        return max(pause, min(least * (1 + random() / 10), LoadPauses.longestAsked))
     }
 }

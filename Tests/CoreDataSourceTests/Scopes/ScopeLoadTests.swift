@@ -136,8 +136,60 @@ struct ScopeLoadTests {
         pauses.random = { 0 }
         #expect(pauses.pause(afterFailures: 1) == 1 && pauses.pause(afterFailures: 3) == 4)
         #expect(pauses.pause(afterFailures: .max) == 150 && pauses.pause(afterFailures: -1) == 1)
+        #expect(pauses.pause(afterFailures: 1, asked: .seconds(60)) == 60)
         pauses.random = { 1 }
         #expect(pauses.pause(afterFailures: 1000) == 300)
+        #expect(pauses.pause(afterFailures: 1000, asked: .seconds(60)) == 300)
+        #expect(pauses.pause(afterFailures: 1, asked: .seconds(60)) == 66)
+    }
+
+    private struct Busy: RetryAfterError {
+        var retryAfter: Duration?
+    }
+
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aServerSaysWhenToTryAgain(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let asked: [(Duration?, TimeInterval)] = [
+                (.seconds(600), 660), (nil, 4), (.seconds(1), 8), (.seconds(-600), 16),
+                (.seconds(366 * 86_400), 86_400), (.seconds(Int64.max), 86_400),
+            ]
+            for (retryAfter, pause) in asked {
+                await expectThrows(Busy.self) {
+                    try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in
+                        throw Busy(retryAfter: retryAfter)
+                    }
+                }
+                let found = try contacts.freshness(of: .contacts)
+                #expect(found.retryAt == place.clock.value + pause && found.lastFailure == "Busy")
+                place.pass(pause - 1)
+                contacts.tier.forgetScopes()
+                await expectError(.loadPostponed) {
+                    try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<3)) }
+                }
+                place.pass(1)
+            }
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<3)) }
+            #expect(try contacts.freshness(of: .contacts).retryAt == nil)
+        }
+    }
+
+    /// For example, another program or a damaged clock has written it.
+    @Test(arguments: [ScopeStoreKind.file, .sharedFile])
+    func aTimeToTryAgainThatIsYearsAwayCountsAsADay(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            await expectThrows(Poison.self) {
+                try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in throw Poison() }
+            }
+            try place.run("UPDATE _scopes SET retry = 1e300")
+            contacts.tier.forgetScopes()
+            place.pass(86_399)
+            await expectError(.loadPostponed) {
+                try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<3)) }
+            }
+            place.pass(1)
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<3)) }
+        }
     }
 
     @Test func aRequestThatTakesTooLongIsGivenUp() async throws {
