@@ -35,6 +35,15 @@ private struct ServerIsBusy: RetryAfterError {
     }
 }
 
+@MainActor
+private final class FreshnessView: DataSourceDelegate {
+    func didChangeContent(dataKey: String) {}
+
+    func didChangeFreshness(_ freshness: ScopeFreshness, dataKey: String) {
+        print("Updated", freshness.requestedAt as Any)
+    }
+}
+
 /// The snippets about the lists of a server.
 @MainActor
 struct ScopeSnippets {
@@ -87,6 +96,28 @@ struct ScopeSnippets {
             }
             let isOld = freshness.isStale(after: .seconds(300))
             #expect(isOld)
+        }
+    }
+
+    @Test func aListShowsTheFreshness() async throws {
+        try await withContacts { _, contacts in
+            let all = SyncScope("contacts", ContactEntity.self)
+            let list = try contacts.list(
+                ObjectRequest(
+                    ContactEntity.self, order: [.ascending(\.name)], freshnessOf: all))
+            if let freshness = list.freshness, let date = freshness.requestedAt {
+                print("Updated", date)
+                if freshness.failureCount > 0 { print("The last refresh has failed") }
+            }
+            #expect(list.freshness?.isComplete == false)
+            var request = ObjectRequest(ContactEntity.self)
+            request.freshnessOf = all
+            let view = FreshnessView()
+            try contacts.register(view, dataKey: "list", request)
+            let server = server
+            try await contacts.load(all, maxAge: .seconds(300)) { try await server.answer(unless: $0.entityTag) }
+            let date = contacts.freshness(dataKey: "list")?.requestedAt
+            #expect(date != nil && list.freshness?.requestedAt == date)
         }
     }
 

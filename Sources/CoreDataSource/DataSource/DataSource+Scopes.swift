@@ -279,9 +279,6 @@ extension DataSourceError {
 }
 
 extension PrivateTier {
-    /// The greatest length of a scope's name, in bytes.
-    private static let longestScopeName = 1 << 10
-
     /// Records that this data source uses the scope.
     ///
     /// - Throws: `entityNotOwned`, `unknownEntity`, `scopeAlreadyUsed`, `valueTooLarge`, `unsupportedQuery`, `scopesNotKept`,
@@ -300,45 +297,21 @@ extension PrivateTier {
                 "\(owner) uses the scope \"\(scope.name)\" for \(entity), which it does not own. Use the scope with the data source that owns \(entity).",
                 entityName: entity)
         }
-        try check(scope)
+        try scope.check()
         try stack.root.checkKeepsScopes()
         try stack.root.scopes.claim(scope.name, ofEntity: entity, for: owner)
     }
 
-    private nonisolated func check<Object: ManagedObject>(_ scope: SyncScope<Object>) throws(DataSourceError) {
-        guard scope.name.utf8.count <= PrivateTier.longestScopeName else {
-            throw DataSourceError(
-                .valueTooLarge,
-                "The name of a scope has \(scope.name.utf8.count) bytes. Give the scope a name of at most \(PrivateTier.longestScopeName) bytes.",
-                entityName: Object.entityName)
-        }
-        guard scope.format.utf8.count <= ListPart.longestTag else {
-            throw DataSourceError(
-                .valueTooLarge,
-                "The predicate of the scope \"\(scope.name)\" has \(scope.format.utf8.count) bytes as a format. At most \(ListPart.longestTag) bytes are kept. Use a shorter predicate, for example one of an attribute that says to which list an object belongs.",
-                entityName: Object.entityName)
-        }
-        guard scope.hasFormat else {
-            throw DataSourceError(
-                .unsupportedQuery,
-                "The predicate of the scope \"\(scope.name)\" cannot be stored, because the part in angle brackets has no format: \(scope.format). Use a predicate that the store can evaluate.",
-                entityName: Object.entityName)
-        }
-    }
-
     /// Returns what is known of the scope without a read; nil if nothing is known.
     nonisolated func known<Object: ManagedObject>(_ scope: SyncScope<Object>) -> StoredScope? {
-        stack.root.scopes.known(scope.name, ofEntity: Object.entityName, scope.format, in: owner)
+        stack.root.scopes.known(scope.id, in: owner)
     }
 
     /// Reads what the store knows of the scope; nil if it knows nothing, or only of another predicate.
     nonisolated func stored<Object: ManagedObject>(
         _ scope: SyncScope<Object>
     ) throws(DataSourceError) -> StoredScope? {
-        guard let stored = try stack.root.storedScope(scope.name), stored.entity == Object.entityName,
-            stored.predicate == scope.format
-        else { return nil }
-        return stored
+        try stack.root.stored(scope.id)
     }
 }
 

@@ -110,6 +110,14 @@ extension EntityDataSource {
         }
     }
 
+    /// Returns the freshness of the scope of a list's request (``ObjectRequest/freshnessOf``), as old as the rows or older. Nil if the
+    /// request has no scope, or if the data key is not registered.
+    ///
+    /// ```swift
+    /// let date = contacts.freshness(dataKey: "list")?.requestedAt
+    /// ```
+    public func freshness(dataKey: String) -> ScopeFreshness? { boundLists[dataKey]?.freshness }
+
     /// Returns the reason for the last change of a list: the saves, their data sources, their changes, and the cost of the
     /// update. The reason also says whether the list queries the store after each save. Nil if the data key is not registered.
     ///
@@ -169,8 +177,10 @@ extension EntityDataSource {
     ) throws {
         let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy), defersValues: true)
         mainTier.prepareToFetch()
+        let freshness = request.freshnessOf == nil ? nil : try mainTier.scopes.follow(request)
         let engine = try mainTier.lists.engine(key, query)
-        boundLists.bind(engine, page: ListPage(request, mainTier), dataKey: dataKey, to: delegate)
+        boundLists.bind(
+            engine, page: ListPage(request, mainTier), freshness: freshness, dataKey: dataKey, to: delegate)
     }
 
     /// Registers a list with a delegate like ``register(_:dataKey:_:sectionBy:)``, but reads the rows off the main actor.
@@ -201,9 +211,12 @@ extension EntityDataSource {
         mainTier.prepareToFetch()
         let registration = boundLists.beginFilling(dataKey)
         defer { boundLists.endFilling(dataKey, registration) }
+        let freshness =
+            request.freshnessOf == nil ? nil : try await mainTier.scopes.followOffMain(request).get()
         let engine = try await mainTier.lists.filledEngine(key, query)
         guard boundLists.isFilling(dataKey, registration) else { throw CancellationError() }
-        boundLists.bind(engine, page: ListPage(request, mainTier), dataKey: dataKey, to: delegate)
+        boundLists.bind(
+            engine, page: ListPage(request, mainTier), freshness: freshness, dataKey: dataKey, to: delegate)
     }
 
     /// Moves a list to another page.
@@ -225,7 +238,8 @@ extension EntityDataSource {
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
         guard let list = boundLists[dataKey], let delegate = list.delegate else { return }
         boundLists.bind(
-            try mainTier.engineForPage(list.engine, after: cursor), page: list.page, dataKey: dataKey, to: delegate)
+            try mainTier.engineForPage(list.engine, after: cursor), page: list.page,
+            freshness: list.followedFreshness, dataKey: dataKey, to: delegate)
     }
 
     /// Ends a list. The delegate is not called again. Does nothing if the data key is not registered.

@@ -41,6 +41,15 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     /// request.prefetch = [\.group]
     /// ```
     public var prefetch: [any PartialKeyPath<Object> & Sendable] = []
+    /// The scope whose freshness a list of the request shows with its rows; nil, the default, for none. Fetches ignore the scope,
+    /// and the scope's predicate restricts neither fetches nor lists.
+    ///
+    /// ```swift
+    /// request.freshnessOf = all
+    /// ```
+    ///
+    /// See ``LiveList/freshness``, ``ListUpdate/freshness`` and ``EntityDataSource/freshness(dataKey:)``.
+    public var freshnessOf: SyncScope<Object>?
     /// Whether objects of sub-entities are included.
     public var includesSubentities: Bool
     /// Whether each combination of values is returned only once. Only requests for values use this property.
@@ -64,11 +73,12 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///   - offset: The number of objects to skip; 0 by default.
     ///   - cursor: The end of the previous page; nil, the default, to begin with the first object.
     ///   - prefetch: The relationships to read together with the objects; none by default. See ``prefetch``.
+    ///   - scope: The scope whose freshness a list shows; nil, the default, for none. See ``freshnessOf``.
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0, after cursor: FetchCursor? = nil,
-        prefetch: [any PartialKeyPath<Object> & Sendable] = []
+        prefetch: [any PartialKeyPath<Object> & Sendable] = [], freshnessOf scope: SyncScope<Object>? = nil
     ) {
         self.predicate = predicate
         self.order = order
@@ -76,6 +86,7 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
         self.offset = offset
         after = cursor
         self.prefetch = prefetch
+        freshnessOf = scope
         includesSubentities = true
         isDistinct = false
     }
@@ -95,15 +106,16 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///   - offset: The number of objects to skip; 0 by default.
     ///   - cursor: The end of the previous page; nil, the default, to begin with the first object.
     ///   - prefetch: The relationships to read together with the objects; none by default. See ``prefetch``.
+    ///   - scope: The scope whose freshness a list shows; nil, the default, for none. See ``freshnessOf``.
     @_disfavoredOverload
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
         order: [SortDescriptor<Object>], limit: Int? = nil, offset: Int = 0, after cursor: FetchCursor? = nil,
-        prefetch: [any PartialKeyPath<Object> & Sendable] = []
+        prefetch: [any PartialKeyPath<Object> & Sendable] = [], freshnessOf scope: SyncScope<Object>? = nil
     ) {
         self.init(
             type, where: predicate, order: order.map { FetchOrder($0) }, limit: limit, offset: offset, after: cursor,
-            prefetch: prefetch)
+            prefetch: prefetch, freshnessOf: scope)
     }
 
     /// Checks the limit and the offset.

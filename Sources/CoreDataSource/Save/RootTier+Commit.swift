@@ -47,6 +47,7 @@ extension RootTier {
             if outcome.refused.values.contains(where: { $0.code == .leaseLost }) { didLoseLease() }
             if outcome.foundOutsideWrites { didFindOutsideWrites() }
             if saves.isListening { saves.publish(outcome.written(of: group)) }
+            scopes.didCommit(group)
         }
         didRollBack()
         // Notify all waiters of this commit before the next commit begins. So waiters are notified in the order of the saves.

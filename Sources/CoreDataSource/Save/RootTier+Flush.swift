@@ -193,7 +193,10 @@ extension RootTier {
             return basis.generation < state.log.generation
         }
         notifyMainIfListening()
-        if count > 0 { saves.publish(unknown: .bulkChange, entities) }
+        if count > 0 {
+            saves.publish(unknown: .bulkChange, entities)
+            scopes.didChange()
+        }
         if isReset { throw RootTier.storeReset }
         return count
     }

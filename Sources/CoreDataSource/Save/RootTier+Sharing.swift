@@ -51,6 +51,8 @@ extension RootTier {
         sharing.listen { [weak self] in
             try? self?.follow()
             self?.saves.readSoon()
+            // A save that changes only scopes has no place in the feed.
+            self?.scopes.didChange()
         }
     }
 
@@ -130,6 +132,7 @@ extension RootTier {
         state.withLock { $0.recordOutsideWrites() }
         notifyMainIfListening()
         saves.publish(unknown: .outsideWrites, nil)
+        scopes.didChange()
     }
 
     /// Adds a loop over saves.

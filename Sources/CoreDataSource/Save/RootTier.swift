@@ -362,6 +362,7 @@ extension RootTier {
         for (waiter, result) in ended.notifications { waiter(result) }
         for report in ended.reports { failures.report(report) }
         didRollBack()
+        scopes.didChange()
         if pendingSaveCount > 0 { commitSoon() }
         return result
     }

@@ -1,6 +1,13 @@
 package import Foundation
 internal import RowStore
 
+/// What identifies a scope: a scope with the same name and another entity or predicate counts as another scope.
+struct ScopeID: Hashable, Sendable {
+    let name: String
+    let entity: String
+    let predicate: String
+}
+
 /// What this process knows of the scopes of its store, so that a load of a fresh scope reads nothing.
 package final class ScopeCache: Sendable {
     /// The data source and the entity that use a name.
@@ -20,6 +27,10 @@ package final class ScopeCache: Sendable {
         var version = 0
         var isClosed = false
         var pauses = LoadPauses()
+        /// Called when scopes may have changed; nil while no list shows a scope.
+        var follower: (@Sendable () -> Void)?
+        /// Whether the follower was called, and has not begun to read the scopes since.
+        var isFollowerCalled = false
     }
 
     private let state = Guarded(State())
@@ -35,10 +46,10 @@ package final class ScopeCache: Sendable {
     }
 
     /// Returns what is known of a scope, without a read of the store. Returns nil if nothing is known.
-    func known(_ name: String, ofEntity entity: String, _ predicate: String, in source: String) -> StoredScope? {
+    func known(_ id: ScopeID, in source: String) -> StoredScope? {
         state.withLock { state in
-            guard let scope = state.known[name], scope.entity == entity, scope.predicate == predicate,
-                state.uses[name] == Use(source: source, entity: entity)
+            guard let scope = state.known[id.name], scope.id == id,
+                state.uses[id.name] == Use(source: source, entity: id.entity)
             else { return nil }
             return scope
         }
@@ -97,6 +108,7 @@ package final class ScopeCache: Sendable {
             if state.failed.count >= StoredScope.limit { state.failed.removeAll() }
             state.failed[scope.name] = scope
         }
+        didChange()
     }
 
     func forgetAll() {
@@ -135,7 +147,63 @@ package final class ScopeCache: Sendable {
     }
 }
 
+/// Following the scopes that lists show.
+extension ScopeCache {
+    /// Calls the follower when scopes may have changed, once until ``beginReading()``.
+    ///
+    /// - Parameter follower: The follower; nil to call none.
+    func follow(_ follower: (@Sendable () -> Void)?) {
+        state.withLock { state in
+            state.follower = follower
+            if follower == nil { state.isFollowerCalled = false }
+        }
+    }
+
+    /// Whether any list follows scopes. For tests.
+    package var isFollowed: Bool { state.withLock { $0.follower != nil } }
+
+    /// Records that the follower reads the scopes from now on.
+    func beginReading() { state.withLock { $0.isFollowerCalled = false } }
+
+    /// Whether the scopes may have changed since the follower began to read them.
+    var isFollowerCalled: Bool { state.withLock(\.isFollowerCalled) }
+
+    /// Records that any scopes may have changed in the store.
+    func didChange() {
+        let follower = state.withLock { state -> (@Sendable () -> Void)? in
+            guard let follower = state.follower, !state.isFollowerCalled else { return nil }
+            state.isFollowerCalled = true
+            return follower
+        }
+        follower?()
+    }
+
+    /// Records that saves were committed.
+    func didCommit(_ saves: [ChangeSet]) {
+        if saves.contains(where: \.mayChangeScopes) { didChange() }
+    }
+}
+
+extension StoredScope {
+    var id: ScopeID { ScopeID(name: name, entity: entity, predicate: predicate) }
+}
+
+extension ChangeSet {
+    /// Whether the save changes scopes, or drops their tags.
+    fileprivate var mayChangeScopes: Bool {
+        !scopes.isEmpty || facts?.reversal != nil || entities.contains { !$0.deleted.isEmpty }
+    }
+}
+
 extension RootTier {
+    /// Reads what the store knows of a scope; nil if it knows nothing, or only of another entity or predicate.
+    ///
+    /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
+    func stored(_ id: ScopeID) throws(DataSourceError) -> StoredScope? {
+        guard let stored = try storedScope(id.name), stored.id == id else { return nil }
+        return stored
+    }
+
     /// - Throws: `scopesNotKept` if the store keeps no scopes.
     func checkKeepsScopes() throws(DataSourceError) {
         if store is any ScopeStore { return }
@@ -147,7 +215,7 @@ extension RootTier {
     /// Reads what the store knows of a scope.
     ///
     /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
-    func storedScope(_ name: String) throws(DataSourceError) -> StoredScope? {
+    private func storedScope(_ name: String) throws(DataSourceError) -> StoredScope? {
         try checkKeepsScopes()
         let version = scopes.version
         let found = try store.read(.statement) { reader throws(DataSourceError) -> StoredScope? in

@@ -106,9 +106,10 @@ extension MainTier {
         lists.drain()
     }
 
-    /// Waits until no list works off the main actor.
+    /// Waits until no list works off the main actor, and all lists show the freshness of the last commit.
     package func waitForLists() async {
         await lists.waitUntilReported()
+        await waitForFreshness()
     }
 
     /// The factory that makes objects from the rows of lists.

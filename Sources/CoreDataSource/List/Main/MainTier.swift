@@ -29,6 +29,14 @@ package final class MainTier {
         return new
     }
     private(set) var hub: ListHub?
+    /// The freshness that lists show; nil until a list shows one.
+    private var scopeHub: ScopeHub?
+    var scopes: ScopeHub {
+        if let scopeHub { return scopeHub }
+        let new = ScopeHub(stack, lists)
+        scopeHub = new
+        return new
+    }
     /// Deleted objects. An unreferenced object is kept until all lists have reported its deletion. A referenced object
     /// is kept until its deletion is also in the store.
     let deletedObjects = ObjectTable()
@@ -38,6 +46,9 @@ package final class MainTier {
     /// The open drafts by number. They end with the container.
     package var drafts: [Int: any MainFollower] = [:]
     private(set) var lastDraft = 0
+
+    /// Waits until the lists show the freshness of the last commit.
+    func waitForFreshness() async { await scopeHub?.settle() }
 
     nonisolated init(_ stack: PersistentStack) {
         self.stack = stack

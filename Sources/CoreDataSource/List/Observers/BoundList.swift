@@ -11,19 +11,29 @@ final class BoundList: ListSubscriber {
     private var shownState: ShownState
     private let main: MainTier
     let page: ListPage
+    /// The freshness of the list's scope; nil if the list has no scope.
+    let followedFreshness: ListFreshness?
+    /// The freshness that the delegate was last notified of.
+    private(set) var freshness: ScopeFreshness?
     private weak var lists: BoundLists?
     private var isRegistered = true
 
     /// - Parameter page: Makes the objects of the list.
-    init(engine: ListEngine, page: ListPage, lists: BoundLists, dataKey: String, delegate: any DataSourceDelegate) {
+    init(
+        engine: ListEngine, page: ListPage, freshness: ListFreshness?, lists: BoundLists, dataKey: String,
+        delegate: any DataSourceDelegate
+    ) {
         self.engine = engine
         self.page = page
+        followedFreshness = freshness
+        self.freshness = freshness?.value
         self.lists = lists
         main = lists.main
         self.dataKey = dataKey
         self.delegate = delegate
         shownState = ShownState(engine.state)
         engine.subscribe(self)
+        freshness?.onChange = { [weak self] in self?.notifyFreshness() }
     }
 
     var wantsEverySave: Bool { false }
@@ -63,6 +73,14 @@ final class BoundList: ListSubscriber {
     func catchUp() {
         if isPaused || !isRegistered { return }
         if let report = shownState.resume(at: engine.state, engine.lastUpdateReason) { callDelegate(report) }
+        notifyFreshness()
+    }
+
+    private func notifyFreshness() {
+        if delegate == nil { lists?.removeListsWithoutDelegate() }
+        guard isRegistered, !isPaused, let new = followedFreshness?.value, new != freshness else { return }
+        freshness = new
+        delegate?.didChangeFreshness(new, dataKey: dataKey)
     }
 
     func notify(_ report: ListReport) {
@@ -178,9 +196,13 @@ final class BoundLists {
         }
     }
 
-    func bind(_ engine: ListEngine, page: ListPage, dataKey: String, to delegate: any DataSourceDelegate) {
+    func bind(
+        _ engine: ListEngine, page: ListPage, freshness: ListFreshness?, dataKey: String,
+        to delegate: any DataSourceDelegate
+    ) {
         remove(dataKey)
-        lists[dataKey] = BoundList(engine: engine, page: page, lists: self, dataKey: dataKey, delegate: delegate)
+        lists[dataKey] = BoundList(
+            engine: engine, page: page, freshness: freshness, lists: self, dataKey: dataKey, delegate: delegate)
     }
 
     func remove(_ dataKey: String) {

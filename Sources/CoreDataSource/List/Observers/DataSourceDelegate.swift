@@ -166,6 +166,20 @@ public protocol DataSourceDelegate: AnyObject {
     ///   - dataKey: The name under which the list was registered.
     func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
 
+    /// Called after the freshness of the list's scope (``ObjectRequest/freshnessOf``) has changed, even if no row has changed. Never
+    /// called during a group.
+    ///
+    /// ```swift
+    /// func didChangeFreshness(_ freshness: ScopeFreshness, dataKey: String) {
+    ///     print("Updated", freshness.requestedAt as Any)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - freshness: The new freshness, also ``EntityDataSource/freshness(dataKey:)``.
+    ///   - dataKey: The name under which the list was registered.
+    func didChangeFreshness(_ freshness: ScopeFreshness, dataKey: String)
+
     /// Called if the rows cannot be read. The list stays unchanged, and is read again after the next save.
     ///
     /// ```swift
@@ -199,6 +213,8 @@ extension DataSourceDelegate {
     }
 
     public func didFail(_ error: DataSourceError, dataKey: String) {}
+
+    public func didChangeFreshness(_ freshness: ScopeFreshness, dataKey: String) {}
 }
 
 #if !canImport(UIKit) && !canImport(AppKit)

@@ -14,6 +14,8 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         /// Nil if several reports were joined: the reader must calculate the difference.
         var difference: RowDifference?
         var reason: ListReason
+        /// The freshness of the list's scope; nil if the list has no scope.
+        var freshness: ScopeFreshness?
     }
 
     private struct State {
@@ -23,6 +25,9 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         var isEnded = false
         /// The engine that fills the mailbox, retained until the mailbox ends.
         var engine: ListEngine?
+        /// The freshness of the list's scope, retained until the mailbox ends.
+        var followedFreshness: ListFreshness?
+        var freshness: ScopeFreshness?
     }
 
     private let capacity: Int
@@ -38,9 +43,16 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     // MARK: Filling
 
     /// Subscribes to an engine, and adds the engine's current state as the first report.
+    ///
+    /// - Parameter freshness: The freshness of the list's scope; nil if the list has no scope.
     @MainActor
-    func follow(_ engine: ListEngine) {
-        state.withLock { $0.engine = engine }
+    func follow(_ engine: ListEngine, _ freshness: ListFreshness?) {
+        let value = freshness?.value
+        state.withLock { state in
+            if state.isEnded { return }
+            (state.engine, state.followedFreshness, state.freshness) = (engine, freshness, value)
+        }
+        freshness?.onChange = { [weak self] in self?.notifyFreshness() }
         engine.subscribe(self)
         guard engine.isFilled else { return }
         var reason = engine.lastUpdateReason
@@ -65,6 +77,18 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
                 reason: engine.lastUpdateReason))
     }
 
+    /// Adds a report with the new freshness. If the list has no rows yet, the first report has the freshness.
+    @MainActor
+    private func notifyFreshness() {
+        let (engine, freshness) = state.withLock { ($0.engine, $0.followedFreshness) }
+        guard let engine, let value = freshness?.value else { return }
+        state.withLock { $0.freshness = value }
+        guard engine.isFilled, engine.state.isRead else { return }
+        put(
+            PendingUpdate(
+                old: engine.state, new: engine.state, difference: RowDifference(), reason: ListReason(.freshness)))
+    }
+
     func notifyEnd() { end() }
 
     /// Adds a report with the failure, and ends the mailbox.
@@ -79,6 +103,8 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     private func put(_ pending: PendingUpdate) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             if state.isEnded { return nil }
+            var pending = pending
+            pending.freshness = state.freshness
             if state.pending.count < capacity {
                 state.pending.append(pending)
             } else {
@@ -94,7 +120,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     func end() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.isEnded = true
-            state.engine = nil
+            (state.engine, state.followedFreshness) = (nil, nil)
             defer { state.waiter = nil }
             return state.waiter
         }
@@ -132,7 +158,9 @@ extension ListMailbox.PendingUpdate {
     fileprivate mutating func join(_ later: Self) {
         new = later.new
         if let old { net.add(later.net, from: old, to: new.query) }
-        difference = nil
+        // A change of the freshness changes no rows.
+        if later.reason.kind != .freshness { difference = reason.kind == .freshness ? later.difference : nil }
         reason = reason.followed(by: later.reason)
+        freshness = later.freshness
     }
 }

@@ -88,7 +88,8 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
                     pending.reason.kind)
                 if difference.isEmpty && !isReportedIfEmpty { continue }
                 let snapshot = ListSnapshot<Object>(state: pending.new, reader: reader)
-                return ListUpdate(snapshot: snapshot, difference: difference, reason: pending.reason)
+                return ListUpdate(
+                    snapshot: snapshot, difference: difference, reason: pending.reason, freshness: pending.freshness)
             }
             return nil
         }
@@ -118,12 +119,15 @@ extension MainTier {
     /// Makes a mailbox follow a list, and returns the factory for the objects of the list's rows.
     fileprivate func follow<Object: ManagedObject>(
         _ request: ListRequest<Object>, _ mailbox: ListMailbox
-    ) -> DetachedObjectFactory {
+    ) async -> DetachedObjectFactory {
+        let freshness =
+            request.request.freshnessOf == nil
+            ? .success(nil) : await scopes.followOffMain(request.request)
         do throws(DataSourceError) {
             let (key, query) = try listQuery(request)
             if lists.isFinished { throw RootTier.closed }
             prepareToFetch()
-            mailbox.follow(lists.engineToBeFilled(key, query))
+            mailbox.follow(lists.engineToBeFilled(key, query), try freshness.get())
             lists.drainSoon()
         } catch {
             let nothing = ListOrder(stack.layout.entities[0], sort: [])
@@ -188,4 +192,7 @@ public struct ListUpdate<Object: ManagedObject>: Sendable {
     public let difference: ListDifference
     /// The reason for the update.
     public let reason: ListReason
+    /// The freshness of the scope of the request (``ObjectRequest/freshnessOf``), as old as the rows or older; nil if the request has
+    /// no scope. If only the freshness has changed, the kind of the reason is ``ListReason/Kind/freshness``.
+    public let freshness: ScopeFreshness?
 }

@@ -22,6 +22,19 @@ public final class LiveList<Object: ManagedObject> {
     public private(set) var snapshot: ListSnapshot<Object>
     /// The changes from the previous snapshot to the current snapshot; empty at first.
     public private(set) var difference = ListDifference()
+    /// The freshness of the scope of the request (``ObjectRequest/freshnessOf``), as old as the rows or older; nil if the request has
+    /// no scope.
+    ///
+    /// The value also changes if no row changes: after the answer that the list is not modified, after a failed load, and after
+    /// loads by other processes. A paused list keeps its value.
+    ///
+    /// ```swift
+    /// if let freshness = list.freshness, let date = freshness.requestedAt {
+    ///     print("Updated", date)
+    ///     if freshness.failureCount > 0 { print("The last refresh has failed") }
+    /// }
+    /// ```
+    public private(set) var freshness: ScopeFreshness?
     /// The reason for the last change of the list.
     public var lastUpdateReason: ListReason {
         // If a read finds the same rows after a failed read, no update sets a new reason.
@@ -37,6 +50,8 @@ public final class LiveList<Object: ManagedObject> {
     @ObservationIgnored private let key: ListKey
     @ObservationIgnored private let page: ListPage
     @ObservationIgnored private var source: Source
+    @ObservationIgnored private let followedFreshness: ListFreshness?
+    @ObservationIgnored private let scope: SyncScope<Object>?
     @ObservationIgnored private let subscriber = EngineSubscriber()
     @ObservationIgnored private var shown: ShownState
     /// The reports that are not shown yet. An observer that is being notified may move the list, which adds a report.
@@ -50,6 +65,10 @@ public final class LiveList<Object: ManagedObject> {
         layout = main.stack.layout
         self.key = key
         page = ListPage(request.request, main)
+        scope = request.request.freshnessOf
+        // Read before the rows, because the freshness must not be newer than the rows.
+        followedFreshness = scope == nil ? nil : try main.scopes.follow(request.request)
+        freshness = followedFreshness?.value
         let engine = try main.lists.engine(key, query)
         source = .engine(engine)
         shown = ShownState(engine.state)
@@ -58,6 +77,7 @@ public final class LiveList<Object: ManagedObject> {
         subscriber.onReport = { [weak self] in self?.receive($0) }
         subscriber.onFailure = { [weak self] in self?.reason = $0 }
         subscriber.onEnd = { [weak self] in self?.end() }
+        followedFreshness?.onChange = { [weak self] in self?.showFreshness() }
         follow(engine)
     }
 
@@ -115,6 +135,7 @@ public final class LiveList<Object: ManagedObject> {
     /// Whether the list was made for an equal request.
     package func shows(_ request: ObjectRequest<Object>) -> Bool {
         guard let main else { return true }
+        if request.freshnessOf != scope { return false }
         return (try? main.listQuery(ListRequest(request, nil)).key) == key
     }
 
@@ -158,6 +179,11 @@ public final class LiveList<Object: ManagedObject> {
     private func catchUp() {
         if isPaused { return }
         if let report = shown.resume(at: source.state, source.lastUpdateReason) { show(report) }
+        showFreshness()
+    }
+
+    private func showFreshness() {
+        if !isPaused, let new = followedFreshness?.value, freshness != new { freshness = new }
     }
 
     private func receive(_ report: ListReport) {

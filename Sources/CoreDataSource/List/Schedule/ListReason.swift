@@ -111,6 +111,7 @@ extension ListReason {
 
     /// Joins this reason with the reason of a later report.
     func followed(by later: ListReason) -> ListReason {
+        if later.kind == .freshness { return self }
         var both = later
         if kind == .initial || kind == .reset || kind == .dayChange && later.kind != .reset && later.kind != .failure {
             both.kind = kind
@@ -189,6 +190,8 @@ extension ListReason {
         public static let dayChange = Kind(rawValue: "dayChange")
         /// The rows could not be read. The list keeps its old rows. The rows are read again after the next save.
         public static let failure = Kind(rawValue: "failure")
+        /// The freshness of the list's scope has changed: ``ObjectRequest/freshnessOf``. No row has changed.
+        public static let freshness = Kind(rawValue: "freshness")
         /// The container was closed. The list keeps its rows, and does not change again.
         public static let closed = Kind(rawValue: "closed")
     }

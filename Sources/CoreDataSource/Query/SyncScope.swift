@@ -12,6 +12,8 @@ internal import RowStore
 /// ``DataSource/freshness(of:)``. Answers of the server are stored with ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``
 /// or ``DataSource/apply(_:to:requestedAt:since:deleting:options:)``.
 ///
+/// A list shows the freshness of a scope with its rows: ``ObjectRequest/freshnessOf``.
+///
 /// Give each scope a name of its own. A scope with another predicate than before counts as never loaded. A store keeps at most
 /// 10,000 scopes. Beyond this number, it forgets the scopes with the oldest requests, but not their objects.
 public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
@@ -108,68 +110,34 @@ public struct ScopeFreshness: Sendable, Hashable {
     }
 }
 
-/// The answer of a server to the request for a list.
-///
-/// ```swift
-/// let answer = ServerAnswer.list(contacts, entityTag: "\"33a64df5\"")
-/// ```
-public enum ServerAnswer<Value: Sendable>: Sendable {
-    /// The whole list. Objects in scope that are not in the list are deleted. The entity tag and the cursor are kept for the next
-    /// request; each may have 64 KB.
-    case list([Value], entityTag: String? = nil, cursor: String? = nil)
-    /// A page of the list, and the cursor of the next page; nil after the last page. A load requests all pages, and then deletes
-    /// the objects that were in scope before the first page and that no page has.
-    case page([Value], next: String?)
-    /// The list is the list of the entity tag in the request.
-    case notModified
-    /// The server no longer has the list. All objects in scope are deleted.
-    case gone
-}
+extension SyncScope {
+    /// The greatest length of a scope's name, in bytes.
+    private static var longestName: Int { 1 << 10 }
+    /// The greatest length of a predicate's format, in bytes.
+    private static var longestFormat: Int { 64 << 10 }
 
-/// What a load asks a server for.
-///
-/// ```swift
-/// try await contacts.load(adults, maxAge: .seconds(300)) { request in
-///     let page = try await server.page(after: request.cursor)
-///     return .page(page.contacts, next: page.next)
-/// }
-/// ```
-public struct ScopeRequest: Sendable, Hashable {
-    /// The entity tag of the stored list, for a request such as If-None-Match; nil if the server must send the list.
-    public let entityTag: String?
-    /// The cursor: for the first page, the cursor of the whole list that is stored, and nil if there is none; for a later page,
-    /// the cursor that the page before had.
-    public let cursor: String?
-    /// The number of the page, counted from 0.
-    public let page: Int
-}
+    /// What identifies the scope in the store.
+    var id: ScopeID { ScopeID(name: name, entity: Object.entityName, predicate: format) }
 
-/// An error with which a server says when to try again, such as the status 429 or 503 with the header Retry-After.
-///
-/// ```swift
-/// struct ServerIsBusy: RetryAfterError {
-///     let retryAfter: Duration?
-///
-///     init(_ headers: [String: String]) {
-///         retryAfter = headers["Retry-After"].flatMap { Int($0) }
-///             .map { .seconds($0) }
-///     }
-/// }
-/// ```
-///
-/// Throw such an error in the closure of a ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``. The next load of
-/// the scope then waits at least as long, in all processes that share the store.
-public protocol RetryAfterError: Error {
-    /// The time from the error until the next request; nil if the server does not say. A load waits up to a tenth longer, so that
-    /// not all devices ask at the same time, but never longer than a day. If its own pause after failures is longer, that pause
-    /// counts. Negative times count as zero.
-    var retryAfter: Duration? { get }
-}
-
-/// What a load does if the objects of the scope are stale.
-public enum StalePolicy: Sendable, Hashable {
-    /// The load waits for the server.
-    case wait
-    /// The load returns at once, and refreshes the objects behind. It waits only if no answer was ever stored.
-    case serveStale
+    /// - Throws: `valueTooLarge`, `unsupportedQuery`.
+    func check() throws(DataSourceError) {
+        guard name.utf8.count <= Self.longestName else {
+            throw DataSourceError(
+                .valueTooLarge,
+                "The name of a scope has \(name.utf8.count) bytes. Give the scope a name of at most \(Self.longestName) bytes.",
+                entityName: Object.entityName)
+        }
+        guard format.utf8.count <= Self.longestFormat else {
+            throw DataSourceError(
+                .valueTooLarge,
+                "The predicate of the scope \"\(name)\" has \(format.utf8.count) bytes as a format. At most \(Self.longestFormat) bytes are kept. Use a shorter predicate, for example one of an attribute that says to which list an object belongs.",
+                entityName: Object.entityName)
+        }
+        guard hasFormat else {
+            throw DataSourceError(
+                .unsupportedQuery,
+                "The predicate of the scope \"\(name)\" cannot be stored, because the part in angle brackets has no format: \(format). Use a predicate that the store can evaluate.",
+                entityName: Object.entityName)
+        }
+    }
 }

@@ -1,0 +1,147 @@
+internal import RowStore
+
+/// The freshness that a list shows with its rows.
+@MainActor
+final class ListFreshness {
+    fileprivate let id: ScopeID
+    private(set) var value: ScopeFreshness
+    /// Called after ``value`` has changed. No delegate or observer is being notified at that time.
+    var onChange: @MainActor () -> Void = {}
+
+    fileprivate init(_ id: ScopeID, _ value: ScopeFreshness) {
+        self.id = id
+        self.value = value
+    }
+
+    fileprivate func set(_ new: ScopeFreshness) {
+        if value == new { return }
+        value = new
+        onChange()
+    }
+}
+
+/// Keeps the freshness of all lists up to date. Reads the scopes again after a save, another process or another program may have
+/// changed them, off the main actor, and shows them after the rows of that time.
+@MainActor
+final class ScopeHub {
+    private struct Entry {
+        weak let list: ListFreshness?
+    }
+
+    private let stack: PersistentStack
+    private let lists: ListHub
+    private var followed: [Entry] = []
+    /// The number of lists that read their scopes for the first time, off the main actor.
+    private var beginning = 0
+    private var isReading = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ stack: PersistentStack, _ lists: ListHub) {
+        self.stack = stack
+        self.lists = lists
+    }
+
+    /// Returns the freshness of a request's scope, which follows the store as long as it is retained. Reads the scope now. Returns
+    /// nil if the request has no scope.
+    ///
+    /// - Throws: `valueTooLarge`, `unsupportedQuery`, `scopesNotKept`, `storeClosed`; errors of the store.
+    func follow<Object: ManagedObject>(
+        _ request: ObjectRequest<Object>
+    ) throws(DataSourceError) -> ListFreshness? {
+        guard let scope = request.freshnessOf else { return nil }
+        try scope.check()
+        try stack.root.checkOpen()
+        // Follow first, so that no later change is missed.
+        begin()
+        return add(scope.id, ScopeFreshness(try stack.root.stored(scope.id)))
+    }
+
+    /// Like ``follow(_:)``, but reads the scope off the main actor.
+    func followOffMain<Object: ManagedObject>(
+        _ request: ObjectRequest<Object>
+    ) async -> Result<ListFreshness?, DataSourceError> {
+        guard let scope = request.freshnessOf else { return .success(nil) }
+        do throws(DataSourceError) {
+            try scope.check()
+            try stack.root.checkOpen()
+        } catch {
+            return .failure(error)
+        }
+        begin()
+        beginning += 1
+        defer { beginning -= 1 }
+        let (root, id) = (stack.root, scope.id)
+        let found = await withCheckedContinuation { continuation in
+            lists.queue.async {
+                continuation.resume(returning: Result { () throws(DataSourceError) in try root.stored(id) })
+            }
+        }
+        // The scope may have changed since.
+        defer { root.scopes.didChange() }
+        return found.map { add(id, ScopeFreshness($0)) }
+    }
+
+    private func begin() {
+        if followed.contains(where: { $0.list != nil }) { return }
+        stack.root.scopes.follow { [weak self] in Task { @MainActor in self?.read() } }
+    }
+
+    private func add(_ id: ScopeID, _ value: ScopeFreshness) -> ListFreshness {
+        followed.removeAll { $0.list == nil }
+        let list = ListFreshness(id, value)
+        followed.append(Entry(list: list))
+        return list
+    }
+
+    /// Reads the scopes of all lists, and shows them after the lists show the rows of that time.
+    private func read() {
+        if isReading { return }
+        followed.removeAll { $0.list == nil }
+        if followed.isEmpty, beginning == 0 {
+            stack.root.scopes.follow(nil)
+            return end()
+        }
+        isReading = true
+        stack.root.scopes.beginReading()
+        let (root, ids) = (stack.root, Set(followed.compactMap { $0.list?.id }))
+        lists.queue.async { [weak self] in
+            var found: [ScopeID: ScopeFreshness] = [:]
+            for id in ids {
+                // If the store cannot be read, the list keeps what it shows.
+                if let stored = try? Result(catching: { try root.stored(id) }).get() {
+                    found[id] = ScopeFreshness(stored)
+                }
+            }
+            // The lists must show all saves of other members that the scopes describe.
+            try? root.follow()
+            Task { @MainActor [found] in await self?.show(found) }
+        }
+    }
+
+    private func show(_ found: [ScopeID: ScopeFreshness]) async {
+        stack.mainNotifier.merge()
+        await lists.waitUntilReported()
+        lists.perform { [self] in
+            for entry in followed {
+                if let list = entry.list, let value = found[list.id] { list.set(value) }
+            }
+        }
+        isReading = false
+        if stack.root.scopes.isFollowerCalled { read() } else { end() }
+    }
+
+    private func end() {
+        let ended = waiting
+        waiting = []
+        for continuation in ended { continuation.resume() }
+    }
+
+    /// Waits until the lists show what the store knew of the scopes when the call began, or later.
+    func settle() async {
+        guard isReading || stack.root.scopes.isFollowerCalled else { return }
+        await withCheckedContinuation { continuation in
+            waiting.append(continuation)
+            read()
+        }
+    }
+}
