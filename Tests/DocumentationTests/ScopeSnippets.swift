@@ -121,6 +121,30 @@ struct ScopeSnippets {
         }
     }
 
+    @Test func oldObjectsAreEvicted() async throws {
+        try await withContacts { _, contacts in
+            let eviction = ScopeEviction(
+                maxAge: .seconds(30 * 86_400), maxCount: 500, by: \ContactEntity.birthday,
+                keeping: \.isFavorite)
+            let recent = SyncScope("recent", ContactEntity.self, evicting: eviction)
+            let report = try await contacts.apply(.list(server.contacts), to: recent, requestedAt: Date())
+            #expect(report.evicted == 0)
+        }
+        do {
+            let eviction = ScopeEviction(maxCount: 500, by: \ContactEntity.birthday)
+            #expect(eviction.maxCount == 500)
+        }
+        do {
+            let eviction = ScopeEviction(maxAge: .seconds(86_400), by: \MessageEntity.date)
+            #expect(eviction.maxAge == .seconds(86_400))
+        }
+        do {
+            let eviction = ScopeEviction<ContactEntity>(
+                maxCount: 500, order: [.descending(\.age)])
+            #expect(eviction.kept == nil)
+        }
+    }
+
     @Test func answersAreStoredWithoutALoad() async throws {
         try await withContacts { _, contacts in
             let all = SyncScope("contacts", ContactEntity.self)

@@ -99,7 +99,13 @@ extension DataSource {
         defer { scopes.endWriting(change.name, change.number) }
         return try await tier.perform(waitFor: .store, values: max(1, values.count), kind: .incoming) { context in
             try writing.basis?.check(tier, writing.scope)
-            let (report, page) = try self.reconcile(values, writing, part, in: context)
+            var (report, page) = try self.reconcile(values, writing, part, in: context)
+            var change = change
+            if case .loaded(_, _, isComplete: true) = change.event {
+                report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
+                // The objects do not show the list of the tag.
+                if report.evicted > 0 { change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true) }
+            }
             context.scopeChanges.append(change)
             scopes.beginWriting(change.name, change.number)
             return WrittenAnswer(report: report, page: page, number: change.number)
@@ -148,6 +154,27 @@ extension DataSource {
         guard let stored = try tier.stored(writing.scope), stored.hasTag,
             stored.answer == number || stored.requestedAt.map({ $0 >= writing.requestedAt }) == true
         else { throw DataSourceError(tagGone: name) }
+        guard writing.scope.eviction != nil else { return }
+        _ = try await tier.perform(waitFor: .store, kind: .eviction) { context in
+            _ = try context.evict(writing.scope, at: writing.requestedAt)
+        }
+    }
+}
+
+extension PrivateContext {
+    /// Deletes the objects of a scope that are too old or too many.
+    ///
+    /// - Returns: The number of deleted objects.
+    fileprivate func evict<Object: ManagedObject>(_ scope: SyncScope<Object>, at requestedAt: Date) throws -> Int {
+        var count = 0
+        for request in scope.eviction?.requests(in: scope.predicate, at: requestedAt) ?? [] {
+            for (index, object) in try fetch(request).enumerated() {
+                try checkCancellation(index)
+                delete(object)
+                count += 1
+            }
+        }
+        return count
     }
 }
 

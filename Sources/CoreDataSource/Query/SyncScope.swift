@@ -21,6 +21,8 @@ public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
     public let name: String
     /// The predicate of the objects that the list covers; nil for all objects.
     public let predicate: FetchPredicate<Object>?
+    /// The objects that are deleted because they are too old or too many; nil for none.
+    public let eviction: ScopeEviction<Object>?
     /// The format of the predicate.
     let format: String
     /// Whether the predicate can be made from its format. If not, two different predicates may have the same format.
@@ -36,9 +38,15 @@ public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
     ///   - name: The name.
     ///   - type: The class of the objects.
     ///   - predicate: The predicate of the objects that the list covers; nil, the default, for all objects.
-    public init(_ name: String, _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil) {
+    ///   - eviction: The objects to delete because they are too old or too many; nil, the default, for none. The store does not keep
+    ///     this value: a scope with another eviction than before is the same scope.
+    public init(
+        _ name: String, _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
+        evicting eviction: ScopeEviction<Object>? = nil
+    ) {
         self.name = name
         self.predicate = predicate
+        self.eviction = eviction
         format = predicate?.predicateFormat ?? ""
         hasFormat = predicate?.tree.hasFormat ?? true
     }

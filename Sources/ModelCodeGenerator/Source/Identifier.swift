@@ -109,7 +109,7 @@ enum ReservedNames {
         "SaveCompleting", "SaveEvent",
         "SaveLevel", "SavedChange", "SavedLink", "SaveReport", "FeedPage", "StartupPlan", "StatementTrace",
         "StoreDescription",
-        "StoreFailure", "StoreLease", "RetryAfterError", "ScopeFreshness", "ScopeRequest", "ServerAnswer", "StalePolicy",
+        "StoreFailure", "StoreLease", "RetryAfterError", "ScopeEviction", "ScopeFreshness", "ScopeRequest", "ServerAnswer", "StalePolicy",
         "StoreLocation", "StoreMember", "StoreMetadata", "StoreOptions", "StoreReader", "StoreSharing",
         "StoreSharingMode", "StoreStartup", "StoredCompositeValue", "StoredForm", "StoredRow", "StoredTypes",
         "StoredValue", "StoredValueConvertible", "StringAttribute",

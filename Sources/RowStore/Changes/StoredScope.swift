@@ -56,7 +56,7 @@ package struct ScopeChange: Sendable {
     package let entity: String
     package let predicate: String
     package let requestedAt: Date?
-    package let event: Event
+    package var event: Event
     /// A random number, which differs from the numbers of all other answers, also of those before a reset of the store.
     package let number = Int64.random(in: 1...1 << 62)
 

@@ -1,0 +1,129 @@
+public import Foundation
+
+/// The objects of a scope that are deleted because they are too old or too many.
+///
+/// ```swift
+/// let eviction = ScopeEviction(
+///     maxAge: .seconds(30 * 86_400), maxCount: 500, by: \ContactEntity.birthday,
+///     keeping: \.isFavorite)
+/// let recent = SyncScope("recent", ContactEntity.self, evicting: eviction)
+/// ```
+///
+/// The objects are deleted in the save of each answer that completes the list: a whole list, the last page, and `.notModified`. They
+/// follow the delete rules, also if the answer has them, and do not count for the limit of deletions. The store has no timer: as long
+/// as no answer arrives, the objects stay.
+///
+/// Whatever is evicted, the entity tag and the cursor of the scope are dropped, because the objects no longer show the list that they
+/// belong to. So the next request gets the whole list, and evicts again. Let the server send no more than the app keeps.
+public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
+    /// The age from which objects are deleted; nil for any age.
+    public let maxAge: Duration?
+    /// The largest number of objects; nil for any number.
+    public let maxCount: Int?
+    /// The objects that are neither deleted nor counted, such as those with a mark of the user; nil for none.
+    public let kept: FetchPredicate<Object>?
+    /// The order of the objects, the first to be kept.
+    private let order: [FetchOrder<Object>]
+    /// The attribute with the date of an object; nil if objects have no age.
+    private let date: DateAttribute?
+
+    private enum DateAttribute: Sendable, Hashable {
+        case required(any KeyPath<Object, Date> & Sendable)
+        case optional(any KeyPath<Object, Date?> & Sendable)
+
+        private var keyPath: AnyKeyPath {
+            switch self {
+            case .required(let keyPath): keyPath
+            case .optional(let keyPath): keyPath
+            }
+        }
+
+        static func == (lhs: Self, rhs: Self) -> Bool { lhs.keyPath == rhs.keyPath }
+        func hash(into hasher: inout Hasher) { hasher.combine(keyPath) }
+    }
+
+    /// Evicts objects by a date that each object has.
+    ///
+    /// ```swift
+    /// let eviction = ScopeEviction(maxAge: .seconds(86_400), by: \MessageEntity.date)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - maxAge: The age at the request of the answer, from which objects are deleted; nil, the default, for any age. A negative
+    ///     age counts as zero.
+    ///   - maxCount: The largest number of objects; nil, the default, for any number. The objects with the newest dates stay. Of equal
+    ///     dates, the objects that were inserted last stay. A negative number counts as zero.
+    ///   - date: The attribute with the date.
+    ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
+    public init(
+        maxAge: Duration? = nil, maxCount: Int? = nil, by date: any KeyPath<Object, Date> & Sendable,
+        keeping kept: FetchPredicate<Object>? = nil
+    ) {
+        self.init(maxAge, maxCount, [.descending(date)], .required(date), kept)
+    }
+
+    /// Evicts objects by a date that an object may have. An object without a date has no age, and counts as older than all others.
+    ///
+    /// ```swift
+    /// let eviction = ScopeEviction(maxCount: 500, by: \ContactEntity.birthday)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - maxAge: The age, as for a date that each object has.
+    ///   - maxCount: The largest number of objects, as for a date that each object has.
+    ///   - date: The attribute with the date.
+    ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
+    public init(
+        maxAge: Duration? = nil, maxCount: Int? = nil, by date: any KeyPath<Object, Date?> & Sendable,
+        keeping kept: FetchPredicate<Object>? = nil
+    ) {
+        self.init(maxAge, maxCount, [.descending(date)], .optional(date), kept)
+    }
+
+    /// Evicts the last objects of an order.
+    ///
+    /// ```swift
+    /// let eviction = ScopeEviction<ContactEntity>(
+    ///     maxCount: 500, order: [.descending(\.age)])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - maxCount: The largest number of objects. A negative number counts as zero.
+    ///   - order: The order of the objects. The first objects stay.
+    ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
+    public init(maxCount: Int, order: [FetchOrder<Object>], keeping kept: FetchPredicate<Object>? = nil) {
+        self.init(nil, maxCount, order, nil, kept)
+    }
+
+    private init(
+        _ maxAge: Duration?, _ maxCount: Int?, _ order: [FetchOrder<Object>], _ date: DateAttribute?,
+        _ kept: FetchPredicate<Object>?
+    ) {
+        (self.maxAge, self.maxCount) = (maxAge.map { max($0, .zero) }, maxCount.map { max(0, $0) })
+        (self.order, self.date, self.kept) = (order, date, kept)
+    }
+
+    /// The requests for the objects to delete.
+    ///
+    /// - Parameters:
+    ///   - predicate: The predicate of the scope; nil for all objects.
+    ///   - requestedAt: The time of the request.
+    func requests(in predicate: FetchPredicate<Object>?, at requestedAt: Date) -> [ObjectRequest<Object>] {
+        var requests: [ObjectRequest<Object>] = []
+        let candidates = [predicate, kept.map { !$0 }].compactMap(\.self)
+        if let maxAge, let date {
+            let end = requestedAt - maxAge / .seconds(1)
+            let isOld: FetchPredicate<Object> =
+                switch date {
+                case .required(let keyPath): keyPath <= end
+                case .optional(let keyPath): keyPath != nil && keyPath <= end
+                }
+            requests.append(ObjectRequest(where: candidates.reduce(isOld) { $1 && $0 }))
+        }
+        if let maxCount {
+            let all = candidates.dropFirst().reduce(candidates.first) { $0.map { first in first && $1 } }
+            requests.append(ObjectRequest(where: all, order: order, offset: maxCount))
+        }
+        return requests
+    }
+}
