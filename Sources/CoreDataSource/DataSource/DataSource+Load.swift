@@ -14,8 +14,10 @@ extension DataSource {
     /// ```
     ///
     /// If the objects are fresh, the call returns at once. Otherwise it calls the closure, and stores the answer. Callers that load
-    /// the scope at the same time, in this process, wait for the same load, and only the closure of the first caller runs. If a
-    /// caller is canceled, the load goes on for the others; if all are canceled, the load is canceled.
+    /// the scope at the same time wait for the same load, and only the closure of the first caller runs. If a caller is canceled, the
+    /// load goes on for the others; if all are canceled, the load is canceled. Processes that share the store wait for each other,
+    /// too. A process that waits for another one throws `loadPostponed` if the other load fails. It calls its own closure if the
+    /// other process ends, or has stored nothing for the time limit.
     ///
     /// An answer never replaces the answer to a later request. If another answer was stored during the request, by another process
     /// or with ``apply(_:to:requestedAt:since:deleting:options:)``, or if the answer is `.notModified` but the objects no longer
@@ -74,12 +76,7 @@ extension DataSource {
             if !isPostponed, !loads.isRunning(key) { Task { try? await loads.run(key) { try await load.run() } } }
             return found
         }
-        if isPostponed, let retryAt = found.retryAt {
-            throw DataSourceError(
-                .loadPostponed,
-                "The last load of the scope \"\(scope.name)\" has failed, so no further load is made until \(retryAt). To load now, pass the maxAge zero.",
-                cause: found.lastFailure)
-        }
+        if isPostponed { throw DataSourceError(postponed: scope.name, found) }
         try await loads.run(key) { try await load.run() }
         if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
         return try freshness(of: scope)
@@ -106,7 +103,27 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     /// A week. Timers do not take all durations.
     private static var longestTimeLimit: Duration { .seconds(604_800) }
 
+    /// Loads the list, unless another process does.
     func run() async throws {
+        let root = tier.stack.root
+        let turn = ScopeTurn(
+            root: root, id: scope.id, source: tier.owner, timeLimit: root.scopes.pauses.turn ?? timeLimit)
+        try await turn.run(isEnough: isEnough, runInTurn)
+    }
+
+    /// Whether another process has stored a list since this process has begun to wait for it.
+    ///
+    /// - Throws: `loadPostponed` if the other process has failed.
+    private func isEnough(_ before: StoredScope?, _ now: StoredScope?) throws -> Bool {
+        let found = ScopeFreshness(now)
+        if found.isComplete, found.answer != before?.answer ?? 0 { return true }
+        if found.isPostponed(at: scheduling.now()), found.failedAt != before?.failedAt {
+            throw DataSourceError(postponed: scope.name, found)
+        }
+        return false
+    }
+
+    private func runInTurn() async throws {
         for attempt in 1... {
             do {
                 return try await runOnce()
@@ -212,6 +229,16 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         if let error = error as? DataSourceError { return error.code.rawValue }
         guard let coded = error as? any CustomNSError else { return "\(type(of: error))" }
         return "\(type(of: error)) \(coded.errorCode)"
+    }
+}
+
+extension DataSourceError {
+    fileprivate init(postponed name: String, _ freshness: ScopeFreshness) {
+        let end = freshness.retryAt.map { "\($0)" } ?? "later"
+        self.init(
+            .loadPostponed,
+            "The last load of the scope \"\(name)\" has failed, so no further load is made until \(end). To load now, pass the maxAge zero.",
+            cause: freshness.lastFailure)
     }
 }
 

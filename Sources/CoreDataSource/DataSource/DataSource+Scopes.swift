@@ -347,5 +347,12 @@ extension PrivateTier {
 
     /// Forgets what is known of scopes, so that it is read from the store.
     package nonisolated func forgetScopes() { stack.root.scopes.forgetAll() }
+    /// Waits until no lease of a scope is being released.
+    package nonisolated func waitForScopeLeases() async {
+        await withCheckedContinuation { continuation in
+            guard let leases = stack.root.leases else { return continuation.resume() }
+            leases.scopeQueue.async { continuation.resume() }
+        }
+    }
     package nonisolated func noticeOutsideWrites() { stack.root.noticeOutsideWrites() }
 }

@@ -15,6 +15,8 @@ package final class LeaseKeeper: Sendable {
     private let layout: ModelLayout
     private let scheduling: WorkScheduling
     private let queue: any WorkQueue
+    /// The queue on which leases of scopes are taken and released.
+    let scopeQueue: any WorkQueue
     private let state = Guarded(LeaseState())
     private let committer = Guarded(Committer())
 
@@ -27,6 +29,7 @@ package final class LeaseKeeper: Sendable {
         self.layout = layout
         self.scheduling = scheduling
         queue = scheduling.makeQueue("CoreDataSource.leases", false)
+        scopeQueue = scheduling.makeQueue("CoreDataSource.scopes", false)
     }
 
     func connect(_ root: RootTier) { committer.withLock { $0.root = root } }

@@ -29,6 +29,9 @@ package final class ScopeCache: Sendable {
         var pauses = LoadPauses()
         /// Called when scopes may have changed; nil while no list shows a scope.
         var follower: (@Sendable () -> Void)?
+        /// The calls that wait for a change.
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastWait = 0
         /// Whether the follower was called, and has not begun to read the scopes since.
         var isFollowerCalled = false
     }
@@ -124,6 +127,7 @@ package final class ScopeCache: Sendable {
             state.known = [:]
             state.isClosed = true
         }
+        didChange()
     }
 
     /// Whether a save of an answer to the scope is accepted, but may not be in the store yet.
@@ -170,12 +174,47 @@ extension ScopeCache {
 
     /// Records that any scopes may have changed in the store.
     func didChange() {
-        let follower = state.withLock { state -> (@Sendable () -> Void)? in
-            guard let follower = state.follower, !state.isFollowerCalled else { return nil }
+        typealias Waiters = [Int: CheckedContinuation<Void, Never>]
+        let (follower, waiting) = state.withLock { state -> ((@Sendable () -> Void)?, Waiters) in
+            let waiting = state.waiting
+            state.waiting = [:]
+            guard let follower = state.follower, !state.isFollowerCalled else { return (nil, waiting) }
             state.isFollowerCalled = true
-            return follower
+            return (follower, waiting)
         }
         follower?()
+        for waiter in waiting.values { waiter.resume() }
+    }
+
+    /// Waits until scopes may have changed, or for a time.
+    ///
+    /// - Throws: `CancellationError`.
+    func waitForChange(_ time: Duration, _ scheduling: WorkScheduling) async throws {
+        let number = state.withLock { state in
+            state.lastWait += 1
+            return state.lastWait
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let isWaiting = state.withLock { state in
+                    if state.isClosed || Task.isCancelled { return false }
+                    state.waiting[number] = waiter
+                    return true
+                }
+                guard isWaiting else { return waiter.resume() }
+                scheduling.after(time) { [weak self] in self?.endWait(number) }
+            }
+        } onCancel: {
+            endWait(number)
+        }
+        try Task.checkCancellation()
+    }
+
+    /// The number of calls that wait for a change. For tests.
+    package var waiterCount: Int { state.withLock(\.waiting.count) }
+
+    private func endWait(_ number: Int) {
+        state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
     }
 
     /// Records that saves were committed.
@@ -230,6 +269,8 @@ extension RootTier {
 package struct LoadPauses: Sendable {
     package var first = 2.0
     package var longest = 300.0
+    /// The longest wait for the load of another process; nil for the time limit of the waiting load. For tests.
+    package var turn: Duration?
     /// The longest pause that a server can ask for: a day.
     package static let longestAsked = 86_400.0
     /// Returns a number from 0 to 1.

@@ -40,7 +40,8 @@ extension LeaseSnapshot {
     /// - Parameter own: The member that makes the change. Leases that it releases are not listed.
     func losses(_ changed: LeaseArbiter, excluding own: Int64) -> [Int64: Set<String>] {
         var lost: [Int64: Set<String>] = [:]
-        for (entity, lease) in arbiter.leases where changed.leases[entity]?.holder != lease.holder {
+        for (entity, lease) in arbiter.leases
+        where changed.leases[entity]?.holder != lease.holder && !LeaseArbiter.isScope(entity) {
             if let holder = lease.holder, holder != own { lost[holder, default: []].insert(entity) }
         }
         return lost

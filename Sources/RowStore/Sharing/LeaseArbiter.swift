@@ -96,6 +96,8 @@ package struct LeaseArbiter: Sendable, Equatable {
         tickets.removeAll { !isAlive($0.member) }
         for (entity, lease) in leases {
             if let holder = lease.holder, !isAlive(holder) { leases[entity]?.holder = nil }
+            // There may be many scopes, so a free lease of a scope is forgotten.
+            if leases[entity]?.holder == nil, LeaseArbiter.isScope(entity) { leases[entity] = nil }
         }
         var claimed: Set<String> = []
         var waiting: [Ticket] = []
@@ -126,6 +128,37 @@ package struct LeaseArbiter: Sendable, Equatable {
         // Use a random epoch. If a server loses its newest commits, a counter could repeat an epoch.
         let epoch = Int64.random(in: 1...LeaseArbiter.highestEpoch)
         leases[entity] = Lease(holder: ticket.member, epoch: epoch, source: ticket.source, since: now)
+    }
+}
+
+/// The leases of scopes. The member that has the lease of a scope requests the list of the scope from its server. Other members do
+/// not draw tickets: they look again until the lease is free, or until they have waited too long.
+extension LeaseArbiter {
+    /// No entity has a name with a space.
+    private static let scopePrefix = "scope "
+
+    /// Whether a lease is the lease of a scope.
+    package static func isScope(_ name: String) -> Bool { name.hasPrefix(scopePrefix) }
+
+    /// Whether another living member has the lease of a scope.
+    package func isHeld(scope name: String, byOtherThan member: Int64, _ isAlive: (Int64) -> Bool) -> Bool {
+        guard let holder = leases[LeaseArbiter.scopePrefix + name]?.holder, holder != member else { return false }
+        return isAlive(holder)
+    }
+
+    /// Takes the lease of a scope, whoever has it.
+    ///
+    /// - Returns: The epoch of the lease.
+    package mutating func take(scope name: String, for source: String, by member: Int64, at now: Int64) -> Int64 {
+        let epoch = Int64.random(in: 1...LeaseArbiter.highestEpoch)
+        leases[LeaseArbiter.scopePrefix + name] = Lease(holder: member, epoch: epoch, source: source, since: now)
+        return epoch
+    }
+
+    /// Releases the lease of a scope, unless another member has taken it since.
+    package mutating func release(scope name: String, epoch: Int64) {
+        let name = LeaseArbiter.scopePrefix + name
+        if leases[name]?.epoch == epoch { leases[name] = nil }
     }
 }
 

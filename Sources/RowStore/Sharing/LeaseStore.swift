@@ -83,6 +83,32 @@ extension LeaseStore {
         return try change(confirm)
     }
 
+    /// Takes the lease of a scope.
+    ///
+    /// - Parameter isForced: Whether to take the lease even if another living member has it.
+    /// - Returns: The epoch of the lease; nil if another member has the lease.
+    package func takeLease(
+        ofScope name: String, for source: String, isForced: Bool
+    ) throws(DataSourceError) -> Int64? {
+        let own = member.number
+        let isHeld: @Sendable (LeaseSnapshot) -> Bool = { snapshot in
+            !isForced && snapshot.arbiter.isHeld(scope: name, byOtherThan: own, snapshot.isAlive)
+        }
+        // A look costs no write.
+        if isHeld(try leaseSnapshot()) { return nil }
+        // The change may be tried several times. Only the last epoch is valid.
+        let epoch = Guarded<Int64?>(nil)
+        _ = try change { arbiter, snapshot in
+            let taken = isHeld(snapshot) ? nil : arbiter.take(scope: name, for: source, by: own, at: snapshot.now)
+            epoch.withLock { $0 = taken }
+        }
+        return epoch.withLock(\.self)
+    }
+
+    package func releaseLease(ofScope name: String, epoch: Int64) throws(DataSourceError) {
+        _ = try change { arbiter, _ in arbiter.release(scope: name, epoch: epoch) }
+    }
+
     private func change(
         _ change: @Sendable (inout LeaseArbiter, LeaseSnapshot) -> Void
     ) throws(DataSourceError) -> LeaseTable {

@@ -33,6 +33,9 @@ package struct LeaseTables: Sendable {
                 ],
                 since: lease.since, orUpdate: ["holder", "epoch", "source", "since"])
         }
+        let forgotten = before.leases.keys.filter { after.leases[$0] == nil }.map {
+            SQLStatement("DELETE FROM \(leases) WHERE entity = $1", [.text($0)])
+        }
         let ended = before.tickets.filter { old in !after.tickets.contains { $0.number == old.number } }.map {
             SQLStatement("DELETE FROM \(tickets) WHERE number = $1", [.integer($0.number)])
         }
@@ -44,7 +47,7 @@ package struct LeaseTables: Sendable {
                     .text(ticket.source), .text(ticket.answered.sorted().map(String.init).joined(separator: "\n")),
                 ], since: ticket.since, orUpdate: ["answered"])
         }
-        return given + ended + drawn
+        return given + forgotten + ended + drawn
     }
 
     /// - Parameter columns: The names of the columns. The first one is the key column.
