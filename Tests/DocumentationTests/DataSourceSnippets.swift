@@ -112,6 +112,12 @@ struct DataSourceSnippets {
             try await server.contact(uid)
         }
         #expect(contact?.name == "Huang Zhong")
+        let fresh = try await contacts.value(
+            where: \.uid, equals: "7", as: ContactValue.self, maxAge: .seconds(60)
+        ) { uid in
+            try await server.contact(uid)
+        }
+        #expect(fresh?.name == "Huang Zhong")
         try await container.close()
     }
 

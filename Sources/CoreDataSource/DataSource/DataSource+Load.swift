@@ -100,8 +100,6 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     private static var attempts: Int { 3 }
     /// The greatest number of pages of a list.
     private static var longestList: Int { 10_000 }
-    /// A week. Timers do not take all durations.
-    private static var longestTimeLimit: Duration { .seconds(604_800) }
 
     /// Loads the list, unless another process does.
     func run() async throws {
@@ -186,20 +184,12 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     }
 
     /// Calls the closure.
-    ///
-    /// - Throws: `loadTimedOut`; `CancellationError`, even if the closure does not notice the cancellation.
     private func limited(_ next: ScopeRequest) async throws -> ServerAnswer<Value> {
-        let race = LoadRace<ServerAnswer<Value>>()
-        let late = DataSourceError(
-            .loadTimedOut,
-            "The server has not answered a request for the scope \"\(scope.name)\" within \(timeLimit). The objects are as they were. Try again later.",
-            entityName: Object.entityName)
-        scheduling.after(min(max(timeLimit, .zero), ScopeLoad.longestTimeLimit)) { [weak race] in
-            race?.end(.failure(late))
+        try await LoadRace.limited(
+            to: timeLimit, "a request for the scope \"\(scope.name)\"", of: Object.entityName, scheduling
+        ) { [request] in
+            try await request(next)
         }
-        let answer = try await race.run { [request] in try await request(next) }
-        try Task.checkCancellation()
-        return answer
     }
 
     /// Stores a failure, and when to try again.
@@ -239,53 +229,5 @@ extension DataSourceError {
             .loadPostponed,
             "The last load of the scope \"\(name)\" has failed, so no further load is made until \(end). To load now, pass the maxAge zero.",
             cause: freshness.lastFailure)
-    }
-}
-
-/// Work that is given up when it takes too long. The work may not notice that its task is canceled.
-private final class LoadRace<Value: Sendable>: Sendable {
-    private struct State {
-        var waiter: CheckedContinuation<Result<Value, any Error>, Never>?
-        var task: Task<Void, Never>?
-        var outcome: Result<Value, any Error>?
-    }
-
-    private let state = Guarded(State())
-
-    func run(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        let outcome = await withTaskCancellationHandler {
-            await withCheckedContinuation { (waiter: CheckedContinuation<Result<Value, any Error>, Never>) in
-                begin(work, waiter)
-            }
-        } onCancel: {
-            end(.failure(CancellationError()))
-        }
-        return try outcome.get()
-    }
-
-    private func begin(
-        _ work: @escaping @Sendable () async throws -> Value,
-        _ waiter: CheckedContinuation<Result<Value, any Error>, Never>
-    ) {
-        let early = state.withLock { state -> Result<Value, any Error>? in
-            if let outcome = state.outcome { return outcome }
-            state.waiter = waiter
-            state.task = Task {
-                do { self.end(.success(try await work())) } catch { self.end(.failure(error)) }
-            }
-            return nil
-        }
-        if let early { waiter.resume(returning: early) }
-    }
-
-    /// Ends the race, unless it has already ended.
-    func end(_ outcome: Result<Value, any Error>) {
-        let (waiter, task) = state.withLock { state in
-            if state.outcome == nil { state.outcome = outcome }
-            defer { (state.waiter, state.task) = (nil, nil) }
-            return (state.waiter, state.task)
-        }
-        task?.cancel()
-        waiter?.resume(returning: outcome)
     }
 }

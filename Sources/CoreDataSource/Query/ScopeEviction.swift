@@ -121,7 +121,7 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
             requests.append(ObjectRequest(where: candidates.reduce(isOld) { $1 && $0 }))
         }
         if let maxCount {
-            let all = candidates.dropFirst().reduce(candidates.first) { $0.map { first in first && $1 } }
+            let all = candidates.dropFirst().reduce(candidates.first) { all, next in all.map { $0 && next } }
             requests.append(ObjectRequest(where: all, order: order, offset: maxCount))
         }
         return requests

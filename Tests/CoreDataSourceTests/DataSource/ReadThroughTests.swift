@@ -208,4 +208,77 @@ private final class CrowdDataSource: DataSource<ContactData> {
         entity.name = contact.name
         return entity
     }
+
+    // MARK: With an age
+
+    private func load(
+        _ contacts: ContactDataSource, _ value: (any Sendable)?, _ requests: Shared<Int>
+    ) async throws -> String? {
+        try await contacts.value(where: \.uid, equals: "7", as: ContactName.self, maxAge: .seconds(10)) { _ in
+            requests.update { $0 += 1 }
+            return value
+        }?.name
+    }
+
+    @Test(arguments: ScopeStoreKind.allCases)
+    func anOldObjectIsLoadedAgain(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let requests = Shared(0)
+            try await contacts.add(contactList(0..<3))
+            for name in ["Guan Yu", "Zhang Fei"] {
+                #expect(try await load(contacts, ContactData(uid: "7", name: name), requests) == name)
+                place.pass(9)
+                #expect(try await load(contacts, ContactData(uid: "7", name: "?"), requests) == name)
+                place.pass(1)
+            }
+            #expect(try requests.value == 2 && contacts.count(ContactEntity.self) == 4)
+        }
+    }
+
+    @Test func anObjectThatTheServerNoLongerHasIsDeleted() async throws {
+        try await withScopes { contacts, place in
+            let requests = Shared(0)
+            try await contacts.add(contactList(0..<3))
+            #expect(try await load(contacts, ContactData(uid: "7", name: "Guan Yu"), requests) == "Guan Yu")
+            place.pass(10)
+            for _ in 0..<3 { #expect(try await load(contacts, nil, requests) == nil) }
+            #expect(try requests.value == 2 && contacts.count(ContactEntity.self) == 3)
+        }
+    }
+
+    @Test func failuresOfOneObjectPauseItsLoads() async throws {
+        try await withScopes { contacts, place in
+            let load = { @Sendable (uid: String) in
+                try await contacts.value(where: \.uid, equals: uid, as: ContactName.self, maxAge: .seconds(10)) { uid in
+                    if uid == "7" { throw Poison() }
+                    return ContactData(uid: uid, name: "Guan Yu")
+                }
+            }
+            await expectThrows(Poison.self) { try await load("7") }
+            await expectError(.loadPostponed) { try await load("7") }
+            #expect(try await load("8")?.name == "Guan Yu")
+            place.pass(2)
+            await expectThrows(Poison.self) { try await load("7") }
+        }
+    }
+
+    @Test(arguments: [Duration.seconds(10), nil])
+    func aLoaderHasATimeLimit(_ maxAge: Duration?) async throws {
+        try await withScopes { contacts, place in
+            let server = Server()
+            let task = Task {
+                try await contacts.value(
+                    where: \.uid, equals: "7", as: ContactName.self, maxAge: maxAge, timeLimit: .seconds(7)
+                ) { uid in
+                    await Task.detached { await server.load(uid) }.value
+                    return nil
+                }
+            }
+            await server.arrival()
+            #expect(place.timers.delays.contains(.seconds(7)))
+            place.timers.fire()
+            await expectError(.loadTimedOut) { try await task.value }
+            server.answer()
+        }
+    }
 }

@@ -34,7 +34,10 @@ final class ScopeHub {
     /// The number of lists that read their scopes for the first time, off the main actor.
     private var beginning = 0
     private var isReading = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    /// The number of reads that have begun.
+    private var readCount = 0
+    /// The calls that wait for the end of the read with a number.
+    private var waiting: [(read: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
     init(_ stack: PersistentStack, _ lists: ListHub) {
         self.stack = stack
@@ -99,9 +102,10 @@ final class ScopeHub {
         followed.removeAll { $0.list == nil }
         if followed.isEmpty, beginning == 0 {
             stack.root.scopes.follow(nil)
-            return end()
+            return endWaits(for: .max)
         }
         isReading = true
+        readCount += 1
         stack.root.scopes.beginReading()
         let (root, ids) = (stack.root, Set(followed.compactMap { $0.list?.id }))
         lists.queue.async { [weak self] in
@@ -127,20 +131,22 @@ final class ScopeHub {
             }
         }
         isReading = false
-        if stack.root.scopes.isFollowerCalled { read() } else { end() }
+        endWaits(for: readCount)
+        if stack.root.scopes.isFollowerCalled { read() }
     }
 
-    private func end() {
-        let ended = waiting
-        waiting = []
-        for continuation in ended { continuation.resume() }
+    private func endWaits(for read: Int) {
+        let ended = waiting.filter { $0.read <= read }
+        waiting.removeAll { $0.read <= read }
+        for (_, continuation) in ended { continuation.resume() }
     }
 
-    /// Waits until the lists show what the store knew of the scopes when the call began, or later.
+    /// Waits until the lists show what the store knew of the scopes when the call began, or later. Does not wait for later changes.
     func settle() async {
-        guard isReading || stack.root.scopes.isFollowerCalled else { return }
+        let isChanged = stack.root.scopes.isFollowerCalled
+        guard isReading || isChanged else { return }
         await withCheckedContinuation { continuation in
-            waiting.append(continuation)
+            waiting.append((isChanged ? readCount + 1 : readCount, continuation))
             read()
         }
     }

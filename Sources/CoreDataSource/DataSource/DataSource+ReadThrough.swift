@@ -1,0 +1,93 @@
+internal import RowStore
+
+/// Loading one object of a server.
+extension DataSource {
+    /// Returns the value of the object with a key. If the object is missing or old, the call loads a value and adds it first.
+    ///
+    /// ```swift
+    /// let contact = try await contacts.value(
+    ///     where: \.uid, equals: "7", as: ContactValue.self
+    /// ) { uid in
+    ///     try await server.contact(uid)
+    /// }
+    /// ```
+    ///
+    /// If several tasks look up the same missing object at once, the loader runs only once, and all tasks get its
+    /// result or its error. Errors are not kept: the next call loads again. In a cancelled task, the call throws at
+    /// once. The load is cancelled when all tasks that wait for it are cancelled.
+    ///
+    /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a scope of its own, whose name is the
+    /// entity and the format of the predicate, such as `ContactEntity uid == "7"`. So the store keeps when the object was requested,
+    /// processes that share the store make one request, and after a failure the loads pause. If the loader then returns nil, the
+    /// object is deleted. The store keeps 10,000 scopes; objects beyond that number count as old.
+    ///
+    /// ```swift
+    /// let fresh = try await contacts.value(
+    ///     where: \.uid, equals: "7", as: ContactValue.self, maxAge: .seconds(60)
+    /// ) { uid in
+    ///     try await server.contact(uid)
+    /// }
+    /// ```
+    ///
+    /// The look-up runs in the private context, after all earlier calls. Its cost is the same as for
+    /// ``ManagedObjectContext/first(_:where:equals:)``. On the main actor, the call returns after the main context
+    /// shows the added object.
+    ///
+    /// **Isolation**: none. The loader runs in its own task, off the main actor. The loader must not call this function
+    /// for the same object, because the loader would wait for itself.
+    ///
+    /// - Parameters:
+    ///   - attribute: The attribute to search. Give the attribute a uniqueness constraint in the model.
+    ///   - key: The value to search for. The loader gets the same value.
+    ///   - type: The type of the returned value.
+    ///   - maxAge: The age from which the object is loaded again, counted from the request; nil, the default, to load only a
+    ///     missing object.
+    ///   - timeLimit: The longest time for the loader, at most a week; a minute by default.
+    ///   - load: Loads and returns the value to add; nil if there is none.
+    /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
+    /// - Throws: Errors of the loader; `loadTimedOut`; errors of ``add(_:waitFor:progress:)``; errors of the value's initializer;
+    ///   `CancellationError`; with an age, also the errors of ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``.
+    public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
+        where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,
+        maxAge: Duration? = nil, timeLimit: Duration = .seconds(60),
+        orLoad load: @escaping @Sendable (Key) async throws -> Value?
+    ) async throws -> Result? {
+        if let maxAge {
+            try await self.load(SyncScope(attribute, key), maxAge: maxAge, timeLimit: timeLimit, deleting: .all) { _ in
+                try await load(key).map { .list([$0]) } ?? .gone
+            }
+        } else if let found = try await find(attribute, key, type) {
+            return found
+        } else {
+            try await tier.loads.run(.object(attribute: attribute, value: key.storedValue)) {
+                // Another load may have added the object after the look-up.
+                if try await self.find(attribute, key, type) != nil { return }
+                let value = try await LoadRace.limited(
+                    to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
+                    self.tier.stack.root.scheduling
+                ) {
+                    try await load(key)
+                }
+                if let value { try await self.add([value]) }
+            }
+        }
+        // Run the look-up as a write, because a write brings the main context up to date.
+        return try await find(attribute, key, type, values: 1)
+    }
+
+    private nonisolated func find<Result: ManagedObjectConvertible, Key: AttributeStorable>(
+        _ attribute: any KeyPath<Result.Object, Key> & Sendable, _ key: Key, _ type: Result.Type, values: Int = 0
+    ) async throws -> Result? {
+        try await tier.perform(waitFor: .store, values: values) { context in
+            try context.first(Result.Object.self, where: attribute, equals: key).map { try Result($0) }
+        }.result
+    }
+}
+
+extension SyncScope {
+    /// The scope of the object with a value of an attribute.
+    fileprivate init<Key: AttributeStorable>(_ attribute: any KeyPath<Object, Key> & Sendable, _ key: Key) {
+        let predicate = FetchPredicate<Object>.compare(attribute, .equal, key)
+        self.init("\(Object.entityName) \(predicate.predicateFormat)", where: predicate)
+    }
+}
