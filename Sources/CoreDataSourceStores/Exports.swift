@@ -23,6 +23,8 @@
 @_exported public import struct RowStore.RowSnapshot
 @_exported public import enum RowStore.RowValue
 @_exported public import struct RowStore.FeedPage
+@_exported public import protocol RowStore.ScopeReader
+@_exported public import protocol RowStore.ScopeStore
 @_exported public import struct RowStore.StartupPlan
 @_exported public import struct RowStore.StoreMember
 @_exported public import struct RowStore.StoreMetadata
@@ -30,4 +32,5 @@
 @_exported public import protocol RowStore.StoreReader
 @_exported public import protocol RowStore.StoreSharing
 @_exported public import struct RowStore.StoredRow
+@_exported public import struct RowStore.StoredScope
 @_exported public import struct RowStore.UpdatedRow

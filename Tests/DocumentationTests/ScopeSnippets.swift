@@ -125,7 +125,7 @@ struct ScopeSnippets {
         try await withContacts { _, contacts in
             let eviction = ScopeEviction(
                 maxAge: .seconds(30 * 86_400), maxCount: 500, by: \ContactEntity.birthday,
-                keeping: \.isFavorite)
+                keeping: \.isFavorite == true)
             let recent = SyncScope("recent", ContactEntity.self, evicting: eviction)
             let report = try await contacts.apply(.list(server.contacts), to: recent, requestedAt: Date())
             #expect(report.evicted == 0)

@@ -13,20 +13,20 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// If the objects are fresh, the call returns at once. Otherwise it calls the closure, and stores the answer. Callers that load
-    /// the scope at the same time wait for the same load, and only the closure of the first caller runs. If a caller is canceled, the
-    /// load goes on for the others; if all are canceled, the load is canceled. Processes that share the store wait for each other,
-    /// too. A process that waits for another one throws `loadPostponed` if the other load fails. It calls its own closure if the
-    /// other process ends, or has stored nothing for the time limit.
+    /// If the objects are fresh, the call returns at once. Otherwise it calls the closure, and stores the answer. Callers that
+    /// load the scope at the same time wait for the same load, and only the closure of the first caller runs. If a caller is
+    /// canceled, the load goes on for the others; if all are canceled, the load is canceled. Processes that share the store
+    /// wait for each other, too. A process that waits for another one throws `loadPostponed` if the other load fails. It calls
+    /// its own closure if the other process ends, or has stored nothing for the time limit.
     ///
-    /// An answer never replaces the answer to a later request. If another answer was stored during the request, by another process
-    /// or with ``apply(_:to:requestedAt:since:deleting:options:)``, or if the answer is `.notModified` but the objects no longer
-    /// show the answer with the entity tag, the closure is called again, three times at most.
+    /// An answer never replaces the answer to a later request. If another answer was stored during the request, by another
+    /// process or with ``apply(_:to:requestedAt:since:deleting:options:)``, or if the answer is `.notModified` but the objects
+    /// no longer show the answer with the entity tag, the closure is called again, three times at most.
     ///
-    /// If a load fails, the store notes the failure. Until ``ScopeFreshness/retryAt``, loads throw `loadPostponed`: 1 to 2 seconds
-    /// after the first failure, twice as long after each further failure, 5 minutes at most. If the error is a ``RetryAfterError``,
-    /// loads wait at least as long as it says, a day at most. A load with the `maxAge` zero tries at once. The objects stay as they
-    /// are.
+    /// If a load fails, the store notes the failure. Until ``ScopeFreshness/retryAt``, loads throw `loadPostponed`: 1 to 2
+    /// seconds after the first failure, twice as long after each further failure, 5 minutes at most. If the error is a
+    /// ``RetryAfterError``, loads wait at least as long as it says, a day at most. A load with the `maxAge` zero tries at once.
+    /// The objects stay as they are.
     ///
     /// **Isolation**: any actor. On the main actor, main shows the objects when the call returns.
     ///
@@ -42,8 +42,8 @@ extension DataSource {
     ///   - options: The options, as for a sync. An empty list deletes objects only with ``SyncOptions/allowsEmpty``.
     ///   - request: Requests a list or a page from the server. It runs outside the main actor.
     /// - Returns: The freshness of the scope when the call returns.
-    /// - Throws: Any error of the closure; `loadTimedOut`; `loadPostponed`; `cursorRepeated` if a page has the cursor of an earlier
-    ///   page; `storeReset` if the store was reset meanwhile; `CancellationError`; the errors of
+    /// - Throws: Any error of the closure; `loadTimedOut`; `loadPostponed`; `cursorRepeated` if a page has the cursor of an
+    ///   earlier page; `storeReset` if the store was reset meanwhile; `CancellationError`; the errors of
     ///   ``apply(_:to:requestedAt:since:deleting:options:)``. Pages that were stored before the error stay.
     @discardableResult
     public nonisolated func load<Object: ManagedObject>(

@@ -16,10 +16,10 @@ extension DataSource {
     /// result or its error. Errors are not kept: the next call loads again. In a cancelled task, the call throws at
     /// once. The load is cancelled when all tasks that wait for it are cancelled.
     ///
-    /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a scope of its own, whose name is the
-    /// entity and the format of the predicate, such as `ContactEntity uid == "7"`. So the store keeps when the object was requested,
-    /// processes that share the store make one request, and after a failure the loads pause. If the loader then returns nil, the
-    /// object is deleted. The store keeps 10,000 scopes; objects beyond that number count as old.
+    /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a scope of its own, whose name
+    /// is the entity and the format of the predicate, such as `ContactEntity uid == "7"`. So the store keeps when the object
+    /// was requested, processes that share the store make one request, and after a failure the loads pause. If the loader then
+    /// returns nil, the object is deleted. The store keeps 10,000 scopes; objects beyond that number count as old.
     ///
     /// ```swift
     /// let fresh = try await contacts.value(
@@ -45,8 +45,9 @@ extension DataSource {
     ///   - timeLimit: The longest time for the loader, at most a week; a minute by default.
     ///   - load: Loads and returns the value to add; nil if there is none.
     /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
-    /// - Throws: Errors of the loader; `loadTimedOut`; errors of ``add(_:waitFor:progress:)``; errors of the value's initializer;
-    ///   `CancellationError`; with an age, also the errors of ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``.
+    /// - Throws: Errors of the loader; `loadTimedOut`; errors of ``add(_:waitFor:progress:)``; errors of the value's
+    ///   initializer; `CancellationError`; with an age, also the errors of
+    ///   ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
         where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,
         maxAge: Duration? = nil, timeLimit: Duration = .seconds(60),

@@ -5,9 +5,9 @@ internal import RowStore
 extension DataSource {
     /// Stores the answer of a server, and what it says of the scope, in one save.
     ///
-    /// For a list, this is a ``KeyedDataSource/sync(_:scope:deleting:operations:options:waitFor:progress:)`` of the scope. If the
-    /// process ends during the call, the store has the objects with their entity tag, or neither. The answer `.notModified` writes
-    /// one row.
+    /// For a list, this is a ``KeyedDataSource/sync(_:scope:deleting:operations:options:waitFor:progress:)`` of the scope. If
+    /// the process ends during the call, the store has the objects with their entity tag, or neither. The answer `.notModified`
+    /// writes one row.
     ///
     /// ```swift
     /// let (freshness, start) = (try contacts.freshness(of: all), Date())
@@ -35,8 +35,8 @@ extension DataSource {
     ///   - options: The options, as for a sync.
     /// - Throws: The errors of a sync; `scopeChanged` if another answer was stored since the freshness, or if the answer is
     ///   `.notModified`, but the objects no longer show the answer with the entity tag; `valueTooLarge` if the entity tag, the
-    ///   cursor or the predicate has more than 64 KB, or the name more than 1 KB; `invalidRequest` if the time of the request is
-    ///   no number; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopeAlreadyUsed`; `entityNotOwned`;
+    ///   cursor or the predicate has more than 64 KB, or the name more than 1 KB; `invalidRequest` if the time of the request
+    ///   is no number; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopeAlreadyUsed`; `entityNotOwned`;
     ///   `validationFailed` for the character U+0000 if the store is on a server; `scopesNotKept` for a custom store, and for a
     ///   store on a server that an earlier release has made and that its owner has not opened since. If the call throws, it
     ///   changes nothing.
@@ -75,13 +75,13 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// **Isolation**: any actor. The call reads one row of the store. So a deletion that is not in the store yet has not dropped
-    /// the entity tag. An answer `.notModified` to a request with that tag is refused all the same.
+    /// **Isolation**: any actor. The call reads one row of the store. So a deletion that is not in the store yet has not
+    /// dropped the entity tag. An answer `.notModified` to a request with that tag is refused all the same.
     ///
-    /// - Throws: `scopeAlreadyUsed`; `entityNotOwned`; `valueTooLarge` if the name has more than 1 KB, or the predicate more than
-    ///   64 KB; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopesNotKept` for a custom store, and for a
-    ///   store on a server that an earlier release has made and that its owner has not opened since; `storeClosed`; errors of the
-    ///   store.
+    /// - Throws: `scopeAlreadyUsed`; `entityNotOwned`; `valueTooLarge` if the name has more than 1 KB, or the predicate more
+    ///   than 64 KB; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopesNotKept` for a custom store, and
+    ///   for a store on a server that an earlier release has made and that its owner has not opened since; `storeClosed`;
+    ///   errors of the store.
     public nonisolated func freshness<Object: ManagedObject>(of scope: SyncScope<Object>) throws -> ScopeFreshness {
         try tier.claim(scope)
         return ScopeFreshness(try tier.stored(scope))

@@ -297,8 +297,8 @@ public struct SyncReport: Sendable, Hashable {
     /// The number of objects in scope that are not in the list but were kept, because the sync may not delete them or because
     /// values were ignored.
     public var kept = 0
-    /// The number of objects that the scope's eviction has deleted (``SyncScope/eviction``). Objects of the list that were evicted
-    /// also count as inserted, updated or unchanged. 0 for a sync without a scope.
+    /// The number of objects that the scope's eviction has deleted (``SyncScope/eviction``). Objects of the list that were
+    /// evicted also count as inserted, updated or unchanged. 0 for a sync without a scope.
     public var evicted = 0
     /// The number of objects that were not inserted or updated, because the operations of the sync do not allow it. The
     /// count includes objects of the list, and other objects that hooks changed.

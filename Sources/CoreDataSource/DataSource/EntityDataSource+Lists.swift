@@ -110,8 +110,8 @@ extension EntityDataSource {
         }
     }
 
-    /// Returns the freshness of the scope of a list's request (``ObjectRequest/freshnessOf``), as old as the rows or older. Nil if the
-    /// request has no scope, or if the data key is not registered.
+    /// Returns the freshness of the scope of a list's request (``ObjectRequest/freshnessOf``), as old as the rows or older. Nil
+    /// if the request has no scope, or if the data key is not registered.
     ///
     /// ```swift
     /// let date = contacts.freshness(dataKey: "list")?.requestedAt

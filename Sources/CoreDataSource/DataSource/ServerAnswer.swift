@@ -4,11 +4,11 @@
 /// let answer = ServerAnswer.list(contacts, entityTag: "\"33a64df5\"")
 /// ```
 public enum ServerAnswer<Value: Sendable>: Sendable {
-    /// The whole list. Objects in scope that are not in the list are deleted. The entity tag and the cursor are kept for the next
-    /// request; each may have 64 KB.
+    /// The whole list. Objects in scope that are not in the list are deleted. The entity tag and the cursor are kept for the
+    /// next request; each may have 64 KB.
     case list([Value], entityTag: String? = nil, cursor: String? = nil)
-    /// A page of the list, and the cursor of the next page; nil after the last page. A load requests all pages, and then deletes
-    /// the objects that were in scope before the first page and that no page has.
+    /// A page of the list, and the cursor of the next page; nil after the last page. A load requests all pages, and then
+    /// deletes the objects that were in scope before the first page and that no page has.
     case page([Value], next: String?)
     /// The list is the list of the entity tag in the request.
     case notModified
@@ -47,12 +47,12 @@ public struct ScopeRequest: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// Throw such an error in the closure of a ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``. The next load of
-/// the scope then waits at least as long, in all processes that share the store.
+/// Throw such an error in the closure of a ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``. The next load
+/// of the scope then waits at least as long, in all processes that share the store.
 public protocol RetryAfterError: Error {
-    /// The time from the error until the next request; nil if the server does not say. A load waits up to a tenth longer, so that
-    /// not all devices ask at the same time, but never longer than a day. If its own pause after failures is longer, that pause
-    /// counts. Negative times count as zero.
+    /// The time from the error until the next request; nil if the server does not say. A load waits up to a tenth longer, so
+    /// that not all devices ask at the same time, but never longer than a day. If its own pause after failures is longer, that
+    /// pause counts. Negative times count as zero.
     var retryAfter: Duration? { get }
 }
 

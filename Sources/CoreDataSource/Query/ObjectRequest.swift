@@ -41,8 +41,8 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     /// request.prefetch = [\.group]
     /// ```
     public var prefetch: [any PartialKeyPath<Object> & Sendable] = []
-    /// The scope whose freshness a list of the request shows with its rows; nil, the default, for none. Fetches ignore the scope,
-    /// and the scope's predicate restricts neither fetches nor lists.
+    /// The scope whose freshness a list of the request shows with its rows; nil, the default, for none. Fetches ignore the
+    /// scope, and the scope's predicate restricts neither fetches nor lists.
     ///
     /// ```swift
     /// request.freshnessOf = all

@@ -5,16 +5,17 @@ public import Foundation
 /// ```swift
 /// let eviction = ScopeEviction(
 ///     maxAge: .seconds(30 * 86_400), maxCount: 500, by: \ContactEntity.birthday,
-///     keeping: \.isFavorite)
+///     keeping: \.isFavorite == true)
 /// let recent = SyncScope("recent", ContactEntity.self, evicting: eviction)
 /// ```
 ///
-/// The objects are deleted in the save of each answer that completes the list: a whole list, the last page, and `.notModified`. They
-/// follow the delete rules, also if the answer has them, and do not count for the limit of deletions. The store has no timer: as long
-/// as no answer arrives, the objects stay.
+/// The objects are deleted in the save of each answer that completes the list: a whole list, the last page, and `.notModified`.
+/// They follow the delete rules, also if the answer has them, and do not count for the limit of deletions. The store has no
+/// timer: as long as no answer arrives, the objects stay.
 ///
-/// Whatever is evicted, the entity tag and the cursor of the scope are dropped, because the objects no longer show the list that they
-/// belong to. So the next request gets the whole list, and evicts again. Let the server send no more than the app keeps.
+/// Whatever is evicted, the entity tag and the cursor of the scope are dropped, because the objects no longer show the list
+/// that they belong to. So the next request gets the whole list, and evicts again. Let the server send no more than the app
+/// keeps.
 public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     /// The age from which objects are deleted; nil for any age.
     public let maxAge: Duration?
@@ -49,10 +50,10 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// - Parameters:
-    ///   - maxAge: The age at the request of the answer, from which objects are deleted; nil, the default, for any age. A negative
-    ///     age counts as zero.
-    ///   - maxCount: The largest number of objects; nil, the default, for any number. The objects with the newest dates stay. Of equal
-    ///     dates, the objects that were inserted last stay. A negative number counts as zero.
+    ///   - maxAge: The age at the request of the answer, from which objects are deleted; nil, the default, for any age. A
+    ///     negative age counts as zero.
+    ///   - maxCount: The largest number of objects; nil, the default, for any number. The objects with the newest dates stay.
+    ///     Of equal dates, the objects that were inserted last stay. A negative number counts as zero.
     ///   - date: The attribute with the date.
     ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
     public init(
@@ -62,7 +63,8 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
         self.init(maxAge, maxCount, [.descending(date)], .required(date), kept)
     }
 
-    /// Evicts objects by a date that an object may have. An object without a date has no age, and counts as older than all others.
+    /// Evicts objects by a date that an object may have. An object without a date has no age, and counts as older than all
+    /// others.
     ///
     /// ```swift
     /// let eviction = ScopeEviction(maxCount: 500, by: \ContactEntity.birthday)

@@ -8,9 +8,10 @@ internal import RowStore
 ///     "adults", ContactEntity.self, where: \.age >= 18)
 /// ```
 ///
-/// The store keeps, for each scope, when the list was requested, its entity tag and cursor, and the failures since. Read this with
-/// ``DataSource/freshness(of:)``. Answers of the server are stored with ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``
-/// or ``DataSource/apply(_:to:requestedAt:since:deleting:options:)``.
+/// The store keeps, for each scope, when the list was requested, its entity tag and cursor, and the failures since. Read this
+/// with ``DataSource/freshness(of:)``. Answers of the server are stored with
+/// ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` or
+/// ``DataSource/apply(_:to:requestedAt:since:deleting:options:)``.
 ///
 /// A list shows the freshness of a scope with its rows: ``ObjectRequest/freshnessOf``.
 ///
@@ -38,8 +39,8 @@ public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
     ///   - name: The name.
     ///   - type: The class of the objects.
     ///   - predicate: The predicate of the objects that the list covers; nil, the default, for all objects.
-    ///   - eviction: The objects to delete because they are too old or too many; nil, the default, for none. The store does not keep
-    ///     this value: a scope with another eviction than before is the same scope.
+    ///   - eviction: The objects to delete because they are too old or too many; nil, the default, for none. The store does not
+    ///     keep this value: a scope with another eviction than before is the same scope.
     public init(
         _ name: String, _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
         evicting eviction: ScopeEviction<Object>? = nil

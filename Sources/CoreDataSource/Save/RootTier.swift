@@ -121,7 +121,8 @@ package final class RootTier: Sendable {
 
     /// Replaces origins, so that saves of several origins get a common origin. Also replaces the origins of pending saves.
     ///
-    /// - Parameter mergeOrigins: Gives data sources their new origins, and returns a map from each old origin to its new origin.
+    /// - Parameter mergeOrigins: Gives data sources their new origins, and returns a map from each old origin to its new
+    ///   origin.
     func mergeOrigins(_ mergeOrigins: () -> [Int: Int]) {
         state.withLock { state in
             let moved = mergeOrigins()

@@ -248,7 +248,8 @@ extension RootTier {
         if store is any ScopeStore { return }
         throw DataSourceError(
             .scopesNotKept,
-            "A custom store keeps no scopes. Use one of the stores of this library, or store the list with sync.")
+            "The custom store keeps no scopes, because it does not declare ScopeStore. Use one of the stores of this library, or store the list with sync."
+        )
     }
 
     /// Reads what the store knows of a scope.
@@ -280,8 +281,8 @@ package struct LoadPauses: Sendable {
 
     /// Returns the pause after a number of successive failures, in seconds.
     ///
-    /// - Parameter asked: The pause that the server has asked for. The result is at least as long, but at most a day. The devices
-    ///   that were asked for the same pause try again within a tenth of the pause, not at the same time.
+    /// - Parameter asked: The pause that the server has asked for. The result is at least as long, but at most a day. The
+    ///   devices that were asked for the same pause try again within a tenth of the pause, not at the same time.
     package func pause(afterFailures count: Int64, asked: Duration? = nil) -> TimeInterval {
         let pause = min(longest, first * exp2(Double(min(max(0, count - 1), 60)))) * (0.5 + random() / 2)
         guard let asked else { return pause }

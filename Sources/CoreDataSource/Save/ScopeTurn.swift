@@ -2,9 +2,9 @@ internal import RowStore
 
 /// The turns of the processes that share a store: only one of them requests the list of a scope at the same time.
 ///
-/// The lease of a scope gives the turn. If its holder ends, the lease is free. A holder may also hang, and neither answer nor end, so
-/// nobody waits longer than its own time limit for a holder that stores nothing. The lease only saves requests: of two answers to
-/// the same scope, the store takes one, whoever has the lease.
+/// The lease of a scope gives the turn. If its holder ends, the lease is free. A holder may also hang, and neither answer nor
+/// end, so nobody waits longer than its own time limit for a holder that stores nothing. The lease only saves requests: of two
+/// answers to the same scope, the store takes one, whoever has the lease.
 struct ScopeTurn: Sendable {
     let root: RootTier
     let id: ScopeID
@@ -25,8 +25,8 @@ struct ScopeTurn: Sendable {
 
     /// Runs a load in the turn of this process.
     ///
-    /// - Parameter isEnough: Whether the load is no longer needed, because another process has changed what the store knows of the
-    ///   scope. The first argument is what the store knew when this call began.
+    /// - Parameter isEnough: Whether the load is no longer needed, because another process has changed what the store knows of
+    ///   the scope. The first argument is what the store knew when this call began.
     /// - Throws: Errors of both closures; errors of the store; `CancellationError`.
     func run(
         isEnough: (_ before: StoredScope?, _ now: StoredScope?) throws -> Bool, _ load: () async throws -> Void

@@ -18,8 +18,8 @@ public struct HistoryKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let incoming = HistoryKind(rawValue: "incoming")
     /// Objects were edited: `perform`, `update(_:where:set:)`, `delete(_:where:)` and drafts.
     public static let local = HistoryKind(rawValue: "local")
-    /// Objects of a scope were deleted because they are too old or too many: ``ScopeEviction``. Evictions in the save of an answer
-    /// belong to its record, of the kind ``incoming``. An undo passes over the record.
+    /// Objects of a scope were deleted because they are too old or too many: ``ScopeEviction``. Evictions in the save of an
+    /// answer belong to its record, of the kind ``incoming``. An undo passes over the record.
     public static let eviction = HistoryKind(rawValue: "eviction")
     /// A graph was imported.
     public static let imported = HistoryKind(rawValue: "imported")

@@ -1,8 +1,10 @@
 package import Foundation
 
-/// What a store knows of a scope: the state of one list of a server.
-package struct StoredScope: Sendable, Hashable {
-    package let name: String
+/// What a store knows of a scope: the state of one list of a server. A custom store encodes and decodes it, and need not know
+/// what it contains.
+public struct StoredScope: Sendable, Hashable, Codable {
+    /// The name, which identifies the scope.
+    public let name: String
     /// The name of the entity whose rows the list covers.
     package var entity: String
     /// The format of the predicate of the rows that the list covers; empty for all rows of the entity.

@@ -58,6 +58,34 @@ public final class InMemoryRows: Sendable {
         try withState { (state) throws(DataSourceError) in try state.load(rows, entity) }
     }
 
+    /// Adds stored scopes. Call this method before commits and reads, only if ``StartupPlan/keepsRows`` is true and no entity
+    /// is dropped: other scopes would describe rows that are gone.
+    ///
+    /// ```swift
+    /// try rows.load(scopes)
+    /// ```
+    ///
+    /// - Parameter scopes: The scopes that ``scopes(after:)`` has returned. Of two scopes with one name, the last is kept.
+    /// - Throws: `storeClosed`.
+    public func load(_ scopes: [StoredScope]) throws(DataSourceError) {
+        try withState { (state) throws(DataSourceError) in state.load(scopes) }
+    }
+
+    /// Returns all scopes as they are after some change sets are committed, sorted by their names. Write them together with the
+    /// rows of the change sets.
+    ///
+    /// ```swift
+    /// let scopes = try rows.scopes(after: accepted)
+    /// ```
+    ///
+    /// **Complexity**: O(n) in the number of scopes, of which there are at most 10,000, and in the number of change sets.
+    ///
+    /// - Parameter sets: The accepted change sets, which are not committed yet; none, the default, for the current scopes.
+    /// - Throws: `storeClosed`.
+    public func scopes(after sets: [ChangeSet] = []) throws(DataSourceError) -> [StoredScope] {
+        try current().scopes(after: sets)
+    }
+
     /// Returns the number of objects. Links do not count.
     ///
     /// ```swift

@@ -79,6 +79,16 @@ struct MemoryState: Sendable {
         return (CommitOutcome(refused: refusals.errors), highest, undos)
     }
 
+    mutating func load(_ scopes: [StoredScope]) {
+        for scope in scopes { self.scopes[scope.name] = scope }
+    }
+
+    func scopes(after sets: [ChangeSet]) -> [StoredScope] {
+        var copy = self
+        for set in sets { copy.applyScopes(of: set) }
+        return copy.scopes.values.sorted { $0.name < $1.name }
+    }
+
     /// Drops the tags that the save makes wrong, and applies the save's changes of scopes.
     private mutating func applyScopes(of set: ChangeSet) {
         if !scopes.isEmpty {

@@ -131,8 +131,8 @@ package struct LeaseArbiter: Sendable, Equatable {
     }
 }
 
-/// The leases of scopes. The member that has the lease of a scope requests the list of the scope from its server. Other members do
-/// not draw tickets: they look again until the lease is free, or until they have waited too long.
+/// The leases of scopes. The member that has the lease of a scope requests the list of the scope from its server. Other members
+/// do not draw tickets: they look again until the lease is free, or until they have waited too long.
 extension LeaseArbiter {
     /// No entity has a name with a space.
     private static let scopePrefix = "scope "

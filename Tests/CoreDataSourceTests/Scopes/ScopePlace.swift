@@ -1,16 +1,18 @@
 import CoreDataSource
 import Foundation
+import JSONFolderStore
 import RowStore
 import SQLiteStore
 
 /// The stores that keep scopes.
 enum ScopeStoreKind: String, CaseIterable, Sendable {
     case memory, file, sharedFile, server
+    /// A store that an app could write.
+    case custom
 
     /// Those that there can be here: a server needs the trait PostgreSQL and a server to run.
     static let allCases: [ScopeStoreKind] =
-        SharedPlace.Kind.all.contains(.postgreSQL)
-        ? [.memory, .file, .sharedFile, .server] : [.memory, .file, .sharedFile]
+        [.memory, .file, .sharedFile, .custom] + (SharedPlace.Kind.all.contains(.postgreSQL) ? [.server] : [])
 
     /// Those that several containers can have open.
     static let shared = allCases.filter { $0 == .sharedFile || $0 == .server }
@@ -55,6 +57,10 @@ final class ScopePlace: Sendable {
         var startup = StoreStartup(reason: .firstLaunch)
         if kind == .memory {
             store = InMemoryStore(layout)
+        } else if kind == .custom {
+            let opened = try JSONFolderStore(
+                url, StoreOptions(layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal))
+            (store, startup) = (opened, opened.startup)
         } else {
             var options = SQLiteStore.Options(
                 url: url, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal, calls: calls)

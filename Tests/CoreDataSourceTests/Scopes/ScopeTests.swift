@@ -217,7 +217,7 @@ struct ScopeTests {
         }
     }
 
-    @Test func aCustomStoreKeepsNoScopes() async throws {
+    @Test func aCustomStoreWithoutScopesNamesTheProtocol() async throws {
         let layout = ModelLayout(.contacts)
         let container = PersistentContainer(
             layout, FaultyStore(layout), startup: StoreStartup(reason: .firstLaunch), configuration: .init())

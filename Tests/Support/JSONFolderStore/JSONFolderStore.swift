@@ -5,10 +5,11 @@ import Synchronization
 /// A store in a folder that people can read: one JSON file for each object.
 ///
 ///     store.json              the model and keys that the store was made for
+///     scopes.json             how old the lists of a server are
 ///     ContactEntity/12.json   the object with the key 12
 ///     journal.json            saves that are not in the files yet
 ///     lock                    locked by the container that has the store open
-public final class JSONFolderStore: PersistentStore {
+public final class JSONFolderStore: ScopeStore {
     public let startup: StoreStartup
     private let rows: InMemoryRows
     private let folder: JournaledFolder
@@ -16,6 +17,7 @@ public final class JSONFolderStore: PersistentStore {
 
     private struct State {
         var metadata: StoreMetadata
+        var scopes: [StoredScope] = []
         /// The reason why no more saves are accepted; nil while they are.
         var end: DataSourceError?
     }
@@ -53,6 +55,13 @@ public final class JSONFolderStore: PersistentStore {
             changes = try JSONFolderStore.files(of: [dropped], options.layout)
             _ = try rows.commit([dropped])
         }
+        let scopes = try folder.decoded([StoredScope].self, "scopes.json") ?? []
+        if plan.keepsRows, plan.droppedEntities.isEmpty {
+            try rows.load(scopes)
+            state.withLock { $0.scopes = scopes }
+        } else if !scopes.isEmpty {
+            changes["scopes.json"] = .some(nil)
+        }
         startup = plan.startup(rowsDropped: rowsDropped)
         guard plan.metadata != found else { return }
         changes["store.json"] = try encoded(plan.metadata)
@@ -80,14 +89,15 @@ public final class JSONFolderStore: PersistentStore {
 
     public func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try rows.commit(group) { (accepted, firstFreeKey) throws(DataSourceError) in
-            try self.write(Self.files(of: accepted, self.rows.layout), firstFreeKey)
+            try self.write(
+                Self.files(of: accepted, self.rows.layout), firstFreeKey, try self.rows.scopes(after: accepted))
         }
     }
 
     public func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         // The last save may still be in the journal. It must not come back after the reset.
         try folder.finish()
-        try write(Dictionary(uniqueKeysWithValues: folder.files().map { ($0, nil) }), firstFreeKey)
+        try write(Dictionary(uniqueKeysWithValues: folder.files().map { ($0, nil) }), firstFreeKey, [])
         return StoreStartup(reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
     }
 
@@ -99,18 +109,21 @@ public final class JSONFolderStore: PersistentStore {
         folder.unlock()
     }
 
-    /// Changes files, and stores the bound for new keys.
-    private func write(_ changes: [String: String?], _ firstFreeKey: Int64) throws(DataSourceError) {
+    /// Changes files, and stores the bound for new keys and the scopes.
+    private func write(
+        _ changes: [String: String?], _ firstFreeKey: Int64, _ scopes: [StoredScope]
+    ) throws(DataSourceError) {
         try state.withLock { (state) throws(DataSourceError) in
             if let end = state.end { throw end }
             var (changes, metadata) = (changes, state.metadata)
             metadata.firstFreeKey = firstFreeKey
             if metadata != state.metadata { changes["store.json"] = try encoded(metadata) }
+            if scopes != state.scopes { changes["scopes.json"] = try encoded(scopes) }
             do throws(DataSourceError) { try folder.change(changes) } catch {
                 if error.code == .outcomeUnknown { state.end = error }
                 throw error
             }
-            state.metadata = metadata
+            (state.metadata, state.scopes) = (metadata, scopes)
         }
     }
 

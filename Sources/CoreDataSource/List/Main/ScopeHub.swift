@@ -20,8 +20,8 @@ final class ListFreshness {
     }
 }
 
-/// Keeps the freshness of all lists up to date. Reads the scopes again after a save, another process or another program may have
-/// changed them, off the main actor, and shows them after the rows of that time.
+/// Keeps the freshness of all lists up to date. Reads the scopes again after a save, another process or another program may
+/// have changed them, off the main actor, and shows them after the rows of that time.
 @MainActor
 final class ScopeHub {
     private struct Entry {
@@ -44,8 +44,8 @@ final class ScopeHub {
         self.lists = lists
     }
 
-    /// Returns the freshness of a request's scope, which follows the store as long as it is retained. Reads the scope now. Returns
-    /// nil if the request has no scope.
+    /// Returns the freshness of a request's scope, which follows the store as long as it is retained. Reads the scope now.
+    /// Returns nil if the request has no scope.
     ///
     /// - Throws: `valueTooLarge`, `unsupportedQuery`, `scopesNotKept`, `storeClosed`; errors of the store.
     func follow<Object: ManagedObject>(
@@ -141,7 +141,8 @@ final class ScopeHub {
         for (_, continuation) in ended { continuation.resume() }
     }
 
-    /// Waits until the lists show what the store knew of the scopes when the call began, or later. Does not wait for later changes.
+    /// Waits until the lists show what the store knew of the scopes when the call began, or later. Does not wait for later
+    /// changes.
     func settle() async {
         let isChanged = stack.root.scopes.isFollowerCalled
         guard isReading || isChanged else { return }

@@ -166,8 +166,8 @@ public protocol DataSourceDelegate: AnyObject {
     ///   - dataKey: The name under which the list was registered.
     func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
 
-    /// Called after the freshness of the list's scope (``ObjectRequest/freshnessOf``) has changed, even if no row has changed. Never
-    /// called during a group.
+    /// Called after the freshness of the list's scope (``ObjectRequest/freshnessOf``) has changed, even if no row has changed.
+    /// Never called during a group.
     ///
     /// ```swift
     /// func didChangeFreshness(_ freshness: ScopeFreshness, dataKey: String) {

@@ -192,7 +192,7 @@ public struct ListUpdate<Object: ManagedObject>: Sendable {
     public let difference: ListDifference
     /// The reason for the update.
     public let reason: ListReason
-    /// The freshness of the scope of the request (``ObjectRequest/freshnessOf``), as old as the rows or older; nil if the request has
-    /// no scope. If only the freshness has changed, the kind of the reason is ``ListReason/Kind/freshness``.
+    /// The freshness of the scope of the request (``ObjectRequest/freshnessOf``), as old as the rows or older; nil if the
+    /// request has no scope. If only the freshness has changed, the kind of the reason is ``ListReason/Kind/freshness``.
     public let freshness: ScopeFreshness?
 }

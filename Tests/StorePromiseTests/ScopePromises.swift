@@ -1,0 +1,79 @@
+import Foundation
+import JSONFolderStore
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// What a store that keeps scopes promises.
+struct ScopePromises {
+    private func set(
+        _ event: ScopeChange.Event, _ rows: ChangeSet = ChangeSet(entities: []), entity: String = "Item"
+    ) -> ChangeSet {
+        var set = rows
+        let change = ScopeChange(
+            name: "list", entity: TestModel.layout.entities[TestModel.item].name, predicate: "",
+            requestedAt: Date(timeIntervalSinceReferenceDate: 1), event)
+        set.scopes.append(change)
+        return set
+    }
+
+    private func scope(_ store: any PersistentStore) throws -> StoredScope? {
+        try store.read(.statement) { (reader) throws(DataSourceError) in
+            try (reader as? any ScopeReader)?.scope(named: "list")
+        }
+    }
+
+    private func item(_ key: Int64) -> StoredRow { StoredRow(key: key, row: TestModel.row(code: "\(key)")) }
+
+    @Test(arguments: TestedStore.all)
+    func aStoreKeepsScopes(kind: TestedStore) throws {
+        try kind.withStore { store in
+            #expect(store is any ScopeStore)
+            #expect(try scope(store) == nil)
+            try store.write([set(.loaded(entityTag: "1", cursor: "c", isComplete: true), .of(insert: [item(1)]))])
+            let loaded = try #require(try scope(store))
+            #expect(loaded.entityTag == "1" && loaded.cursor == "c" && loaded.isComplete)
+            let end = Date(timeIntervalSinceReferenceDate: 9)
+            try store.write([set(.failed("why", at: end, retryAt: end + 1))])
+            let failed = try #require(try scope(store))
+            #expect(failed.failureCount == 1 && failed.failure == "why" && failed.entityTag == "1")
+            #expect(failed.failedAt == end && failed.retryAt == end + 1)
+            try store.write([set(.notModified(since: loaded.version))])
+            let confirmed = try #require(try scope(store))
+            #expect(confirmed.failureCount == 0 && confirmed.entityTag == "1")
+            // The rows no longer show the list of the tag.
+            try store.write([.of(delete: [item(1)])])
+            #expect(try scope(store)?.entityTag == nil && scope(store)?.isComplete == true)
+            try store.write([set(.notModified(since: confirmed.version))])
+            #expect(try scope(store)?.answer == confirmed.answer)
+            _ = try store.reset()
+            #expect(try scope(store) == nil)
+        }
+    }
+
+    @Test(arguments: TestedStore.all)
+    func aRefusedSaveChangesNoScope(kind: TestedStore) throws {
+        try kind.withStore { store in
+            try store.write([.of(insert: [item(1)])])
+            let twice = StoredRow(key: 2, row: TestModel.row(code: "1"))
+            let outcome = try store.commit(
+                [set(.loaded(entityTag: "1", cursor: nil, isComplete: true), .of(insert: [twice]))])
+            #expect(outcome.refused.count == 1)
+            #expect(try scope(store) == nil)
+        }
+    }
+
+    @Test(arguments: TestedStore.persistent)
+    func scopesAreThereWhenTheStoreIsOpenedAgain(kind: TestedStore) throws {
+        let place = try kind.makePlace()
+        var store = try place.open()
+        try store.write([set(.loaded(entityTag: "1", cursor: "c", isComplete: true), .of(insert: [item(1)]))])
+        let written = try scope(store)
+        store.close()
+        store = try place.open()
+        #expect(try scope(store) == written && written != nil)
+        store.close()
+        try place.verify()
+    }
+}
