@@ -17,7 +17,8 @@ struct FailureTests {
 
     /// Expects that the list of the harbour is as it was, and that the next request has its entity tag.
     private func expectUnchanged(
-        _ world: ReaderWorld, since before: ScopeFreshness, failure: String?, sourceLocation: SourceLocation = #_sourceLocation
+        _ world: ReaderWorld, since before: ScopeFreshness, failure: String?,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let after = try world.freshness("harbour")
         #expect(after.requestedAt == before.requestedAt, sourceLocation: sourceLocation)

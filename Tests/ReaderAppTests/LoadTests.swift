@@ -41,7 +41,8 @@ struct LoadTests {
         try await world.load("harbour")
         let writes = statements.all.filter { $0.contains("_scopes") && !$0.hasPrefix("SELECT") }
         #expect(writes.count == 1, "\(writes)")
-        #expect(!statements.all.contains { $0.firstMatch(of: /(INSERT|UPDATE|DELETE|REPLACE)[^;]*ArticleEntity/) != nil })
+        #expect(
+            !statements.all.contains { $0.firstMatch(of: /(INSERT|UPDATE|DELETE|REPLACE)[^;]*ArticleEntity/) != nil })
         let after = try world.freshness("harbour")
         #expect(after.entityTag == before.entityTag && after.requestedAt != before.requestedAt)
         #expect(try world.articles("harbour") == rows && world.statuses(Self.harbour) == [200, 304])

@@ -24,10 +24,14 @@ struct ProgramTests {
         #expect(run.status == 0 && run.errors == "")
         let lines = run.output.split(separator: "\n").map(String.init)
         let expected = [
-            "first      Feeds: never updated", "first      4 lists are up to date.", "first      The bread oven: 23 articles, updated just now",
-            "first       1 ●   Loaf 23: oats", "second     0 lists are up to date.", "first      ● ★ A crane for the east pier",
-            "second     * ● ★ A crane for the east pier, by another reader", "second     Undone: star of \"A crane for the east pier\"",
-            "first      * ●   A crane for the east pier, by another reader", "first      Redone: star of \"A crane for the east pier\"",
+            "first      Feeds: never updated", "first      4 lists are up to date.",
+            "first      The bread oven: 23 articles, updated just now",
+            "first       1 ●   Loaf 23: oats", "second     0 lists are up to date.",
+            "first      ● ★ A crane for the east pier",
+            "second     * ● ★ A crane for the east pier, by another reader",
+            "second     Undone: star of \"A crane for the east pier\"",
+            "first      * ●   A crane for the east pier, by another reader",
+            "first      Redone: star of \"A crane for the east pier\"",
             "second     +   ●   The ferry is on time, by another reader",
         ]
         for line in expected {

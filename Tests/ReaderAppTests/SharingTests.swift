@@ -98,7 +98,8 @@ struct FreshnessWordsTests {
         #expect(words.text(at: now) == "never updated")
         words.failure = "ServerRefusal 500"
         #expect(words.text(at: now) == "never updated, refresh failed: the server answered 500")
-        words = FreshnessWords(requestedAt: now - 300, isComplete: false, failure: "URLError -1004", retryAt: now + 19.1)
+        words = FreshnessWords(
+            requestedAt: now - 300, isComplete: false, failure: "URLError -1004", retryAt: now + 19.1)
         #expect(
             words.text(at: now)
                 == "updated 5 minutes ago, not complete, refresh failed: no connection to the server, next try in 20 s")

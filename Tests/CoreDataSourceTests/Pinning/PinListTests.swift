@@ -110,7 +110,8 @@ struct PinListTests {
         let container = try await place.open(directory.store, model: .peers())
         let peers = try container.dataSource(PeerDataSource.self)
         try await peers.perform { try $0.insert(Peer.self).key = "boss" }
-        let list = try peers.list(ObjectRequest(Peer.self, where: \.boss?.key == "boss", order: [.ascending(\.key)]))
+        let isReport = try FetchPredicate<Peer>(format: "boss.key == %@", "boss")
+        let list = try peers.list(ObjectRequest(Peer.self, where: isReport, order: [.ascending(\.key)]))
         for round in 0..<20 {
             // A call off the main actor does not wait for the list, which may be reading the rows of the save.
             try await Task.detached { try await Self.insert(round * 40..<round * 40 + 20, peers) }.value

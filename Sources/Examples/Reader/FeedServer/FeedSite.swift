@@ -192,7 +192,8 @@ package final class FeedSite: Sendable {
         case ("clear", 1): faults.clear()
         case ("release", 1): faults.release()
         case ("publish", 3...): try change(words[1]) { $0.publish(words.dropFirst(2).joined(separator: " ")) }
-        case ("expire", 3): try change(words[1]) { $0.articles.removeLast(min(max(0, Int(words[2]) ?? 0), $0.articles.count)) }
+        case ("expire", 3):
+            try change(words[1]) { $0.articles.removeLast(min(max(0, Int(words[2]) ?? 0), $0.articles.count)) }
         case ("close", 2): try change(words[1]) { $0.isGone = true }
         default:
             throw HTTPReply(400, "Enter fault, clear, release, publish FEED TITLE, expire FEED COUNT or close FEED.")

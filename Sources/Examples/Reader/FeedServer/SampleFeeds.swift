@@ -11,7 +11,8 @@ extension FeedSite {
                     "The ferry has a new engine", "Storm warning for Friday", "Fog at the lighthouse",
                     "A crane for the east pier",
                 ], hours: 5),
-            Contents("stars", "The night sky", ["Saturn at dawn", "A comet in Lyra", "The moon covers Antares"], hours: 9),
+            Contents(
+                "stars", "The night sky", ["Saturn at dawn", "A comet in Lyra", "The moon covers Antares"], hours: 9),
         ])
     }
 }

@@ -145,7 +145,8 @@ struct ServerConnection {
         var searched = 0
         while true {
             let bytes = buffer.bytes
-            for start in max(0, searched - 3)..<max(0, bytes.count - 3) where bytes[start..<start + 4].elementsEqual(mark) {
+            for start in max(0, searched - 3)..<max(0, bytes.count - 3)
+            where bytes[start..<start + 4].elementsEqual(mark) {
                 buffer.bytes = Array(bytes[(start + 4)...])
                 return Array(bytes[..<start])
             }
