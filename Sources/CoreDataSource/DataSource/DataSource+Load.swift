@@ -224,7 +224,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
 
 extension DataSourceError {
     fileprivate init(postponed name: String, _ freshness: ScopeFreshness) {
-        let end = freshness.retryAt.map { "\($0)" } ?? "later"
+        let end = freshness.postponedUntil.map { "\($0)" } ?? "later"
         self.init(
             .loadPostponed,
             "The last load of the scope \"\(name)\" has failed, so no further load is made until \(end). To load now, pass the maxAge zero.",

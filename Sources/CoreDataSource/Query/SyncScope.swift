@@ -114,8 +114,14 @@ public struct ScopeFreshness: Sendable, Hashable {
 
     /// Whether it is too early to try again after a failure. Another program may have written any date.
     func isPostponed(at date: Date) -> Bool {
-        guard let failedAt, let retryAt else { return false }
-        return date >= failedAt && date < min(retryAt, failedAt + LoadPauses.longestAsked)
+        guard let failedAt, let end = postponedUntil else { return false }
+        return date >= failedAt && date < end
+    }
+
+    /// The time before which loads do not try again, at most a day after the failure.
+    var postponedUntil: Date? {
+        guard let failedAt, let retryAt else { return nil }
+        return min(retryAt, failedAt + LoadPauses.longestAsked)
     }
 }
 

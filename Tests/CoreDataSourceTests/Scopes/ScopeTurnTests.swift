@@ -48,7 +48,9 @@ struct ScopeTurnTests {
                 }
             }
             await arrived.wait()
-            while members.count(where: isWaiting) < 2 { await Task.yield() }
+            while members.count(where: isWaiting) < 2 || members.contains(where: { $0.tier.loadWaiterCount < 5 }) {
+                await Task.yield()
+            }
             answered.send()
             for task in tasks {
                 let found = try await task.value
@@ -174,7 +176,7 @@ struct ScopeTurnTests {
             let store = try #require(root.store.sharing as? any LeaseStore)
             await members[0].tier.waitForScopeLeases()
             let names = try store.leaseSnapshot().arbiter.leases.keys
-            #expect(names.sorted() == ["ContactEntity"])
+            #expect(names.contains("ContactEntity") && !names.contains { LeaseArbiter.isScope($0) })
         }
     }
 
