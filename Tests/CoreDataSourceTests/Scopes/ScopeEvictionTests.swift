@@ -33,7 +33,9 @@ struct ScopeEvictionTests {
             #expect(try contacts.freshness(of: scope).entityTag == "2")
             // In pages, the last one evicts.
             try await contacts.load(scope, maxAge: .zero) { request in
-                .page(contactList(request.page * 2..<request.page * 2 + 2), next: request.page < 2 ? "\(request.page)" : nil)
+                .page(
+                    contactList(request.page * 2..<request.page * 2 + 2),
+                    next: request.page < 2 ? "\(request.page)" : nil)
             }
             #expect(try contacts.uids() == ["uid-3", "uid-4", "uid-5"])
         }
