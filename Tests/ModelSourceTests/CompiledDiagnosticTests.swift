@@ -14,6 +14,12 @@ import Testing
         enum K: Int16, AttributeStorable { case a }
         struct Foo {}
         @propertyWrapper struct Published<Value> { var wrappedValue: Value }
+        enum My {
+            @propertyWrapper struct Stored<Value> { var wrappedValue: Value }
+            @propertyWrapper struct Unstored<Value> { var wrappedValue: Value }
+            @propertyWrapper struct Related<Value> { var wrappedValue: Value }
+            static let cascade = DeleteRule.deny
+        }
         let name = "x"
 
         """

@@ -82,6 +82,21 @@ struct EntityReaderTests {
         #expect(claim.text == "@Stored")
     }
 
+    /// The module can be spelled before the name of a macro.
+    @Test(arguments: ["CoreDataSource.", "CoreDataSource::", "`CoreDataSource`."])
+    func anAttributeCanNameItsModule(_ module: String) throws {
+        let (entity, diagnostics) = try read(
+            """
+            @\(module)StoredEntity("E") class A: ManagedObject {
+                @\(module)Stored(name: "b", in: 1...2) var a: Int
+                @\(module)Related(onDelete: CoreDataSource.DeleteRule.deny) var r: B?
+                @\(module)Unstored var u: [Foo] = []
+            }
+            """)
+        #expect(diagnostics.isEmpty && entity?.name == "E")
+        #expect(entity?.attributes.map(\.name) == ["b"] && entity?.relationships.map(\.deleteRule) == ["deny"])
+    }
+
     @Test func aCompositeHasItsPropertiesAsAttributes() throws {
         let source = SwiftSource(
             "@StoredComposite struct A { var x: Double = 1\n@StoredPart(.composite, renamedFrom: \"b\") var y: B?\nlet z: Int }"
@@ -109,6 +124,13 @@ struct DiagnosticTests {
         ("class A: ManagedObject { unowned(safe) var ‸x: B }", "x is unowned"),
         ("class A: ManagedObject { var ‸x: Int = 1 { didSet {} } }", "x has observers"),
         ("class A: ManagedObject { ‸@Published var x: Int }", "x has the attribute @Published"),
+        ("class A: ManagedObject { ‸@My.Stored var x: Int = 5 }", "x has the attribute @My.Stored"),
+        ("class A: ManagedObject { ‸@My.Unstored var x: Int = 5 }", "x has the attribute @My.Unstored"),
+        ("class A: ManagedObject { ‸@My.Related var x: Int = 5 }", "x has the attribute @My.Related"),
+        (
+            "class A: ManagedObject { @Related(onDelete: ‸My.cascade) var x: B? }",
+            "The argument onDelete of @Related must be one of"
+        ),
         ("class A: ManagedObject {\n#if DEBUG\nvar ‸x: Int\n#endif\n}", "x is in an #if"),
         ("class A: ManagedObject { var x: ‸Int8 }", "Int8 cannot be stored"),
         ("class A: ManagedObject { var x: ‸[String] }", "[String] cannot be stored"),

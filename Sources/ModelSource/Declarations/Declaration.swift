@@ -43,7 +43,8 @@ package struct Declaration: Sendable {
 
 /// A use of an attribute, such as `@Stored(unique: true)`.
 package struct AttributeUse: Sendable {
-    /// The last part of the attribute's name.
+    /// The name as it is spelled, but without the module of the macros. So `CoreDataSource.Stored` is `Stored`, and
+    /// `Other.Stored`, which is an attribute of someone else, stays `Other.Stored`.
     package var name: String
     package var offset: Int
     /// The tokens between the parentheses.

@@ -78,17 +78,28 @@ package struct DeclarationParser {
     private mutating func attributeUse() -> AttributeUse? {
         let offset = source.tokens[index].start
         guard index + 1 < end, source.tokens[index + 1].kind == .identifier else { return nil }
-        var use = AttributeUse(name: source.text(of: index + 1), offset: offset)
+        var names = [source.text(of: index + 1)]
         index += 2
-        while index + 1 < end, source.isSymbol(index, "."), source.tokens[index + 1].kind == .identifier {
-            use.name = source.text(of: index + 1)
-            index += 2
+        while let separator = lengthOfSeparator {
+            names.append(source.text(of: index + separator))
+            index += separator + 1
         }
+        if names.count > 1, names[0] == "CoreDataSource" { names.removeFirst() }
+        var use = AttributeUse(name: names.joined(separator: "."), offset: offset)
         if index < end, source.isSymbol(index, "<") { skipAngles() }
         if index < end, source.isSymbol(index, "("), source.isAdjacentToPrevious(index), let arguments = brackets() {
             use.arguments = arguments
         }
         return use
+    }
+
+    /// The number of symbols between two parts of an attribute's name: a dot, or the two colons after a module. Nil if
+    /// no further part follows.
+    private var lengthOfSeparator: Int? {
+        let length = index < end && source.isSymbol(index, ".") ? 1 : 2
+        guard index + length < end, source.tokens[index + length].kind == .identifier else { return nil }
+        guard length == 1 || source.isSymbol(index, ":") && source.isSymbol(index + 1, ":") else { return nil }
+        return length
     }
 
     private mutating func modifiers(_ declaration: inout Declaration) {

@@ -72,9 +72,14 @@ struct ArgumentReader {
         return nil
     }
 
-    mutating func member(_ label: String, of names: Set<String>) -> String? {
+    /// - Parameter type: The type of the argument. A member of another type can have the same name and another value.
+    mutating func member(_ label: String, of names: Set<String>, in type: String) -> String? {
         guard let value = expression(label) else { return nil }
-        if case .member(_, let name) = value, names.contains(name) { return name }
+        if case .member(let spelled, let name) = value, names.contains(name),
+            [nil, type, "CoreDataSource.\(type)"].contains(spelled)
+        {
+            return name
+        }
         let list = names.sorted().map { "." + $0 }.joined(separator: ", ")
         reportError(label, "\(spelled(label)) of @\(macro) must be one of \(list).")
         return nil

@@ -182,7 +182,7 @@ package struct PropertyReader {
             inverse: arguments.string("inverse"), isToMany: isToMany, isOrdered: isToMany && !type.isRelatedObjects)
         found.isOptional = arguments.flag("isOptional") ?? true
         found.isTransient = arguments.flag("isTransient") ?? false
-        found.deleteRule = arguments.member("onDelete", of: ["noAction", "nullify", "cascade", "deny"]) ?? "nullify"
+        found.deleteRule = arguments.member("onDelete", of: ["noAction", "nullify", "cascade", "deny"], in: "DeleteRule") ?? "nullify"
         found.versionHashModifier = arguments.string("hashModifier")
         found.renamingIdentifier = arguments.string("renamedFrom")
         found.userInfo = arguments.strings("userInfo")
@@ -233,7 +233,7 @@ package struct PropertyReader {
         var arguments = ArgumentReader(source, use)
         arguments.checkLabels()
         let raw = arguments.type("raw")
-        let form = arguments.member("", of: ["plain", "codable", "composite", "transformable"])
+        let form = arguments.member("", of: ["plain", "codable", "composite", "transformable"], in: "StoredForm")
         // Without a valid way to store the property, its type cannot be checked.
         let hasNoErrors = arguments.diagnostics.isEmpty
         guard hasNoErrors, let (storage, kind) = storage(of: type, form, raw, &arguments, typeOffset) else {
