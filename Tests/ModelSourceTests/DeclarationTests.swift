@@ -32,9 +32,34 @@ struct DeclarationTests {
         ("var a: Int { get { 1 } }\nvar (x, y) = (1, 2)\nvar b: Int", ["var a", "var ", "var b"]),
         ("@available(macOS 15, *)\nfinal class A: B {\n}", ["class A"]),
         ("var a: Optional<\n  Int\n>\n= 5\nvar b = { (x: Int) -> Int in x }", ["var a", "var b"]),
+        ("var a = b ??\n  c\nvar d = 1...\nvar e = [] as Array<Int>\nvar f = g!\nvar h: Int", ["a", "d", "e", "f", "h"]
+            .map { "var \($0)" }),
+        ("var a = make {\n}\nsecond: {\n}\nvar b: (Int) ->\n  Void\nvar c: any\n  P", ["var a", "var b", "var c"]),
+        ("func f()\n  async throws -> Int { 1 };\n;var (a, b) = f { }.x\n#m(1) { }\nvar c: Int", ["func f", "var ", "var c"]),
+        ("var a =\nvar b: Int\nvar c =\n  open(1)\nvar d =\n  #line", ["var a", "var b", "var c", "var d"]),
+        ("var a: Int { let didSet = 1; return didSet }\n@A @B(c) private actor D {}", ["var a", "actor D"]),
+        ("#if os(Linux) ||\n  os(macOS)\nvar a = b\n#if D\n  .c()\n#endif\n#endif\nvar d: Int", ["var a", "var d"]),
     ])
     func declarationsEndWhereTheNextBegins(_ text: String, _ expected: [String]) {
         #expect(names(text) == expected)
+    }
+
+    /// ‸ marks the tokens that begin no declaration. Valid members have none.
+    @Test(arguments: [
+        "‸vra x: Int\nvar y: Int", "var x: Int;\n; var y: Int", "var x: Int\n‸- y",
+        "@A #m(1) { }\n#warning(\"a\")\nfunc f() {} ‸foo", "‸public", "‸@A", "@A ‸vra x: Int; var y: Int",
+        "nonisolated(unsafe) static let x = a ??\n  b\nisolated deinit {}\nstatic func <<<(a: A, b: A) {}",
+        "#if A\nvar x = a\n  #if B\n  .b()\n  #endif\n#endif\nindirect case a\n_const let b = 1",
+        "subscript(a: Int) -> Int\nwhere A: B { get { 1 } set { } }\nconvenience init?()\n  throws(E) {}",
+    ])
+    func tokensThatBeginNoDeclarationAreFound(_ text: String) {
+        let parts = text.split(separator: "‸", omittingEmptySubsequences: false)
+        let source = SwiftSource(parts.joined())
+        var parser = DeclarationParser(source)
+        _ = parser.declarations()
+        var places: [Int] = []
+        for part in parts.dropLast() { places.append((places.last ?? 0) + part.utf8.count) }
+        #expect(parser.strayTokens.map { source.tokens[$0].start } == places)
     }
 
     @Test func aDeclarationInAConditionIsMarked() {

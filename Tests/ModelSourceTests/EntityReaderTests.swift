@@ -69,6 +69,13 @@ struct EntityReaderTests {
         #expect(entity?.attributes.map(\.name) == ["stored"])
     }
 
+    /// A getter can have names that are words for observers elsewhere.
+    @Test func aGetterWithWordsOfObserversIsAGetter() throws {
+        let (entity, diagnostics) = try read(
+            "@StoredEntity class A: ManagedObject { var x: Int { let didSet = 1; return didSet }; var y: Int { willSet() } }")
+        #expect(diagnostics.isEmpty && entity?.attributes.isEmpty == true)
+    }
+
     /// A property with an attribute that changes nothing has its accessors, too.
     @Test(arguments: [
         "available(*, deprecated)", "nonobjc", "usableFromInline", "_documentation(visibility: internal)",
@@ -248,6 +255,29 @@ struct DiagnosticTests {
         ("class A: ManagedObject { /* é */ var x: ‸Int8 }", "Int8 cannot be stored"),
     ]
 
+    /// Mistakes that the compiler refuses itself. `model-reset` also reads files that were never compiled.
+    static let syntaxMistakes: [(text: String, message: String)] = [
+        ("class A: ManagedObject { ‸vra x: Int }", "No declaration begins with vra."),
+        ("class A: ManagedObject { var y: Int\n‸- x\nvar z: Int }", "No declaration begins with -."),
+        ("@StoredComposite struct A { var x: Int = 1\n‸y: Int }", "No declaration begins with y."),
+        ("class A: ManagedObject { var ‸x: Int = = 5 }", "What follows the equals sign of x is not one value."),
+        ("class A: ManagedObject { var ‸x: Int =\nvar y: Int }", "What follows the equals sign of x is not one value."),
+        ("class A: ManagedObject { var ‸x: Int = 5 6 }", "What follows the equals sign of x is not one value."),
+        (
+            "class A: ManagedObject { @Stored(unique: true, ‸unique: false) var x: Int }",
+            "@Stored has two arguments unique."
+        ),
+        ("@StoredEntity(\"A\", ‸\"B\") class A: ManagedObject {}", "@StoredEntity has two arguments without a label."),
+        ("class A: ManagedObject { @Stored ‸@Stored var x: Int }", "This declaration has @Stored already."),
+        ("@StoredEntity ‸@StoredEntity class A: ManagedObject {}", "This declaration has @StoredEntity already."),
+        (
+            "@StoredComposite ‸@StoredComposite struct A { var x: Int = 1 }",
+            "This declaration has @StoredComposite already."
+        ),
+        ("class A: ManagedObject { ‸@Stored func f() {} }", "@Stored belongs to a property."),
+        ("class ‸A: ManagedObject", "A has no braces."),
+    ]
+
     static func diagnostics(of text: String) -> [SourceDiagnostic] {
         let source = SwiftSource(text.replacing("‸", with: ""))
         var parser = DeclarationParser(source)
@@ -274,7 +304,7 @@ struct DiagnosticTests {
         #expect(messages("[\"y\", \"x\"]", "place.city") == [] && messages("[\"y\"]", "b.name") == [])
     }
 
-    @Test(arguments: mistakes)
+    @Test(arguments: mistakes + syntaxMistakes)
     func aMistakeIsADiagnosticAtItsPlace(_ mistake: (text: String, message: String)) throws {
         let offset = try #require(mistake.text.range(of: "‸")).lowerBound.utf16Offset(in: mistake.text)
         let before = mistake.text.prefix(offset).utf8.count

@@ -37,7 +37,7 @@ struct EveryDiagnosticTests {
                 reportedMessages.insert(found.message)
             }
         }
-        for mistake in DiagnosticTests.mistakes {
+        for mistake in DiagnosticTests.mistakes + DiagnosticTests.syntaxMistakes {
             reportedMessages.formUnion(DiagnosticTests.diagnostics(of: mistake.text).map(\.message))
         }
         return reportedMessages

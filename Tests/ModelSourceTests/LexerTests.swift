@@ -25,6 +25,8 @@ struct LexerTests {
         ("a / b / c", ["a", "/", "b", "/", "c"]),
         ("#/a / b {/# c", ["#/a / b {/#", "c"]),
         ("#!/usr/bin/swift\na", ["a"]),
+        ("// a\n/*\n<<<<<<< a\n=======\n*/ b", ["b"]),
+        ("\"\"\"\n=======\n\"\"\"", ["\"\"\"\n=======\n\"\"\""]),
     ])
     func tokensHaveTheWholeOfStringsAndNothingOfComments(_ text: String, _ expected: [String]) {
         #expect(words(text) == expected)
@@ -42,6 +44,10 @@ struct LexerTests {
         ("f‸(]", "Another bracket closes before this bracket does."),
         ("class A ‸{", "This bracket has no closing bracket."),
         ("class A {} ‸}", "This bracket has no opening bracket."),
+        ("class A {\n‸<<<<<<< HEAD\nvar x: Int\n=======\n>>>>>>> b\n}", "This line marks a merge conflict."),
+        ("class A {\r\n‸=======\r\n}", "This line marks a merge conflict."),
+        ("‸||||||| base", "This line marks a merge conflict."),
+        ("a\n‸>>>>>>> b", "This line marks a merge conflict."),
     ]
 
     @Test(arguments: faults)

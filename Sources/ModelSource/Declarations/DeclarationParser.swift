@@ -1,12 +1,15 @@
 /// Finds the declarations in a range of tokens. The parser skips the contents of braces, which need a parser of their own.
 ///
-/// The parser does not check Swift. If it does not know the syntax, it skips a line or a pair of brackets.
+/// The parser does not check Swift. If it does not know the syntax, it skips a line or a pair of brackets, and keeps the
+/// place in ``strayTokens``.
 package struct DeclarationParser {
     let source: SwiftSource
     private let end: Int
     private var index: Int
     /// The number of open `#if` directives.
     private var conditions = 0
+    /// The first tokens of the skipped parts that begin no declaration: statements, or faults.
+    package private(set) var strayTokens: [Int] = []
 
     package init(_ source: SwiftSource, in range: Range<Int>? = nil) {
         self.source = source
@@ -34,7 +37,7 @@ package struct DeclarationParser {
         if word == "if" { conditions += 1 }
         if word == "endif" { conditions = max(0, conditions - 1) }
         index += 2
-        while index < end, !source.tokens[index].startsLine { skipOne() }
+        while index < end, !source.tokens[index].startsLine || source.endsInOperator(index - 1) { skipOne() }
         return true
     }
 
@@ -44,10 +47,10 @@ package struct DeclarationParser {
         declaration.isConditional = conditions > 0
         while index < end, source.isSymbol(index, "@"), let use = attributeUse() { declaration.attributes.append(use) }
         modifiers(&declaration)
-        guard index < end else { return nil }
-        guard source.tokens[index].kind == .identifier, let kind = kind(at: index) else {
-            if index == start || source.isSymbol(index, "}") { skipOne() } else { skipLine() }
-            return nil
+        guard index < end, source.tokens[index].kind == .identifier, let kind = kind(at: index) else {
+            skipOther(since: start)
+            // A misspelled keyword does not hide the attributes before it.
+            return declaration.attributes.isEmpty ? nil : declaration
         }
         declaration.kind = kind
         declaration.offset = source.tokens[index].start
@@ -59,6 +62,33 @@ package struct DeclarationParser {
         case .enumCase, .other: rest(&declaration)
         }
         return declaration
+    }
+
+    /// Skips a part that has no keyword of a declaration: a semicolon, a use of a macro, or a stray part.
+    private mutating func skipOther(since start: Int) {
+        guard index < end, !source.isSymbol(index, ";") else {
+            if start < index { strayTokens.append(start) }
+            index += 1
+            return
+        }
+        let isMacro =
+            source.isSymbol(index, "#") && index + 1 < end && source.tokens[index + 1].kind == .identifier
+            && source.isAdjacentToPrevious(index + 1)
+        // A member after an #if can continue the initial value before it.
+        if !isMacro, conditions == 0 || !source.isSymbol(index, ".") { strayTokens.append(index) }
+        repeat { skipOne() } while index < end && !isStartOfNextPart
+    }
+
+    /// Whether a token can begin a declaration after a part that is none.
+    private var isStartOfNextPart: Bool {
+        source.tokens[index].startsLine || source.isSymbol(index, ";") || source.isSymbol(index, "@")
+            || isKeyword(index) && !source.isSymbol(index - 1, ".")
+    }
+
+    /// Whether a token is a word that Swift allows only as the keyword of a declaration.
+    private func isKeyword(_ index: Int) -> Bool {
+        source.tokens[index].kind == .identifier && kind(at: index) != nil
+            && !source.isWord(index, "actor") && !source.isWord(index, "macro")
     }
 
     private func kind(at index: Int) -> Declaration.Kind? {
@@ -127,7 +157,8 @@ package struct DeclarationParser {
         "public", "private", "fileprivate", "internal", "package", "open", "final", "static", "override", "required",
         "convenience", "lazy", "weak", "unowned", "nonisolated", "isolated", "dynamic", "mutating", "nonmutating",
         "indirect",
-        "prefix", "postfix", "infix", "optional", "borrowing", "consuming", "distributed", "async", "unsafe", "safe",
+        "prefix", "postfix", "infix", "optional", "borrowing", "consuming", "distributed", "unsafe", "safe",
+        "_const", "__consuming", "__owned", "__shared",
     ]
 
     // MARK: After the keyword
@@ -193,13 +224,17 @@ package struct DeclarationParser {
     }
 
     private mutating func property(_ declaration: inout Declaration) {
-        guard index < end, source.tokens[index].kind == .identifier else {
+        guard index < end, source.tokens[index].kind == .identifier || source.isSymbol(index, "(") else {
             declaration.isPattern = true
             return rest(&declaration)
         }
-        declaration.offset = source.tokens[index].start
-        declaration.name = source.text(of: index)
-        index += 1
+        if source.tokens[index].kind == .identifier {
+            declaration.offset = source.tokens[index].start
+            declaration.name = source.text(of: index)
+        } else {
+            declaration.isPattern = true
+        }
+        skipOne()
         if index < end, source.isSymbol(index, ":") {
             index += 1
             declaration.type = type()
@@ -224,16 +259,10 @@ package struct DeclarationParser {
             {
                 break
             }
-            if index > start, source.tokens[index].startsLine, !continuesType { break }
+            if index > start, source.tokens[index].startsLine, !source.continuesType(index) { break }
             if source.isSymbol(index, "<") { skipAngles() } else { skipOne() }
         }
         return start..<index
-    }
-
-    /// Whether a token at the start of a line continues the type on the line before.
-    private var continuesType: Bool {
-        if [".", "?", "&", "-", ">"].contains(where: { source.isSymbol(index, $0) }) { return true }
-        return [".", "&", ":"].contains { source.isSymbol(index - 1, $0) }
     }
 
     /// Returns the initial value. The value ends before a comma, a semicolon, the braces of observers, or a line that
@@ -242,34 +271,23 @@ package struct DeclarationParser {
         let start = index
         while index < end {
             if source.isSymbol(index, ",") || source.isSymbol(index, ";") { break }
-            if index > start, source.isSymbol(index, "{"), hasObservers(index) { break }
-            if index > start, source.tokens[index].startsLine, !continuesValue { break }
+            if index > start, source.isSymbol(index, "{"), hasObservers { break }
+            if source.tokens[index].startsLine, index == start ? isKeyword(index) : !continuesValue {
+                break
+            }
             skipOne()
         }
         return start..<index
     }
 
-    private func hasObservers(_ index: Int) -> Bool {
-        var index = index + 1
-        while index + 1 < end, source.isSymbol(index, "@") { index += 2 }
-        return index < end && (source.isWord(index, "didSet") || source.isWord(index, "willSet"))
+    private var hasObservers: Bool {
+        let close = source.matchingBrackets[index]
+        return close > index && source.beginsObservers(index + 1..<min(close, end))
     }
 
+    /// Whether a token at the start of a line continues the initial value. The keyword of a declaration never does.
     private var continuesValue: Bool {
-        let token = source.tokens[index]
-        let previous = source.tokens[index - 1]
-        switch token.kind {
-        case .symbol:
-            let symbol = source.bytes[token.start]
-            if symbol == UInt8(ascii: "@") || symbol == UInt8(ascii: "#") { return source.endsInOperator(index - 1) }
-            return symbol != UInt8(ascii: "(") && symbol != UInt8(ascii: "[") && symbol != UInt8(ascii: "}")
-                || source.endsInOperator(index - 1)
-        case .identifier where ["as", "is", "else"].contains(source.text(of: index)): return true
-        default:
-            return source.endsInOperator(index - 1)
-                || previous.kind == .identifier
-                    && ["try", "await", "as", "is", "else", "in"].contains(source.text(of: index - 1))
-        }
+        (!isKeyword(index) || source.isSymbol(index - 1, ".")) && source.continuesExpression(index)
     }
 
     // MARK: Skipping
@@ -285,10 +303,6 @@ package struct DeclarationParser {
     private mutating func skipOne() {
         let partner = source.matchingBrackets[index]
         index = partner > index ? min(partner + 1, end) : index + 1
-    }
-
-    private mutating func skipLine() {
-        repeat { skipOne() } while index < end && !source.tokens[index].startsLine
     }
 
     private mutating func brackets() -> Range<Int>? {
@@ -313,17 +327,6 @@ package struct DeclarationParser {
             if source.isSymbol(index, "{") || source.isSymbol(index, ";") { return }
             skipOne()
             if depth == 0 { return }
-        }
-    }
-}
-
-extension SwiftSource {
-    /// Whether the token cannot be the last token of an expression.
-    func endsInOperator(_ index: Int) -> Bool {
-        guard tokens[index].kind == .symbol else { return false }
-        switch bytes[tokens[index].start] {
-        case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: "?"), UInt8(ascii: "!"): return false
-        default: return true
         }
     }
 }

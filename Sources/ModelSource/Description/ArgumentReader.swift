@@ -5,6 +5,7 @@ struct ArgumentReader {
     private let source: SwiftSource
     private let macro: String
     private var arguments: [String: (value: SourceExpression?, tokens: Range<Int>)] = [:]
+    private var doubledLabels: [(label: String, offset: Int)] = []
     private let offset: Int
     var diagnostics: [SourceDiagnostic] = []
 
@@ -14,6 +15,9 @@ struct ArgumentReader {
         offset = use?.offset ?? 0
         guard let range = use?.arguments else { return }
         for argument in ExpressionParser.arguments(source, in: range) {
+            if arguments[argument.label] != nil {
+                doubledLabels.append((argument.label, source.tokens[argument.tokens.lowerBound].start))
+            }
             arguments[argument.label] = (argument.value, argument.tokens)
         }
     }
@@ -160,12 +164,17 @@ struct ArgumentReader {
         "isCloudEncrypted", "isIndexedBySpotlight", "userInfo",
     ]
 
-    /// Refuses arguments that the macro does not have. The compiler does the same, but `model-reset` also reads files that were
+    /// Refuses arguments that the macro does not have, and arguments that are given twice. The compiler does the same, but `model-reset` also reads files that were
     /// never compiled.
     mutating func checkLabels() {
         let known = Self.labels[macro] ?? Self.attributeLabels
         for label in arguments.keys.sorted() where !known.contains(label) {
             reportError(label, "@\(macro) has no argument \(label). Remove the argument.")
+        }
+        for (label, offset) in doubledLabels {
+            let name = label.isEmpty ? "without a label" : label
+            diagnostics.append(
+                SourceDiagnostic(at: offset, "@\(macro) has two arguments \(name). Remove one of the two."))
         }
     }
 }

@@ -14,9 +14,41 @@ package struct EntityReader {
         diagnostics.append(SourceDiagnostic(at: offset, message))
     }
 
+    /// Reads the members of a class or a struct. The tokens that begin no member are reported, because a property could be
+    /// among them.
+    private mutating func members(of body: Range<Int>) -> [Declaration] {
+        var parser = DeclarationParser(source, in: body)
+        let members = parser.declarations()
+        if let stray = parser.strayTokens.first {
+            let token = source.tokens[stray]
+            reportError(
+                token.start,
+                "No declaration begins with \(source.text(token.start..<token.end)). Correct this line, or remove it.")
+        }
+        for member in members {
+            checkForDoubles(member)
+            guard member.kind != .variable, member.kind != .constant, parser.strayTokens.isEmpty,
+                let use = ["Stored", "Related", "StoredPart"].lazy.compactMap(member.attribute).first
+            else { continue }
+            reportError(use.offset, "@\(use.name) belongs to a property. Remove the attribute, or write a var after it.")
+        }
+        return members
+    }
+
+    /// Refuses two uses of one macro on one declaration.
+    private mutating func checkForDoubles(_ declaration: Declaration) {
+        var names: Set<String> = []
+        for use in declaration.attributes
+        where ["StoredEntity", "StoredComposite", "Stored", "Related", "StoredPart"].contains(use.name) {
+            if names.insert(use.name).inserted { continue }
+            reportError(use.offset, "This declaration has @\(use.name) already. Remove one of the two.")
+        }
+    }
+
     /// Returns the entity of a class with `@StoredEntity`. Returns nil with a diagnostic if the class is not a valid entity.
     package mutating func entity(_ declaration: Declaration) -> EntitySource? {
         guard let superclass = superclass(of: declaration) else { return nil }
+        checkForDoubles(declaration)
         var arguments = ArgumentReader(source, declaration.attribute("StoredEntity"))
         arguments.checkLabels()
         var entity = EntitySource(
@@ -29,7 +61,11 @@ package struct EntityReader {
         entity.userInfo = arguments.strings("userInfo")
         let constraints = arguments.lists("unique")
         diagnostics += arguments.diagnostics
-        if let body = declaration.body { readProperties(of: body, &entity) }
+        if let body = declaration.body {
+            readProperties(of: body, &entity)
+        } else {
+            reportError(declaration.offset, "\(declaration.name) has no braces. Write the properties between braces.")
+        }
         entity.uniquenessConstraints = entity.attributes.filter(\.isUnique).map { [$0.name] } + constraints
         checkCalculatedAttributes(entity)
         checkNames(
@@ -75,8 +111,7 @@ package struct EntityReader {
     }
 
     private mutating func readProperties(of body: Range<Int>, _ entity: inout EntitySource) {
-        var parser = DeclarationParser(source, in: body)
-        for member in parser.declarations() where member.kind == .variable || member.kind == .constant {
+        for member in members(of: body) where member.kind == .variable || member.kind == .constant {
             var reader = PropertyReader(source, member)
             switch reader.property() {
             case .attribute(let attribute): entity.attributes.append(attribute)
@@ -104,8 +139,8 @@ package struct EntityReader {
             typeName: declaration.name, name: arguments.name("") ?? declaration.name, offset: declaration.offset,
             accessLevel: declaration.accessLevel)
         diagnostics += arguments.diagnostics
-        var parser = DeclarationParser(source, in: body)
-        for member in parser.declarations() {
+        checkForDoubles(declaration)
+        for member in members(of: body) {
             if member.kind == .initializer { composite.hasInitializer = true }
             guard member.kind == .variable || member.kind == .constant else { continue }
             var reader = PropertyReader(source, member, isOfComposite: true)

@@ -65,12 +65,17 @@ package struct PropertyReader {
     /// Whether the property has a getter. Braces with observers contain no getter.
     private var isComputed: Bool {
         guard let accessors = declaration.accessors else { return false }
-        return !hasObservers(accessors)
+        return !source.beginsObservers(accessors)
     }
 
-    private func hasObservers(_ accessors: Range<Int>) -> Bool {
-        accessors.contains { source.isWord($0, "didSet") || source.isWord($0, "willSet") }
-            && !accessors.contains { source.isWord($0, "get") }
+    /// Whether an equals sign is followed by nothing, by a second equals sign, or by two literals.
+    private var hasFaultyValue: Bool {
+        guard let value = declaration.initialValue else { return false }
+        guard !value.isEmpty else { return true }
+        if source.isSymbol(value.lowerBound, "=") { return true }
+        return value.dropLast().contains { index in
+            !source.tokens[index + 1].startsLine && [index, index + 1].allSatisfy { [.number, .string, .regex].contains(source.tokens[$0].kind) }
+        }
     }
 
     private mutating func declarationError() -> PropertySource? {
@@ -95,6 +100,11 @@ package struct PropertyReader {
         if declaration.accessors != nil {
             return reportError(
                 "\(name) has observers, which stored properties cannot have. Remove the observers, or add @Unstored.")
+        }
+        if hasFaultyValue {
+            return reportError(
+                "What follows the equals sign of \(name) is not one value. Write one value, or remove the equals sign."
+            )
         }
         if let wrapper = declaration.attributes.first(where: {
             !Self.storageAttributes.contains($0.name) && !Self.plainAttributes.contains($0.name)

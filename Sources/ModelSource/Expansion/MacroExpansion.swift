@@ -34,7 +34,7 @@ package struct MacroExpansion: Sendable, Equatable {
 
     private static func first(_ source: SwiftSource) -> Declaration? {
         var parser = DeclarationParser(source)
-        return parser.declarations().first
+        return parser.declarations().first { $0.kind != .other }
     }
 
     private mutating func members(of text: String) {

@@ -22,6 +22,8 @@ struct SwiftLexer {
     private mutating func next() {
         let byte = bytes[position]
         switch byte {
+        case _ where isConflictMarker:
+            fail(position, "This line marks a merge conflict. Resolve the conflict, and remove the line.")
         case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
             startsLine = true
             position += 1
@@ -56,6 +58,14 @@ struct SwiftLexer {
     private mutating func fail(_ offset: Int, _ message: String) {
         syntaxError = syntaxError ?? SourceDiagnostic(at: offset, message)
         position = bytes.count
+    }
+
+    /// Whether a line begins with seven equal characters and ends there, or goes on after a space.
+    private var isConflictMarker: Bool {
+        guard startsLine, "<=>|".utf8.contains(bytes[position]),
+            position == 0 || bytes[position - 1] == UInt8(ascii: "\n") || bytes[position - 1] == UInt8(ascii: "\r")
+        else { return false }
+        return (1..<7).allSatisfy { byte(position + $0) == bytes[position] } && byte(position + 7) <= UInt8(ascii: " ")
     }
 
     private mutating func skipLine() {
