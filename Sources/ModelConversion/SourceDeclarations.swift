@@ -169,8 +169,15 @@ private struct EnumCases {
         else { return }
         var index = body.lowerBound
         var next: Int64? = 0
+        // In an #if, each build has cases of its own. The implied values of the cases after it differ, too.
+        var conditions = 0
         while index < body.upperBound {
             guard source.isWord(index, "case") else {
+                if source.isSymbol(index, "#") {
+                    if source.isWord(index + 1, "if") { conditions += 1 }
+                    if source.isWord(index + 1, "endif") { conditions -= 1 }
+                    next = nil
+                }
                 let partner = source.matchingBrackets[index]
                 index = partner > index ? partner + 1 : index + 1
                 continue
@@ -189,7 +196,7 @@ private struct EnumCases {
                     }
                     index = end
                 }
-                values[name] = value
+                values[name] = conditions > 0 ? nil : value
                 if case .integer(let number)? = value { next = number == .max ? nil : number + 1 } else { next = nil }
             } while index < body.upperBound && source.isSymbol(index, ",")
         }

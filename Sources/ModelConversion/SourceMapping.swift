@@ -104,7 +104,7 @@ struct SourceMapping {
                 ModelDiagnostic(
                     file: file.path, line: file.source.line(of: source.offset),
                     message:
-                        "The raw value of \(type).\(name) is not in these files, or differs in several enums of that name, so the default value of \(source.name) is not known. The hash does not contain default values."
+                        "The raw value of \(type).\(name) is not in these files, depends on an #if, or differs in several enums of that name, so the default value of \(source.name) is not known. The hash does not contain default values."
                 ))
             return nil
         }

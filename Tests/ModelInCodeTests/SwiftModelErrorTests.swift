@@ -76,6 +76,24 @@ struct SwiftModelErrorTests {
         if line > 0 { #expect(error?.line == line && error?.file == file.path) }
     }
 
+    /// The raw values of cases in an #if, and implied values after the #if, are known only to the compiler.
+    @Test(arguments: [
+        ("#if FOO\ncase z\n#endif\ncase a, b", nil), ("#if FOO\ncase a = 5\n#else\ncase a = 6\n#endif", nil),
+        ("case a\n#if FOO\ncase z\n#endif", 0), ("#if FOO\ncase z\n#endif\ncase y = 7, a", 8),
+    ] as [(String, Int64?)])
+    func aCaseInAConditionHasNoKnownValue(_ cases: String, _ expected: Int64?) throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(component: "A.swift")
+        let text =
+            Self.model + "enum K: Int16, AttributeStorable {\n\(cases)\n}\n"
+            + "@StoredEntity class A: ManagedObject { @Stored(raw: Int16.self) var k: K = .a }"
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        let document = try SwiftModelReader.read([file.path])
+        #expect(document.model.entities.first?.attributes.first?.defaultValue == expected.map { .integer($0) })
+        #expect(
+            document.diagnostics.map(\.message).contains { $0.contains("The raw value of K.a") } == (expected == nil))
+    }
+
     @Test func aClassInNoModelAndALinkAreWarnings() throws {
         let directory = try TemporaryDirectory()
         let folder = directory.url.appending(component: "app")
