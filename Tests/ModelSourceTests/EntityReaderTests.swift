@@ -123,6 +123,16 @@ struct DiagnosticTests {
         ("@StoredEntity struct ‸A {}", "@StoredEntity belongs to a class"),
         ("@StoredEntity class ‸A {}", "A inherits from no class"),
         ("@StoredEntity class ‸A<T>: ManagedObject {}", "A generic class cannot be an entity"),
+        (
+            "@StoredEntity class ‸StoredLayout: ManagedObject {}",
+            "@StoredEntity adds a type with the name StoredLayout to the class."
+        ),
+        (
+            "@StoredComposite struct ‸LayoutChecks { var x: Int = 1 }",
+            "@StoredComposite adds a type with the name LayoutChecks to the struct."
+        ),
+        ("@StoredEntity class ‸`My A`: ManagedObject {}", "My A is not a name of letters"),
+        ("@StoredComposite struct ‸`My A` { var x: Int = 1 }", "My A is not a name of letters"),
         ("class A: ManagedObject { let ‸x: Int }", "x is a let"),
         ("class A: ManagedObject { var ‸x = 5 }", "x has no type"),
         ("class A: ManagedObject { var ‸x: Int, y: Int }", "Declare one property at a time"),

@@ -1,4 +1,5 @@
 public import Foundation
+public import ManagedModel
 
 /// Declarations that compile only if the macros have understood the source code correctly. The functions are never
 /// called.
@@ -6,6 +7,13 @@ public import Foundation
 /// A macro sees only source code: for example, `String` may be a type that the app declares. Each check compiles only if a name
 /// has the meaning that the macro assumes.
 public enum StoredTypes {
+    /// The description of an entity, by a name that an app's own types do not hide.
+    public typealias Entity = EntityDescription
+    /// The description of an attribute.
+    public typealias Attribute = AttributeDescription
+    /// The description of a relationship.
+    public typealias Relationship = RelationshipDescription
+
     /// The types of attributes, by the names that the macros recognize.
     public enum Checked {
         /// `Bool`

@@ -87,6 +87,7 @@ package struct EntityReader {
             reportError(declaration.offset, "A generic class cannot be an entity. Remove the generic parameters.")
             return nil
         }
+        guard hasAllowedName(declaration, "class", "StoredEntity") else { return nil }
         guard let superclass = declaration.inherited.first.flatMap({ SourceType(source, in: $0) }),
             !superclass.isOptional,
             superclass.element == nil
@@ -98,6 +99,25 @@ package struct EntityReader {
             return nil
         }
         return superclass.name
+    }
+
+    /// Reports a name of a type that the members that a macro adds cannot spell, or need themselves.
+    private mutating func hasAllowedName(_ declaration: Declaration, _ kind: String, _ macro: String) -> Bool {
+        let name = declaration.name
+        if !ReservedMembers.isIdentifier(name) {
+            reportError(
+                declaration.offset,
+                "\(name) is not a name of letters, digits and underscores. Rename the \(kind). To keep the name in the model, write @\(macro)(\"\(name)\")."
+            )
+        } else if ReservedMembers.layoutNames.contains(name) {
+            reportError(
+                declaration.offset,
+                "@\(macro) adds a type with the name \(name) to the \(kind). Rename the \(kind). To keep the name in the model, write @\(macro)(\"\(name)\")."
+            )
+        } else {
+            return true
+        }
+        return false
     }
 
     private func readLists(_ arguments: inout ArgumentReader, _ entity: inout EntitySource) {
@@ -133,6 +153,7 @@ package struct EntityReader {
             reportError(declaration.offset, "A generic struct cannot be a composite. Remove the generic parameters.")
             return nil
         }
+        guard hasAllowedName(declaration, "struct", "StoredComposite") else { return nil }
         var arguments = ArgumentReader(source, declaration.attribute("StoredComposite"))
         arguments.checkLabels()
         var composite = CompositeSource(

@@ -10,7 +10,8 @@ struct CompositeExpansion {
     /// struct.
     private var layout: [String] {
         var lines = ["nonisolated enum StoredLayout {"]
-        lines += composite.attributes.compactMap { CheckedType.alias(for: $0).map { "    \($0)" } }
+        lines.append("    typealias LayoutChecks = CoreDataSource.StoredTypes")
+        lines += CheckedType.aliases(for: composite.attributes, checks: true)
         for attribute in composite.attributes {
             guard let value = attribute.initialValue else { continue }
             let type = CheckedType.name(of: attribute) + (attribute.hasOptionalProperty ? "?" : "")
@@ -18,11 +19,11 @@ struct CompositeExpansion {
             lines.append("    \(access)static var initial_\(attribute.propertyName): \(type) { \(value) }")
         }
         lines += [
-            "    static func attributes() -> [AttributeDescription] {",
-            "        var attributes: [AttributeDescription] = []",
+            "    static func attributes() -> [LayoutChecks.Attribute] {",
+            "        var attributes: [LayoutChecks.Attribute] = []",
         ]
         lines += composite.attributes.map {
-            "        attributes.append(\(DescriptionText.attribute($0, type: CheckedType.name(of: $0))))"
+            "        attributes.append(\(DescriptionText.attribute($0)))"
         }
         lines += ["        return attributes", "    }"]
         let checks = TypeChecks.lines(for: composite.attributes)
@@ -51,9 +52,9 @@ struct CompositeExpansion {
     func conformance(of type: String) -> String {
         let access = AccessText.prefix(composite.accessLevel)
         var lines = [
-            "nonisolated extension \(type): StoredCompositeValue {",
-            "    \(access)static var compositeName: String { \(DescriptionText.string(composite.name)) }",
-            "    \(access)static var columnCount: Int { \(offset(of: composite.attributes.count)) }",
+            "nonisolated extension \(type): CoreDataSource.StoredCompositeValue {",
+            "    \(access)static var compositeName: Swift.String { \(DescriptionText.string(composite.name)) }",
+            "    \(access)static var columnCount: Swift.Int { \(offset(of: composite.attributes.count)) }",
         ]
         lines += reading(access)
         lines += absence(access)
@@ -61,6 +62,10 @@ struct CompositeExpansion {
         lines += initialValues(access)
         lines += description(access)
         return (lines + ["}"]).joined(separator: "\n")
+    }
+
+    private static func parameters(after object: String) -> String {
+        "\(object): CoreDataSource.ManagedObject, at column: Swift.Int"
     }
 
     /// Returns an expression for the number of columns before an attribute.
@@ -76,7 +81,7 @@ struct CompositeExpansion {
     private func column(_ index: Int) -> String { index == 0 ? "column" : "column + \(offset(of: index))" }
 
     private func reading(_ access: String) -> [String] {
-        var lines = ["    \(access)init(reading object: ManagedObject, at column: Int) {"]
+        var lines = ["    \(access)init(\(Self.parameters(after: "reading object"))) {"]
         for (index, attribute) in composite.attributes.enumerated() {
             var access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
             access.initialValue = "StoredLayout.initial_\(attribute.propertyName)"
@@ -87,7 +92,7 @@ struct CompositeExpansion {
     }
 
     private func absence(_ access: String) -> [String] {
-        var lines = ["    \(access)static func isAbsent(from object: ManagedObject, at column: Int) -> Bool {"]
+        var lines = ["    \(access)static func isAbsent(\(Self.parameters(after: "from object"))) -> Swift.Bool {"]
         for (index, attribute) in composite.attributes.enumerated() {
             let type = CheckedType.name(of: attribute)
             switch attribute.form {
@@ -101,7 +106,7 @@ struct CompositeExpansion {
 
     private func writing(_ access: String) -> [String] {
         var lines = [
-            "    \(access)static func write(_ value: Self?, to object: ManagedObject, at column: Int) {"
+            "    \(access)static func write(_ value: Self?, \(Self.parameters(after: "to object"))) {"
         ]
         for (index, attribute) in composite.attributes.enumerated() where attribute.derivationExpression == nil {
             let value = "value?.\(ReservedMembers.escaped(attribute.propertyName))"
@@ -124,15 +129,15 @@ struct CompositeExpansion {
             return "        \(attributeAccess.type).setInitialValues(of: object, at: \(column(index)))"
         }
         if lines.isEmpty { return [] }
-        let opening = "    \(access)static func setInitialValues(of object: ManagedObject, at column: Int) {"
+        let opening = "    \(access)static func setInitialValues(\(Self.parameters(after: "of object"))) {"
         return [opening] + lines + ["    }"]
     }
 
     private func description(_ access: String) -> [String] {
         let list = CheckedType.composites(of: composite.attributes).map { "\($0).self" }.joined(separator: ", ")
         return [
-            "    \(access)static var parts: [any StoredCompositeValue.Type] { [\(list)] }",
-            "    \(access)static func attributes() -> [AttributeDescription] { StoredLayout.attributes() }",
+            "    \(access)static var parts: [any CoreDataSource.StoredCompositeValue.Type] { [\(list)] }",
+            "    \(access)static func attributes() -> [CoreDataSource.StoredTypes.Attribute] { StoredLayout.attributes() }",
         ]
     }
 }

@@ -10,14 +10,14 @@ enum DescriptionText {
         return "\(name)(\(parts.joined(separator: ", ")))"
     }
 
-    /// - Parameter type: The name of the property's type in the expansion.
-    static func attribute(_ attribute: AttributeSource, type: String) -> String {
-        call(
-            "AttributeDescription",
+    static func attribute(_ attribute: AttributeSource) -> String {
+        let type = attribute.isPrivate ? CheckedType.checkedName(of: attribute) : CheckedType.name(of: attribute)
+        return call(
+            "LayoutChecks.Attribute",
             [
                 ("name", string(attribute.name)), ("type", ".\(attribute.type)"),
                 ("isOptional", flag(attribute.isOptional)),
-                ("isTransient", flag(attribute.isTransient)), ("defaultValue", defaultValue(attribute.defaultValue)),
+                ("isTransient", flag(attribute.isTransient)), ("defaultValue", defaultValue(of: attribute)),
                 ("usesScalarValueType", flag(attribute.usesScalarValueType)), ("minimum", value(attribute.minimum)),
                 ("maximum", value(attribute.maximum)), ("pattern", string(attribute.pattern)),
                 ("valueTransformerName", string(attribute.valueTransformerName)),
@@ -37,14 +37,15 @@ enum DescriptionText {
 
     static func relationship(_ relationship: RelationshipSource) -> String {
         let destination = relationship.destination
+        let alias = "destination_\(relationship.propertyName)"
         let inverse = relationship.inverse.map {
-            "\(destination).relationshipKeyPaths[\\\(destination).\(ReservedMembers.escaped($0))] ?? \(string($0))"
+            "\(alias).relationshipKeyPaths[\\\(destination).\(ReservedMembers.escaped($0))] ?? \(string($0))"
         }
         return call(
-            "RelationshipDescription",
+            "LayoutChecks.Relationship",
             [
                 ("name", string(relationship.name)),
-                ("destinationName", "StoredTypes.entityName(of: \(destination).self)"),
+                ("destinationName", "LayoutChecks.entityName(of: \(alias).self)"),
                 ("inverseName", inverse),
                 ("isToMany", flag(relationship.isToMany)), ("isOrdered", flag(relationship.isOrdered)),
                 ("isOptional", flag(relationship.isOptional)), ("isTransient", flag(relationship.isTransient)),
@@ -57,11 +58,13 @@ enum DescriptionText {
             ])
     }
 
-    private static func defaultValue(_ value: DefaultSource?) -> String? {
-        switch value {
-        case nil: nil
-        case .value(let value): self.value(value)
-        case .enumCase(let type, let name): ".rawValue(of: \(type).\(ReservedMembers.escaped(name)))"
+    private static func defaultValue(of attribute: AttributeSource) -> String? {
+        switch attribute.defaultValue {
+        case nil: return nil
+        case .value(let value): return self.value(value)
+        case .enumCase(let type, let name):
+            let type = type == attribute.typeName ? CheckedType.checkedName(of: attribute) : type
+            return ".rawValue(of: \(type).\(ReservedMembers.escaped(name)))"
         }
     }
 

@@ -2,25 +2,31 @@
 ///
 /// The members name types through the layout of the superclass, `SuperLayout`. If the superclass has no layout, the compiler
 /// reports this error once, and no further errors about the types.
+///
+/// An app can have a type or a property of any name. So the members name the library's types through aliases in
+/// `StoredLayout`. The aliases also name the app's types, because a property can have the same name as a type. Only a type is
+/// found where an alias names a type.
 struct EntityExpansion {
     let entity: EntitySource
 
     var text: String {
         let access = AccessText.prefix(entity.accessLevel)
-        let name = ReservedMembers.escaped(entity.className)
         // A subclass in another module also overrides these members.
         let overrideAccess = entity.accessLevel == "open" ? "open " : access
         var lines = [
             "\(overrideAccess)override class var entityName: \(Self.types).Name { \(DescriptionText.string(entity.name)) }",
-            "\(overrideAccess)override class var attributeKeyPaths: \(Self.types).KeyPaths { StoredLayout.attributeKeyPaths(of: \(name).self) }",
-            "\(overrideAccess)override class var relationshipKeyPaths: \(Self.types).KeyPaths { StoredLayout.relationshipKeyPaths(of: \(name).self) }",
-            "\(overrideAccess)override class var optionalKeyPaths: \(Self.types).KeyPaths { StoredLayout.optionalKeyPaths(of: \(name).self) }",
+            "\(overrideAccess)override class var attributeKeyPaths: \(Self.types).KeyPaths { StoredLayout.attributeKeyPaths(of: StoredLayout.LayoutClass.self) }",
+            "\(overrideAccess)override class var relationshipKeyPaths: \(Self.types).KeyPaths { StoredLayout.relationshipKeyPaths(of: StoredLayout.LayoutClass.self) }",
+            "\(overrideAccess)override class var optionalKeyPaths: \(Self.types).KeyPaths { StoredLayout.optionalKeyPaths(of: StoredLayout.LayoutClass.self) }",
             "\(overrideAccess)override class var declaredEntity: \(Self.types).Entity? { StoredLayout.entity() }",
         ]
         lines += initialValues(overrideAccess)
         lines.append("\(access)nonisolated enum StoredLayout {")
         lines += layout(access)
-        lines += entity.attributes.compactMap { CheckedType.alias(for: $0).map { "    \($0)" } }
+        lines += CheckedType.aliases(for: entity.attributes, checks: true)
+        lines += entity.relationships.map {
+            "    private typealias destination_\($0.propertyName) = \($0.destination)"
+        }
         for kind in ["attribute", "relationship", "optional"] { lines += keyPaths(access, kind) }
         lines += description
         lines += check
@@ -38,7 +44,7 @@ struct EntityExpansion {
         let access = AccessText.prefix(entity.accessLevel)
         let expansion = EntityExpansion(entity: faulty)
         var lines = ["\(access)nonisolated enum StoredLayout {"] + expansion.layout(access)
-        lines += faulty.attributes.compactMap { CheckedType.alias(for: $0).map { "    \($0)" } }
+        lines += CheckedType.aliases(for: faulty.attributes, checks: false)
         faulty.attributes = []
         faulty.relationships = []
         for kind in ["attribute", "relationship", "optional"] {
@@ -73,6 +79,9 @@ struct EntityExpansion {
         var lines = [
             "    \(access)typealias SuperLayout = \(entity.superclass).StoredLayout",
             "    \(access)typealias LayoutTypes = SuperLayout.LayoutTypes",
+            "    typealias LayoutChecks = CoreDataSource.StoredTypes",
+            "    typealias LayoutClass = \(ReservedMembers.escaped(entity.className))",
+            "    typealias LayoutParent = \(entity.superclass)",
             "    \(access)static var depth: Swift.Int { SuperLayout.depth + 1 }",
             "    static func first(_ object: LayoutTypes.Object) -> Swift.Int { \(entity.isRoot ? "0" : "object.firstColumn(ofClassAt: depth)") }",
         ]
@@ -102,13 +111,15 @@ struct EntityExpansion {
     /// A function that returns key paths of the class or a subclass. A subclass has other key paths for the same properties.
     private func keyPaths(_ access: String, _ kind: String) -> [String] {
         let name = ReservedMembers.escaped(entity.className)
+        // The parameter needs a name that differs from the class.
+        let subclass = entity.className + "_"
         var properties = entity.attributes.map { ($0.propertyName, $0.name) }
         let relationships = entity.relationships.map { ($0.propertyName, $0.name) }
         if kind == "relationship" { properties = relationships }
         if kind == "optional" { properties += relationships }
-        let root = kind == "optional" ? "\\Object?.?" : "\\Object"
+        let root = kind == "optional" ? "\\\(subclass)?.?" : "\\\(subclass)"
         let opening =
-            "    \(access)static func \(kind)KeyPaths<Object: \(name)>(of type: Object.Type) -> LayoutTypes.KeyPaths {"
+            "    \(access)static func \(kind)KeyPaths<\(subclass): \(name)>(of type: \(subclass).Type) -> LayoutTypes.KeyPaths {"
         let inherited = "SuperLayout.\(kind)KeyPaths(of: type)"
         if properties.isEmpty { return [opening, "        \(inherited)", "    }"] }
         return [opening, "        var paths = \(inherited)"]
@@ -118,16 +129,15 @@ struct EntityExpansion {
     }
 
     private var description: [String] {
-        let name = ReservedMembers.escaped(entity.className)
         let list = CheckedType.composites(of: entity.attributes).map { "\($0).self" }.joined(separator: ", ")
         let changes = descriptionChanges
         // The compiler warns of a `var` that is not changed.
         let keyword = changes.isEmpty ? "let" : "var"
         return [
             "    static func entity() -> LayoutTypes.Entity {",
-            "        \(keyword) entity = EntityDescription(name: \(DescriptionText.string(entity.name)), className: \(DescriptionText.string(entity.className)), codeGeneration: .class)",
+            "        \(keyword) entity = LayoutChecks.Entity(name: \(DescriptionText.string(entity.name)), className: \(DescriptionText.string(entity.className)), codeGeneration: .class)",
         ] + changes + [
-            "        return LayoutTypes.Entity(\(name).self, superclass: \(entity.superclass).self, entity, composites: [\(list)])",
+            "        return LayoutTypes.Entity(LayoutClass.self, superclass: LayoutParent.self, entity, composites: [\(list)])",
             "    }",
         ]
     }
@@ -136,7 +146,7 @@ struct EntityExpansion {
     private var descriptionChanges: [String] {
         var lines = entity.isAbstract ? ["        entity.isAbstract = true"] : []
         lines += entity.attributes.map {
-            "        entity.attributes.append(\(DescriptionText.attribute($0, type: CheckedType.name(of: $0))))"
+            "        entity.attributes.append(\(DescriptionText.attribute($0)))"
         }
         lines += entity.relationships.map { "        entity.relationships.append(\(DescriptionText.relationship($0)))" }
         if let others = entity.otherAttributes { lines.append("        entity.attributes += \(others.text)") }
@@ -161,63 +171,14 @@ struct EntityExpansion {
 
     /// A function that compiles only if the spelled names lead to the expected types.
     private var check: [String] {
-        var lines = ["        StoredTypes.checkClass(\(ReservedMembers.escaped(entity.className)).self)"]
+        var lines = ["        LayoutChecks.checkClass(LayoutClass.self)"]
         lines += TypeChecks.lines(for: entity.attributes)
         lines += entity.relationships.compactMap { relationship in
             relationship.inverse.map {
-                "        StoredTypes.checkInverse(\\\(relationship.destination).\(ReservedMembers.escaped($0)))"
+                "        LayoutChecks.checkInverse(\\\(relationship.destination).\(ReservedMembers.escaped($0)))"
             }
         }
         return ["    static func check() {"] + lines + ["    }"]
-    }
-}
-
-/// The checks of attribute types in an expansion. The compiler makes them when it compiles the expansion.
-enum TypeChecks {
-    static func lines(for attributes: [AttributeSource]) -> [String] {
-        var plain: Set<String> = []
-        var lines: [String] = []
-        for attribute in attributes {
-            switch attribute.form {
-            case .plain, .bytes: plain.insert(attribute.typeName)
-            case .raw:
-                let type = [.integer16: "int16", .integer32: "int32", .string: "string"][attribute.type] ?? "int64"
-                lines.append("        StoredTypes.check(\(type): \(attribute.typeName).self)")
-            case .codable: lines.append("        StoredTypes.check(codable: \(attribute.typeName).self)")
-            case .composite: lines.append("        StoredTypes.check(composite: \(attribute.typeName).self)")
-            }
-        }
-        return plain.sorted().map { "        StoredTypes.check(\($0).self, StoredTypes.Checked.\($0.lowercased()))" }
-            + lines
-    }
-}
-
-/// Names in `StoredLayout` for types that must conform to a protocol. If a type does not conform, the compiler reports an error
-/// once for the name, and no further errors about the property.
-enum CheckedType {
-    static func name(of attribute: AttributeSource) -> String {
-        // A private type gets no alias, because an alias must be at least as private as its type.
-        if attribute.isPrivate { return attribute.typeName }
-        return switch attribute.form {
-        case .codable, .composite: "StoredLayout.type_\(attribute.propertyName)"
-        case .plain, .raw, .bytes: attribute.typeName
-        }
-    }
-
-    /// The types of the composite structs that the attributes use, without duplicates.
-    static func composites(of attributes: [AttributeSource]) -> [String] {
-        var seen: Set<String> = []
-        return attributes.filter { $0.form == .composite && seen.insert($0.typeName).inserted }.map { name(of: $0) }
-    }
-
-    static func alias(for attribute: AttributeSource) -> String? {
-        if attribute.isPrivate { return nil }
-        let name = "typealias type_\(attribute.propertyName)"
-        return switch attribute.form {
-        case .codable: "\(name) = StoredTypes.JSON<\(attribute.typeName)>.Checked"
-        case .composite: "\(name) = StoredTypes.Composite<\(attribute.typeName)>.Checked"
-        case .plain, .raw, .bytes: nil
-        }
     }
 }
 
