@@ -39,7 +39,7 @@ public import ManagedModel
     member,
     names: named(entityName), named(attributeKeyPaths), named(relationshipKeyPaths), named(optionalKeyPaths),
     named(declaredEntity),
-    named(setInitialValues), named(StoredLayout))
+    named(setInitialValues), named(StoredLayout), named(StoredInitialValues))
 public macro StoredEntity(
     _ name: String? = nil, isAbstract: Bool = false, unique: [[String]] = [], indexes: [FetchIndexDescription] = [],
     renamedFrom: String? = nil, hashModifier: String? = nil, userInfo: [String: String] = [:],
@@ -146,7 +146,7 @@ public macro Unstored() = #externalMacro(module: "EntityMacros", type: "Unstored
 /// ```
 ///
 /// - Parameter name: The name of the composite; nil, the default, for the name of the struct.
-@attached(member, names: named(init), named(StoredLayout))
+@attached(member, names: named(init), named(StoredLayout), named(StoredInitialValues))
 @attached(
     extension, conformances: StoredCompositeValue,
     names: named(compositeName), named(columnCount), named(parts), named(attributes), named(init), named(isAbsent),

@@ -4,20 +4,17 @@ struct CompositeExpansion {
 
     /// The members of the struct: an enum in which names of types have the same meaning as in the struct, and an initializer
     /// for other modules.
-    var members: String { (layout + initializer).joined(separator: "\n") }
+    var members: String {
+        (layout + InitialValues.members(of: composite) + initializer).joined(separator: "\n")
+    }
 
     /// The types and values that need the scope of the struct. An extension of a nested struct cannot see the types around the
     /// struct.
     private var layout: [String] {
         var lines = ["nonisolated enum StoredLayout {"]
         lines.append("    typealias LayoutChecks = CoreDataSource.StoredTypes")
+        lines.append("    typealias LayoutClass = \(ReservedMembers.escaped(composite.typeName))")
         lines += CheckedType.aliases(for: composite.attributes, checks: true)
-        for attribute in composite.attributes {
-            guard let value = attribute.initialValue else { continue }
-            let type = CheckedType.name(of: attribute) + (attribute.hasOptionalProperty ? "?" : "")
-            let access = attribute.isPrivate ? "fileprivate " : ""
-            lines.append("    \(access)static var initial_\(attribute.propertyName): \(type) { \(value) }")
-        }
         lines += [
             "    static func attributes() -> [LayoutChecks.Attribute] {",
             "        var attributes: [LayoutChecks.Attribute] = []",
@@ -29,7 +26,7 @@ struct CompositeExpansion {
         let checks = TypeChecks.lines(for: composite.attributes)
         if !checks.isEmpty { lines += ["    static func check() {"] + checks + ["    }"] }
         // Inside of the enum, `Self` would mean the enum, so the name of the struct replaces it.
-        return [SwiftSource((lines + ["}"]).joined(separator: "\n")).replacing("Self", by: composite.typeName)]
+        return [SwiftSource((lines + ["}"]).joined(separator: "\n")).replacing("Self", by: "LayoutClass")]
     }
 
     /// An initializer for other modules. Swift already adds one for the struct's own module.
@@ -84,7 +81,7 @@ struct CompositeExpansion {
         var lines = ["    \(access)init(\(Self.parameters(after: "reading object"))) {"]
         for (index, attribute) in composite.attributes.enumerated() {
             var access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
-            access.initialValue = "StoredLayout.initial_\(attribute.propertyName)"
+            access.initialValue = InitialValues.expression(for: attribute)
             let reading = access.reading("object", column(index))
             lines.append("        self.\(ReservedMembers.escaped(attribute.propertyName)) = \(reading)")
         }
@@ -122,7 +119,7 @@ struct CompositeExpansion {
         let lines = composite.attributes.enumerated().compactMap { index, attribute -> String? in
             let attributeAccess = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
             if attribute.initialValue != nil {
-                let value = "StoredLayout.initial_\(attribute.propertyName)"
+                let value = InitialValues.expression(for: attribute)
                 return "        \(attributeAccess.writing(value, "object", column(index)))"
             }
             guard attribute.form == .composite, !attribute.hasOptionalProperty else { return nil }
@@ -147,13 +144,13 @@ struct AttributeAccess {
     let attribute: AttributeSource
     /// The name of the property's type in the expansion.
     let type: String
-    /// The expression for the initial value, if it differs from the property's expression.
+    /// The expression for the initial value, if it differs from the expression in an accessor of a class.
     var initialValue: String?
     /// Whether the written value is an optional even if the property is not.
     var isAlwaysOptional = false
 
     func reading(_ object: String, _ column: String) -> String {
-        let initial = attribute.hasOptionalProperty ? "" : " ?? (\(initialValue ?? attribute.initialValue ?? ""))"
+        let initial = attribute.hasOptionalProperty ? "" : " ?? \(initialValue ?? InitialValues.accessorExpression(for: attribute))"
         return switch attribute.form {
         case .plain where attribute.derivationExpression != nil: "\(object).derivedAttribute(at: \(column))"
         case .plain, .raw: "\(object).attribute(at: \(column))"

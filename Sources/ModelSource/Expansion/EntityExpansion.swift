@@ -31,6 +31,7 @@ struct EntityExpansion {
         lines += description
         lines += check
         lines.append("}")
+        lines += InitialValues.members(of: entity)
         return lines.joined(separator: "\n")
     }
 
@@ -45,12 +46,13 @@ struct EntityExpansion {
         let expansion = EntityExpansion(entity: faulty)
         var lines = ["\(access)nonisolated enum StoredLayout {"] + expansion.layout(access)
         lines += CheckedType.aliases(for: faulty.attributes, checks: false)
+        let initialValues = InitialValues.members(of: faulty)
         faulty.attributes = []
         faulty.relationships = []
         for kind in ["attribute", "relationship", "optional"] {
             lines += EntityExpansion(entity: faulty).keyPaths(access, kind)
         }
-        return (lines + ["}"]).joined(separator: "\n")
+        return (lines + ["}"] + initialValues).joined(separator: "\n")
     }
 
     /// The types that the layout of `ManagedObject` provides.
@@ -60,17 +62,11 @@ struct EntityExpansion {
 
     /// A function that sets initial values, which are evaluated for each new object.
     private func initialValues(_ access: String) -> [String] {
-        let values = entity.attributes.compactMap { attribute -> String? in
-            if let value = attribute.initialValue {
-                return "    self.\(ReservedMembers.escaped(attribute.propertyName)) = \(value)"
-            }
-            guard attribute.form == .composite, !attribute.hasOptionalProperty else { return nil }
-            let column = "StoredLayout.first(self) + StoredLayout.column_\(attribute.propertyName)"
-            return "    \(CheckedType.name(of: attribute)).setInitialValues(of: \(Self.object), at: \(column))"
-        }
-        if values.isEmpty { return [] }
-        return ["\(access)override func setInitialValues() -> \(Self.types).Nothing {", "    super.setInitialValues()"]
-            + values + ["}"]
+        if InitialValues.members(of: entity).isEmpty { return [] }
+        return [
+            "\(access)override func setInitialValues() -> \(Self.types).Nothing {", "    super.setInitialValues()",
+            "    \(InitialValues.typeName).setInitialValues(of: self)", "}",
+        ]
     }
 
     /// The index of each property among the columns or relationships of the class. The number of the ancestors' columns is

@@ -201,7 +201,7 @@ struct SwiftLexer {
 }
 
 /// Finds the end of a string literal. The literal can contain interpolations, and these can contain further strings.
-private struct StringSkipper {
+struct StringSkipper {
     /// An open string, interpolation or comment. The last frame is the innermost.
     private enum Frame {
         case string(pounds: Int, isMultiline: Bool)
@@ -212,12 +212,22 @@ private struct StringSkipper {
     private let bytes: [UInt8]
     private var position: Int
     private var frames: [Frame] = []
+    /// The code of the interpolations that are directly in the literal.
+    private var interpolations: [Range<Int>] = []
     static let nestingLimit = 64
 
     init(_ bytes: [UInt8], at position: Int, pounds: Int) {
         self.bytes = bytes
         self.position = position
         open(pounds: pounds)
+    }
+
+    /// Returns the code of the interpolations in a literal.
+    static func interpolations(in bytes: [UInt8], at start: Int) -> [Range<Int>] {
+        var pounds = 0
+        while bytes[start + pounds] == UInt8(ascii: "#") { pounds += 1 }
+        var skipper = StringSkipper(bytes, at: start, pounds: pounds)
+        return skipper.end() == nil ? [] : skipper.interpolations
     }
 
     private func byte(_ index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
@@ -272,6 +282,7 @@ private struct StringSkipper {
             position += 1 + pounds
             if byte(position) == UInt8(ascii: "(") {
                 frames.append(.interpolation(parentheses: 1))
+                if frames.count == 2 { interpolations.append(position + 1..<position + 1) }
             } else if byte(position) == UInt8(ascii: "\n"), !isMultiline {
                 return false
             }
@@ -286,7 +297,12 @@ private struct StringSkipper {
         let count = pounds(at: position)
         switch bytes[position] {
         case UInt8(ascii: "("): set(parentheses + 1)
-        case UInt8(ascii: ")"): parentheses == 1 ? _ = frames.removeLast() : set(parentheses - 1)
+        case UInt8(ascii: ")") where parentheses == 1:
+            if frames.count == 2, let start = interpolations.popLast()?.lowerBound {
+                interpolations.append(start..<position)
+            }
+            frames.removeLast()
+        case UInt8(ascii: ")"): set(parentheses - 1)
         case UInt8(ascii: "\""): return open(pounds: 0)
         case UInt8(ascii: "#") where byte(position + count) == UInt8(ascii: "\""): return open(pounds: count)
         case UInt8(ascii: "/") where byte(position + 1) == UInt8(ascii: "*"): frames.append(.comment)

@@ -138,12 +138,19 @@ extension UInt8 {
 }
 
 extension SwiftSource {
-    /// Replaces an identifier everywhere except in strings and their interpolations.
+    /// Replaces an identifier everywhere except in the text of strings. Interpolations are code.
     func replacing(_ identifier: String, by other: String) -> String {
         var text = bytes
-        for token in tokens.reversed() where token.kind == .identifier {
-            if text[token.start..<token.end].elementsEqual(identifier.utf8) {
+        for token in tokens.reversed() {
+            switch token.kind {
+            case .identifier where text[token.start..<token.end].elementsEqual(identifier.utf8):
                 text.replaceSubrange(token.start..<token.end, with: other.utf8)
+            case .string:
+                for range in StringSkipper.interpolations(in: bytes, at: token.start).reversed() {
+                    let code = SwiftSource(self.text(range)).replacing(identifier, by: other)
+                    text.replaceSubrange(range, with: code.utf8)
+                }
+            default: break
             }
         }
         return String(decoding: text, as: UTF8.self)
