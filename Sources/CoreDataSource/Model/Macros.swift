@@ -146,11 +146,10 @@ public macro Unstored() = #externalMacro(module: "EntityMacros", type: "Unstored
 /// ```
 ///
 /// - Parameter name: The name of the composite; nil, the default, for the name of the struct.
-@attached(member, names: named(init), named(StoredLayout), named(StoredInitialValues))
+@attached(member, names: named(init), named(write), named(StoredLayout), named(StoredInitialValues))
 @attached(
     extension, conformances: StoredCompositeValue,
     names: named(compositeName), named(columnCount), named(parts), named(attributes), named(init), named(isAbsent),
-    named(write),
     named(setInitialValues))
 public macro StoredComposite(_ name: String? = nil) = #externalMacro(module: "EntityMacros", type: "StoredComposite")
 

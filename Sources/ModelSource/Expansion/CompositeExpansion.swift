@@ -5,7 +5,7 @@ struct CompositeExpansion {
     /// The members of the struct: an enum in which names of types have the same meaning as in the struct, and an initializer
     /// for other modules.
     var members: String {
-        (layout + InitialValues.members(of: composite) + initializer).joined(separator: "\n")
+        (layout + InitialValues.members(of: composite) + initializer + writing).joined(separator: "\n")
     }
 
     /// The types and values that need the scope of the struct. An extension of a nested struct cannot see the types around the
@@ -55,7 +55,6 @@ struct CompositeExpansion {
         ]
         lines += reading(access)
         lines += absence(access)
-        lines += writing(access)
         lines += initialValues(access)
         lines += description(access)
         return (lines + ["}"]).joined(separator: "\n")
@@ -101,17 +100,20 @@ struct CompositeExpansion {
         return lines + ["        return true", "    }"]
     }
 
-    private func writing(_ access: String) -> [String] {
+    /// The function that writes a value. In an extension, the compiler refuses a public function with a parameter of the
+    /// extended type if a type around the struct is not public.
+    private var writing: [String] {
+        let access = AccessText.prefix(composite.accessLevel)
         var lines = [
-            "    \(access)static func write(_ value: Self?, \(Self.parameters(after: "to object"))) {"
+            "nonisolated \(access)static func write(_ value: Self?, \(Self.parameters(after: "to object"))) {"
         ]
         for (index, attribute) in composite.attributes.enumerated() where attribute.derivationExpression == nil {
             let value = "value?.\(ReservedMembers.escaped(attribute.propertyName))"
             var access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
             access.isAlwaysOptional = true
-            lines.append("        \(access.writing(value, "object", column(index)))")
+            lines.append("    \(access.writing(value, "object", column(index)))")
         }
-        return lines + ["    }"]
+        return lines + ["}"]
     }
 
     /// A function that sets initial values, which are evaluated for each new object. Nested structs are included.
