@@ -46,7 +46,7 @@ import Testing
         var expected: [Expected] = []
         for (number, mistake) in DiagnosticTests.mistakes.enumerated() {
             text += "enum N\(number) { "
-            if !mistake.text.hasPrefix("@Stored") { text += "@StoredEntity " }
+            if !mistake.text.contains("@StoredEntity"), !mistake.text.contains("@StoredComposite") { text += "@StoredEntity " }
             let parts = mistake.text.split(separator: "‸", omittingEmptySubsequences: false)
             text += parts[0]
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

@@ -131,6 +131,8 @@ struct DiagnosticTests {
             "@StoredComposite struct ‸LayoutChecks { var x: Int = 1 }",
             "@StoredComposite adds a type with the name LayoutChecks to the struct."
         ),
+        ("‸@MainActor @StoredEntity class A: ManagedObject { var x: Int }", "A is isolated to @MainActor"),
+        ("@StoredComposite ‸@MainActor struct A { var x: Int = 1 }", "A is isolated to @MainActor"),
         ("@StoredEntity class ‸`My A`: ManagedObject {}", "My A is not a name of letters"),
         ("@StoredComposite struct ‸`My A` { var x: Int = 1 }", "My A is not a name of letters"),
         ("class A: ManagedObject { let ‸x: Int }", "x is a let"),

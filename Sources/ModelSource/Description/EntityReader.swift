@@ -45,10 +45,20 @@ package struct EntityReader {
         }
     }
 
+    /// Refuses the attribute of a global actor. Such an attribute has no mark in the source except its name.
+    private mutating func checkIsolation(_ declaration: Declaration) {
+        guard let actor = declaration.attributes.first(where: { $0.name.hasSuffix("Actor") }) else { return }
+        reportError(
+            actor.offset,
+            "\(declaration.name) is isolated to @\(actor.name), but the library uses it on every actor. Remove @\(actor.name)."
+        )
+    }
+
     /// Returns the entity of a class with `@StoredEntity`. Returns nil with a diagnostic if the class is not a valid entity.
     package mutating func entity(_ declaration: Declaration) -> EntitySource? {
         guard let superclass = superclass(of: declaration) else { return nil }
         checkForDoubles(declaration)
+        checkIsolation(declaration)
         var arguments = ArgumentReader(source, declaration.attribute("StoredEntity"))
         arguments.checkLabels()
         var entity = EntitySource(
@@ -161,6 +171,7 @@ package struct EntityReader {
             accessLevel: declaration.accessLevel)
         diagnostics += arguments.diagnostics
         checkForDoubles(declaration)
+        checkIsolation(declaration)
         for member in members(of: body) {
             if member.kind == .initializer { composite.hasInitializer = true }
             guard member.kind == .variable || member.kind == .constant else { continue }
