@@ -38,7 +38,7 @@ struct LiteralArguments {
     }
 
     mutating func number(_ label: String) -> Int? {
-        read(label) { if case .number(let text) = $0 { Int(text) } else { nil } }
+        read(label) { if case .number(let text) = $0 { ValueSource.integer(text).map(Int.init) } else { nil } }
     }
 
     mutating func member<Value>(_ label: String, _ values: [String: Value]) -> Value? {
@@ -75,7 +75,7 @@ struct LiteralArguments {
             guard case .call(let name, let arguments) = expression, arguments.count == 1 else { return nil }
             switch (name, arguments[0].value) {
             case (".boolean", .boolean(let flag)): return .boolean(flag)
-            case (".integer", .number(let text)): return Int64(text).map { .integer($0) }
+            case (".integer", .number(let text)): return ValueSource.integer(text).map { .integer($0) }
             case (".double", .number(let text)): return Double(text).map { .double($0) }
             case (".date", .number(let text)): return Double(text).map { .date($0) }
             case (".string", .string(let text)): return .string(text)

@@ -63,6 +63,11 @@ struct SwiftModelErrorTests {
             3, "The inverse of A.b is B.c, which does not point back."
         ),
         (
+            model.replacing("A.self", with: "A.self; C.self")
+                + "@StoredEntity class A: ManagedObject {\n@Related var r: A? }\n@StoredEntity class C: A {\n@Related(inverse: \"r\") var s: RelatedObjects<A> }",
+            5, "The inverse of C.s is A.r, which does not point back."
+        ),
+        (
             model + "@StoredEntity(indexes: [foo()]) class A: ManagedObject { }", 2,
             "Each element must be a call of FetchIndexDescription"
         ),

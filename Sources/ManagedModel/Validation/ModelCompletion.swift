@@ -31,8 +31,8 @@ extension ManagedObjectModel {
 }
 
 extension ModelLookup {
-    /// The name and the entity of a relationship's inverse; nil if there is no inverse, or if the inverse already has an
-    /// inverse name.
+    /// The name and the entity of a relationship's inverse; nil if there is no inverse, if the inverse already has an
+    /// inverse name, or if the objects of the inverse's destination need not have the relationship.
     fileprivate func inverseWithoutName(
         of relationship: RelationshipDescription, in entity: EntityDescription
     ) -> RelationshipName? {
@@ -42,6 +42,8 @@ extension ModelLookup {
         let owner = lineage(of: destination).first { $0.relationships.contains { $0.name == name } }
         guard let owner, let inverse = owner.relationships.first(where: { $0.name == name }),
             inverse.inverseName == nil,
+            let destinationOfInverse = entities[inverse.destinationName],
+            lineage(of: destinationOfInverse).contains(where: { $0.name == entity.name }),
             owner.name != entity.name || inverse.name != relationship.name
         else { return nil }
         return RelationshipName(entity: owner.name, name: name)

@@ -2,6 +2,9 @@ internal import ManagedModel
 
 /// Reads the arguments of a macro as literals of the expected types. Any other expression causes a diagnostic.
 struct ArgumentReader {
+    /// What is said about bounds that no value is between.
+    static let emptyRange = "The lower bound of this range is greater than the upper bound. Exchange the bounds."
+
     private let source: SwiftSource
     private let macro: String
     private var arguments: [String: (value: SourceExpression?, tokens: Range<Int>)] = [:]

@@ -69,6 +69,9 @@ struct AttributeRules {
                     : "The bounds must be literals of the type \(found.typeName). Only numbers and dates can have bounds."
             )
         }
+        if let minimum = found.minimum, let maximum = found.maximum, minimum.isGreater(than: maximum) {
+            arguments.reportError(label, ArgumentReader.emptyRange)
+        }
     }
 
     // MARK: Default values

@@ -230,6 +230,7 @@ package struct PropertyReader {
             return arguments.reportError(
                 "count", "A count is a range of whole numbers from 0 on, such as 1...5 or 1....")
         }
+        if let lower, let upper, lower > upper { return arguments.reportError("count", ArgumentReader.emptyRange) }
         found.minimumCount = lower ?? 0
         found.maximumCount = upper
     }

@@ -44,8 +44,18 @@ extension ValueSource {
         }
     }
 
+    /// Whether this bound is greater than another bound of the same attribute.
+    func isGreater(than other: ValueSource) -> Bool {
+        switch (self, other) {
+        case (.integer(let first), .integer(let second)): first > second
+        case (.double(let first), .double(let second)), (.date(let first), .date(let second)): first > second
+        case (.decimal(let first), .decimal(let second)): first > second
+        default: false
+        }
+    }
+
     /// Parses a whole number in any notation of Swift.
-    static func integer(_ text: String) -> Int64? {
+    package static func integer(_ text: String) -> Int64? {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative ? String(text.dropFirst()) : text
         for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where digits.hasPrefix(prefix) {

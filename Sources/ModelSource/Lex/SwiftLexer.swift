@@ -144,11 +144,11 @@ struct SwiftLexer {
     private var isStartOfRegex: Bool {
         let next = byte(position + 1)
         guard next > UInt8(ascii: " ") else { return false }
-        guard let last = tokens.last else { return true }
+        guard let last = tokens.last else { return hasEndOfRegex }
         switch last.kind {
         case .identifier:
             let word = String(decoding: bytes[last.start..<last.end], as: UTF8.self)
-            return last.end < position && Self.wordsBeforeValues.contains(word)
+            return last.end < position && Self.wordsBeforeValues.contains(word) && hasEndOfRegex
         case .number, .string, .regex: return false
         case .symbol:
             let symbol = bytes[last.start]
@@ -157,11 +157,24 @@ struct SwiftLexer {
         }
     }
 
+    /// Whether a regular expression ends on this line, by the rules of Swift: it has no space before its last slash, and it
+    /// closes no parenthesis that it has not opened. Otherwise, the slash is an operator, as in `reduce(1, /)`.
     private var hasEndOfRegex: Bool {
         var index = position + 1
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\n") {
-            if bytes[index] == UInt8(ascii: "/") { return true }
-            index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        var (parentheses, brackets) = (0, 0)
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n"), bytes[index] != UInt8(ascii: "\r") {
+            switch bytes[index] {
+            case UInt8(ascii: "/"): return bytes[index - 1] > UInt8(ascii: " ")
+            case UInt8(ascii: "\\"): index += 1
+            case UInt8(ascii: "["): brackets += 1
+            case UInt8(ascii: "]"): brackets = max(0, brackets - 1)
+            case UInt8(ascii: "(") where brackets == 0: parentheses += 1
+            case UInt8(ascii: ")") where brackets == 0:
+                guard parentheses > 0 else { return false }
+                parentheses -= 1
+            default: break
+            }
+            index += 1
         }
         return false
     }
