@@ -139,7 +139,7 @@ import Testing
         ),
         (
             "@StoredEntity class A: ManagedObject { @Related(inverse: \"misspelt\") var x: B? }",
-            "type 'B' has no member 'misspelt'", 2
+            "(aka 'B') has no member 'misspelt'", 2
         ),
         ("@StoredEntity class A: Foo { var x: Int }", "A class with @StoredEntity inherits from ManagedObject", 3),
         ("@StoredEntity class A: Codable { var x: Int }", "A class with @StoredEntity inherits from ManagedObject", 2),
@@ -165,6 +165,39 @@ import Testing
         ("@StoredEntity class A { var x: Int\nvar y: String\n@Related var z: B? }", "A inherits from no class.", 1),
         ("@StoredEntity class A<T>: ManagedObject { var x: Int\n@Related var z: B? }", "A generic class cannot", 1),
         ("@StoredEntity struct A { var x: Int\nvar y: String\n@Related var z: B? }", "belongs to a class.", 1),
+        (
+            "@MainActor @StoredEntity class A: ManagedObject { var x: Int = 1\n@Stored(.codable) var y: [Int] = [1]\n"
+                + "@Related var z: A? }\n@StoredEntity class S: A { var w: String? }",
+            "A is isolated to @MainActor", 2
+        ),
+        (
+            "@StoredEntity class StoredLayout: ManagedObject { var x: Int\n@Stored(.codable) var y: [Int] = [1] }",
+            "@StoredEntity adds a type with the name StoredLayout to the class.", 1
+        ),
+        // The compiler refuses these itself, too.
+        (
+            "@StoredEntity class A: ManagedObject { @Stored func f() {}\nvar x: Int }", "@Stored belongs to a property.",
+            2
+        ),
+        (
+            "@StoredEntity class A: ManagedObject { vra x: Int\nvar y: Int }", "No declaration begins with vra.", 9
+        ),
+        (
+            "@StoredEntity class A: ManagedObject { var x: Int = = 5\nvar y: Int }",
+            "What follows the equals sign of x is not one value.", 9
+        ),
+        (
+            "@StoredEntity class A: ManagedObject { @Stored @Stored var x: Int }",
+            "This declaration has @Stored already.", 9
+        ),
+        (
+            "@StoredEntity class A: ManagedObject { @Stored(unique: true, unique: false) var x: Int }",
+            "@Stored has two arguments unique.", 9
+        ),
+        (
+            "@StoredEntity class A: ManagedObject {\n<<<<<<< HEAD\nvar x: Int\n=======\nvar y: Int\n>>>>>>> b\n}",
+            "This line marks a merge conflict.", 9
+        ),
     ]
 
     @Test(.timeLimit(.minutes(30)), arguments: claims)

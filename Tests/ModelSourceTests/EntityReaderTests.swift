@@ -142,6 +142,7 @@ struct DiagnosticTests {
         ("class A: ManagedObject { weak var ‸x: B? }", "x is weak"),
         ("class A: ManagedObject { unowned(safe) var ‸x: B }", "x is unowned"),
         ("class A: ManagedObject { var ‸x: Int = 1 { didSet {} } }", "x has observers"),
+        ("class A: ManagedObject { ‸@available(*, unavailable) var x: Int }", "x is unavailable"),
         ("class A: ManagedObject { ‸@Published var x: Int }", "x has the attribute @Published"),
         ("class A: ManagedObject { ‸@My.Stored var x: Int = 5 }", "x has the attribute @My.Stored"),
         ("class A: ManagedObject { ‸@My.Unstored var x: Int = 5 }", "x has the attribute @My.Unstored"),

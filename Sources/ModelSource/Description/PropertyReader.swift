@@ -113,6 +113,13 @@ package struct PropertyReader {
                 "\(name) has the attribute @\(wrapper.name), which stored properties cannot have. Remove the attribute, or mark the property with @Unstored.",
                 at: wrapper.offset)
         }
+        if let use = declaration.attribute("available"), let arguments = use.arguments,
+            arguments.contains(where: { source.isWord($0, "unavailable") })
+        {
+            return reportError(
+                "\(name) is unavailable, but the library reads and writes it. Remove @available, or add @Unstored.",
+                at: use.offset)
+        }
         if !ReservedMembers.isIdentifier(name) {
             return reportError(
                 "\(name) is not a name of letters, digits and underscores. Rename the property. To keep the name in the model, use name:."

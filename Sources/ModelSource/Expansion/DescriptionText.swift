@@ -36,10 +36,9 @@ enum DescriptionText {
     }
 
     static func relationship(_ relationship: RelationshipSource) -> String {
-        let destination = relationship.destination
         let alias = "destination_\(relationship.propertyName)"
         let inverse = relationship.inverse.map {
-            "\(alias).relationshipKeyPaths[\\\(destination).\(ReservedMembers.escaped($0))] ?? \(string($0))"
+            "\(alias).relationshipKeyPaths[\\\(alias).\(ReservedMembers.escaped($0))] ?? \(string($0))"
         }
         return call(
             "LayoutChecks.Relationship",

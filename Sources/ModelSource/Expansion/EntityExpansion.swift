@@ -46,7 +46,7 @@ struct EntityExpansion {
         let expansion = EntityExpansion(entity: faulty)
         var lines = ["\(access)nonisolated enum StoredLayout {"] + expansion.layout(access)
         lines += CheckedType.aliases(for: faulty.attributes, checks: false)
-        let initialValues = InitialValues.members(of: faulty)
+        let initialValues = InitialValues.members(of: faulty, areSet: false)
         faulty.attributes = []
         faulty.relationships = []
         for kind in ["attribute", "relationship", "optional"] {
@@ -171,7 +171,7 @@ struct EntityExpansion {
         lines += TypeChecks.lines(for: entity.attributes)
         lines += entity.relationships.compactMap { relationship in
             relationship.inverse.map {
-                "        LayoutChecks.checkInverse(\\\(relationship.destination).\(ReservedMembers.escaped($0)))"
+                "        LayoutChecks.checkInverse(\\destination_\(relationship.propertyName).\(ReservedMembers.escaped($0)))"
             }
         }
         return ["    static func check() {"] + lines + ["    }"]

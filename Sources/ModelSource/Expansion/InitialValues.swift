@@ -15,8 +15,10 @@ enum InitialValues {
         return "(\(typeName).any_\(attribute.propertyName) as! \(CheckedType.name(of: attribute)))"
     }
 
-    /// The values of a class. The enum also has a function that sets the values.
-    static func members(of entity: EntitySource) -> [String] {
+    /// The values of a class.
+    ///
+    /// - Parameter areSet: Whether the enum also has a function that sets the values.
+    static func members(of entity: EntitySource, areSet: Bool = true) -> [String] {
         var lines: [String] = []
         for attribute in entity.attributes where attribute.initialValue != nil {
             lines.append(value(of: attribute, access: attribute.isPrivate ? "private " : ""))
@@ -25,6 +27,7 @@ enum InitialValues {
                 lines.append("    static var any_\(name): Any { initial_\(name) }")
             }
         }
+        guard areSet else { return declaration(lines) }
         let settings = entity.attributes.compactMap { attribute -> String? in
             let name = attribute.propertyName
             if attribute.initialValue != nil {
