@@ -281,7 +281,7 @@ struct DiagnosticTests {
         ("class A: ManagedObject { var ‸x: Int =\nvar y: Int }", "What follows the equals sign of x is not one value."),
         ("class A: ManagedObject { var ‸x: Int = 5 6 }", "What follows the equals sign of x is not one value."),
         (
-            "class A: ManagedObject { @Stored(unique: true, ‸unique: false) var x: Int }",
+            "class A: ManagedObject { @Stored(unique: true, unique: ‸false) var x: Int }",
             "@Stored has two arguments unique."
         ),
         ("@StoredEntity(\"A\", ‸\"B\") class A: ManagedObject {}", "@StoredEntity has two arguments without a label."),
