@@ -40,7 +40,8 @@ let package = Package(
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
 
         // The model: values, their hash, the XML reader and the code generator.
-        .target(name: "ManagedModel", dependencies: ["CXXHash"]),
+        .target(name: "DeclarationRules"),
+        .target(name: "ManagedModel", dependencies: ["DeclarationRules", "CXXHash"]),
         .target(name: "ModelMigration", dependencies: ["ManagedModel"]),
         .target(name: "ModelReader", dependencies: ["ModelMigration", "ManagedModel"]),
         .target(name: "ModelCodeGenerator", dependencies: ["ManagedModel"]),
@@ -51,8 +52,9 @@ let package = Package(
         .plugin(
             name: "ModelPlugin", capability: .buildTool(), dependencies: ["model-codegen"], path: "Sources/ModelPlugin"),
 
-        // The model in code: reading its text, and the macros.
-        .target(name: "ModelSource", dependencies: ["ManagedModel"]),
+        // The model in code: reading its text, and the macros. They need no system library, so that a cross build needs none
+        // on its host.
+        .target(name: "ModelSource", dependencies: ["DeclarationRules"]),
         .macro(name: "EntityMacros", dependencies: ["ModelSource"]),
 
         .target(

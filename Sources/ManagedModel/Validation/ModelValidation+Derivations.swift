@@ -1,3 +1,5 @@
+internal import DeclarationRules
+
 extension ModelValidation {
     /// Checks that the source of each derived attribute exists and has a compatible type, and that no attribute is derived
     /// from itself.

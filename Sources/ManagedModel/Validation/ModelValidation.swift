@@ -1,3 +1,4 @@
+internal import DeclarationRules
 internal import Foundation
 
 extension ManagedObjectModel {
@@ -231,25 +232,11 @@ extension ModelValidation {
     private func checkPatterns(_ attributes: [AttributeDescription], of name: String) throws(ModelError) {
         for attribute in attributes {
             guard let pattern = attribute.pattern, !pattern.isEmpty else { continue }
-            if let problem = AttributeDescription.problem(aboutPattern: pattern) {
+            if let problem = PatternRule.problem(aboutPattern: pattern) {
                 throw ModelError(
                     .invalidPattern, entity: name, property: attribute.name,
                     "The pattern \(pattern) of \(name).\(attribute.name) \(problem)")
             }
-        }
-    }
-}
-
-extension AttributeDescription {
-    /// The fault in a pattern, as the end of a sentence; nil if the pattern is a regular expression.
-    package static func problem(aboutPattern pattern: String) -> String? {
-        do {
-            // Check the pattern itself first, because an unbalanced pattern can become valid inside of the parentheses.
-            _ = try NSRegularExpression(pattern: pattern)
-            _ = try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z")
-            return nil
-        } catch {
-            return "is not a regular expression. Correct the pattern, or remove it."
         }
     }
 }

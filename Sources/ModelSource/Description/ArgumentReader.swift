@@ -1,4 +1,4 @@
-internal import ManagedModel
+internal import DeclarationRules
 
 /// Reads the arguments of a macro as literals of the expected types. Any other expression causes a diagnostic.
 struct ArgumentReader {

@@ -1,4 +1,4 @@
-internal import ManagedModel
+internal import DeclarationRules
 
 /// Reads the settings of an attribute, and checks whether they fit the attribute's type.
 struct AttributeRules {
@@ -42,7 +42,7 @@ struct AttributeRules {
         if found.pattern != nil, found.type != .string {
             arguments.reportError("matching", "Only strings match a pattern. Remove matching:.")
         } else if let pattern = found.pattern,
-            let problem = AttributeDescription.problem(aboutPattern: pattern)
+            let problem = PatternRule.problem(aboutPattern: pattern)
         {
             arguments.reportError("matching", "The pattern \(pattern) of \(found.name) \(problem)")
         }

@@ -1,4 +1,4 @@
-internal import ManagedModel
+internal import DeclarationRules
 
 /// Maps a class or a struct to its description. The macros and `model-reset` both use this reader, so that both get the same
 /// model.
