@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 import CoreDataSource
 import Foundation
 import TestSupport

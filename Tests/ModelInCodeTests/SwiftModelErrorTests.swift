@@ -82,10 +82,11 @@ struct SwiftModelErrorTests {
     }
 
     /// The raw values of cases in an #if, and implied values after the #if, are known only to the compiler.
-    @Test(arguments: [
-        ("#if FOO\ncase z\n#endif\ncase a, b", nil), ("#if FOO\ncase a = 5\n#else\ncase a = 6\n#endif", nil),
-        ("case a\n#if FOO\ncase z\n#endif", 0), ("#if FOO\ncase z\n#endif\ncase y = 7, a", 8),
-    ] as [(String, Int64?)])
+    @Test(
+        arguments: [
+            ("#if FOO\ncase z\n#endif\ncase a, b", nil), ("#if FOO\ncase a = 5\n#else\ncase a = 6\n#endif", nil),
+            ("case a\n#if FOO\ncase z\n#endif", 0), ("#if FOO\ncase z\n#endif\ncase y = 7, a", 8),
+        ] as [(String, Int64?)])
     func aCaseInAConditionHasNoKnownValue(_ cases: String, _ expected: Int64?) throws {
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(component: "A.swift")

@@ -46,7 +46,9 @@ import Testing
         var expected: [Expected] = []
         for (number, mistake) in DiagnosticTests.mistakes.enumerated() {
             text += "enum N\(number) { "
-            if !mistake.text.contains("@StoredEntity"), !mistake.text.contains("@StoredComposite") { text += "@StoredEntity " }
+            if !mistake.text.contains("@StoredEntity"), !mistake.text.contains("@StoredComposite") {
+                text += "@StoredEntity "
+            }
             let parts = mistake.text.split(separator: "‸", omittingEmptySubsequences: false)
             text += parts[0]
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -176,7 +178,8 @@ import Testing
         ),
         // The compiler refuses these itself, too.
         (
-            "@StoredEntity class A: ManagedObject { @Stored func f() {}\nvar x: Int }", "@Stored belongs to a property.",
+            "@StoredEntity class A: ManagedObject { @Stored func f() {}\nvar x: Int }",
+            "@Stored belongs to a property.",
             2
         ),
         (

@@ -32,10 +32,16 @@ struct DeclarationTests {
         ("var a: Int { get { 1 } }\nvar (x, y) = (1, 2)\nvar b: Int", ["var a", "var ", "var b"]),
         ("@available(macOS 15, *)\nfinal class A: B {\n}", ["class A"]),
         ("var a: Optional<\n  Int\n>\n= 5\nvar b = { (x: Int) -> Int in x }", ["var a", "var b"]),
-        ("var a = b ??\n  c\nvar d = 1...\nvar e = [] as Array<Int>\nvar f = g!\nvar h: Int", ["a", "d", "e", "f", "h"]
-            .map { "var \($0)" }),
+        (
+            "var a = b ??\n  c\nvar d = 1...\nvar e = [] as Array<Int>\nvar f = g!\nvar h: Int",
+            ["a", "d", "e", "f", "h"]
+                .map { "var \($0)" }
+        ),
         ("var a = make {\n}\nsecond: {\n}\nvar b: (Int) ->\n  Void\nvar c: any\n  P", ["var a", "var b", "var c"]),
-        ("func f()\n  async throws -> Int { 1 };\n;var (a, b) = f { }.x\n#m(1) { }\nvar c: Int", ["func f", "var ", "var c"]),
+        (
+            "func f()\n  async throws -> Int { 1 };\n;var (a, b) = f { }.x\n#m(1) { }\nvar c: Int",
+            ["func f", "var ", "var c"]
+        ),
         ("var a =\nvar b: Int\nvar c =\n  open(1)\nvar d =\n  #line", ["var a", "var b", "var c", "var d"]),
         ("var a: Int { let didSet = 1; return didSet }\n@A @B(c) private actor D {}", ["var a", "actor D"]),
         ("#if os(Linux) ||\n  os(macOS)\nvar a = b\n#if D\n  .c()\n#endif\n#endif\nvar d: Int", ["var a", "var d"]),

@@ -72,7 +72,8 @@ struct EntityReaderTests {
     /// A getter can have names that are words for observers elsewhere.
     @Test func aGetterWithWordsOfObserversIsAGetter() throws {
         let (entity, diagnostics) = try read(
-            "@StoredEntity class A: ManagedObject { var x: Int { let didSet = 1; return didSet }; var y: Int { willSet() } }")
+            "@StoredEntity class A: ManagedObject { var x: Int { let didSet = 1; return didSet }; var y: Int { willSet() } }"
+        )
         #expect(diagnostics.isEmpty && entity?.attributes.isEmpty == true)
     }
 
@@ -213,8 +214,14 @@ struct DiagnosticTests {
         ("class A: ManagedObject { @Stored(length: ‸1...2) var x: Int }", "Only strings have a length"),
         ("class A: ManagedObject { @Stored(in: ‸0...5) var x: String }", "A string has no least or greatest value"),
         ("class A: ManagedObject { @Stored(in: ‸5...1) var x: Int }", "The lower bound of this range is greater"),
-        ("class A: ManagedObject { @Stored(in: ‸0.5...0.1) var x: Double }", "The lower bound of this range is greater"),
-        ("class A: ManagedObject { @Stored(length: ‸5...1) var x: String }", "The lower bound of this range is greater"),
+        (
+            "class A: ManagedObject { @Stored(in: ‸0.5...0.1) var x: Double }",
+            "The lower bound of this range is greater"
+        ),
+        (
+            "class A: ManagedObject { @Stored(length: ‸5...1) var x: String }",
+            "The lower bound of this range is greater"
+        ),
         ("class A: ManagedObject { @Related(count: ‸5...1) var x: [B] }", "The lower bound of this range is greater"),
         ("class A: ManagedObject { @Stored(in: ‸0.5...5) var x: Int }", "The bounds must be literals of the type Int"),
         ("class A: ManagedObject { @Stored(in: ‸0..<5) var x: Int }", "The argument in of @Stored must be a range"),

@@ -30,7 +30,8 @@ package struct EntityReader {
             guard member.kind != .variable, member.kind != .constant, parser.strayTokens.isEmpty,
                 let use = ["Stored", "Related", "StoredPart"].lazy.compactMap(member.attribute).first
             else { continue }
-            reportError(use.offset, "@\(use.name) belongs to a property. Remove the attribute, or write a var after it.")
+            reportError(
+                use.offset, "@\(use.name) belongs to a property. Remove the attribute, or write a var after it.")
         }
         return members
     }

@@ -74,7 +74,8 @@ package struct PropertyReader {
         guard !value.isEmpty else { return true }
         if source.isSymbol(value.lowerBound, "=") { return true }
         return value.dropLast().contains { index in
-            !source.tokens[index + 1].startsLine && [index, index + 1].allSatisfy { [.number, .string, .regex].contains(source.tokens[$0].kind) }
+            !source.tokens[index + 1].startsLine
+                && [index, index + 1].allSatisfy { [.number, .string, .regex].contains(source.tokens[$0].kind) }
         }
     }
 
@@ -106,6 +107,10 @@ package struct PropertyReader {
                 "What follows the equals sign of \(name) is not one value. Write one value, or remove the equals sign."
             )
         }
+        return attributeError() ?? nameError()
+    }
+
+    private mutating func attributeError() -> PropertySource? {
         if let wrapper = declaration.attributes.first(where: {
             !Self.storageAttributes.contains($0.name) && !Self.plainAttributes.contains($0.name)
         }) {
@@ -120,6 +125,10 @@ package struct PropertyReader {
                 "\(name) is unavailable, but the library reads and writes it. Remove @available, or add @Unstored.",
                 at: use.offset)
         }
+        return nil
+    }
+
+    private mutating func nameError() -> PropertySource? {
         if !ReservedMembers.isIdentifier(name) {
             return reportError(
                 "\(name) is not a name of letters, digits and underscores. Rename the property. To keep the name in the model, use name:."
@@ -199,7 +208,8 @@ package struct PropertyReader {
             inverse: arguments.string("inverse"), isToMany: isToMany, isOrdered: isToMany && !type.isRelatedObjects)
         found.isOptional = arguments.flag("isOptional") ?? true
         found.isTransient = arguments.flag("isTransient") ?? false
-        found.deleteRule = arguments.member("onDelete", of: ["noAction", "nullify", "cascade", "deny"], in: "DeleteRule") ?? "nullify"
+        found.deleteRule =
+            arguments.member("onDelete", of: ["noAction", "nullify", "cascade", "deny"], in: "DeleteRule") ?? "nullify"
         found.versionHashModifier = arguments.string("hashModifier")
         found.renamingIdentifier = arguments.string("renamedFrom")
         found.userInfo = arguments.strings("userInfo")

@@ -11,12 +11,14 @@ package enum ReservedMembers {
         "setRelatedObject",
         "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths", "optionalKeyPaths", "hash",
         "hashValue",
-        "editTogether", "declaredEntity", "StoredLayout", "StoredInitialValues", "setInitialValues", "firstColumn", "Generated",
+        "editTogether", "declaredEntity", "StoredLayout", "StoredInitialValues", "setInitialValues", "firstColumn",
+        "Generated",
     ]
 
     /// The names of the types that the macros add to a class or a struct.
     package static let layoutNames: Set<String> = [
-        "StoredInitialValues", "StoredLayout", "SuperLayout", "LayoutTypes", "LayoutChecks", "LayoutClass", "LayoutParent",
+        "StoredInitialValues", "StoredLayout", "SuperLayout", "LayoutTypes", "LayoutChecks", "LayoutClass",
+        "LayoutParent",
     ]
 
     /// Whether a string can be the name of a property. Such a name has only underscores and the letters and digits of

@@ -152,7 +152,9 @@ struct AttributeAccess {
     var isAlwaysOptional = false
 
     func reading(_ object: String, _ column: String) -> String {
-        let initial = attribute.hasOptionalProperty ? "" : " ?? \(initialValue ?? InitialValues.accessorExpression(for: attribute))"
+        let initial =
+            attribute.hasOptionalProperty
+            ? "" : " ?? \(initialValue ?? InitialValues.accessorExpression(for: attribute))"
         return switch attribute.form {
         case .plain where attribute.derivationExpression != nil: "\(object).derivedAttribute(at: \(column))"
         case .plain, .raw: "\(object).attribute(at: \(column))"

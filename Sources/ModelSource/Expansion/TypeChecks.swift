@@ -7,7 +7,8 @@ enum TypeChecks {
                 switch attribute.form {
                 case .plain, .bytes: "\(type), LayoutChecks.Checked.\(attribute.typeName.lowercased())"
                 case .raw:
-                    ([.integer16: "int16", .integer32: "int32", .string: "string"][attribute.type] ?? "int64") + ": \(type)"
+                    ([.integer16: "int16", .integer32: "int32", .string: "string"][attribute.type] ?? "int64")
+                        + ": \(type)"
                 case .codable: "codable: \(type)"
                 case .composite: "composite: \(type)"
                 }

@@ -10,14 +10,16 @@ struct RealLibrary: Sendable {
 
     #if PostgreSQL
     private static let modules = [
-        "DeclarationRules", "ManagedModel", "ModelMigration", "RowStore", "QueryLanguage", "MigrationSQL", "PredicateSQL", "SQLiteStore",
+        "DeclarationRules", "ManagedModel", "ModelMigration", "RowStore", "QueryLanguage", "MigrationSQL",
+        "PredicateSQL", "SQLiteStore",
         "PostgreSQLStore",
         "CoreDataSource",
     ]
     private static let systemLibraries = ["-lsqlite3", "-lxxhash", "-lpq"]
     #else
     private static let modules = [
-        "DeclarationRules", "ManagedModel", "ModelMigration", "RowStore", "QueryLanguage", "MigrationSQL", "PredicateSQL", "SQLiteStore",
+        "DeclarationRules", "ManagedModel", "ModelMigration", "RowStore", "QueryLanguage", "MigrationSQL",
+        "PredicateSQL", "SQLiteStore",
         "CoreDataSource",
     ]
     private static let systemLibraries = ["-lsqlite3", "-lxxhash"]
