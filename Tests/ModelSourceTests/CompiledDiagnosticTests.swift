@@ -170,7 +170,7 @@ import Testing
         (
             "@MainActor @StoredEntity class A: ManagedObject { var x: Int = 1\n@Stored(.codable) var y: [Int] = [1]\n"
                 + "@Related var z: A? }\n@StoredEntity class S: A { var w: String? }",
-            "A is isolated to @MainActor", 2
+            "A is isolated to @MainActor", 3
         ),
         (
             "@StoredEntity class StoredLayout: ManagedObject { var x: Int\n@Stored(.codable) var y: [Int] = [1] }",
