@@ -53,15 +53,32 @@ struct LiteralArguments {
         } ?? []
     }
 
-    mutating func userInfo() -> [String: String] {
-        read("userInfo") { expression in
-            guard case .dictionary(let pairs) = expression else { return nil }
-            let strings = pairs.compactMap { pair -> (String, String)? in
-                guard case .string(let key) = pair.key, case .string(let value) = pair.value else { return nil }
-                return (key, value)
-            }
-            return strings.count == pairs.count ? Dictionary(strings) { $1 } : nil
+    mutating func userInfo() -> [String: String] { names("userInfo") }
+
+    mutating func names(_ label: String) -> [String: String] {
+        read(label) { expression in
+            Self.dictionary(expression) { if case .string(let text) = $0 { text } else { nil } }
         } ?? [:]
+    }
+
+    mutating func namesByOwner(_ label: String) -> [String: [String: String]] {
+        read(label) { expression in
+            Self.dictionary(expression) { names in
+                Self.dictionary(names) { if case .string(let text) = $0 { text } else { nil } }
+            }
+        } ?? [:]
+    }
+
+    /// Returns nil if the expression is not a dictionary with strings as keys, or if a value cannot be read.
+    private static func dictionary<Value>(
+        _ expression: SourceExpression, _ value: (SourceExpression) -> Value?
+    ) -> [String: Value]? {
+        guard case .dictionary(let pairs) = expression else { return nil }
+        let values = pairs.compactMap { pair -> (String, Value)? in
+            guard case .string(let key) = pair.key, let value = value(pair.value) else { return nil }
+            return (key, value)
+        }
+        return values.count == pairs.count ? Dictionary(values) { $1 } : nil
     }
 
     mutating func expression(_ label: String) -> SourceExpression? { values[label] }
@@ -172,6 +189,14 @@ enum LiteralDescription {
             name: arguments.required("name"), isOptional: arguments.flag("isOptional"), fetchRequest: request,
             userInfo: arguments.userInfo())
         return arguments.isFaulty ? nil : found
+    }
+
+    static func earlierVersion(_ expression: SourceExpression) -> EarlierVersion? {
+        guard var arguments = LiteralArguments(expression, of: "EarlierVersion") else { return nil }
+        let found = EarlierVersion(
+            hashes: Set(arguments.strings("hashes")), entityNames: arguments.names("entityNames"),
+            propertyNames: arguments.namesByOwner("propertyNames"))
+        return arguments.isFaulty || found.hashes.isEmpty ? nil : found
     }
 
     static func configuration(_ expression: SourceExpression) -> EntityConfiguration? {

@@ -187,7 +187,8 @@ struct SourceMapping {
             name: found.value.name, version: string("version"), entities: entities, composites: composites,
             fetchRequests: try list("fetchRequests") { LiteralDescription.fetchRequest($0) },
             configurations: try list("configurations", LiteralDescription.configuration),
-            versionIdentifier: string("versionIdentifier") ?? "")
+            versionIdentifier: string("versionIdentifier") ?? "",
+            earlierVersions: try list("earlierVersions", LiteralDescription.earlierVersion))
     }
 
     /// Adds the location of the faulty declaration to an error in the model.

@@ -102,7 +102,8 @@ indirect enum Literal {
         }
     }
 
-    private var inline: String {
+    /// The source on one line.
+    var inline: String {
         let parts = self.parts.map { $0.prefix + $0.value.inline }.joined(separator: ", ")
         return switch self {
         case .text(let text): text

@@ -40,15 +40,16 @@ package struct ModelSourceWriter {
 
     /// The parts of the model that the Swift files do not contain, each described in one sentence.
     package var losses: [String] {
-        let omitted = composites.flatMap { composite in
+        composites.flatMap { composite in
             composite.list.omissions.map {
                 "\(composite.composite.name).\($0.propertyName) is left out: \($0.reason)."
             }
         }
-        let earlier =
-            model.earlierVersions.isEmpty
-            ? [] : ["The names that elements had in the versions before \(model.version) are only in the lock file."]
-        return omitted + earlier
+    }
+
+    /// The argument of a model in Swift for the names in earlier versions, on one line.
+    package static func argument(for versions: [EarlierVersion]) -> String {
+        "earlierVersions: \(Literal.list(versions.map { Literal.earlierVersion($0) }).inline)"
     }
 
     private func file(_ write: (inout SourceWriter) -> Void) -> String {
@@ -75,6 +76,7 @@ package struct ModelSourceWriter {
                     ("configurations", .list(model.configurations, of: ModelSourceWriter.configuration)),
                     ("fetchRequests", .list(model.fetchRequests, of: Literal.fetchRequest)),
                     ("versionIdentifier", model.versionIdentifier.isEmpty ? nil : .string(model.versionIdentifier)),
+                    ("earlierVersions", .list(model.earlierVersions, of: Literal.earlierVersion)),
                 ])
             text.block("static let \(Identifier.escaped(member)) = \(call.rendered(depth: 0, used: 60)) {") { text in
                 for entity in plan.entities {

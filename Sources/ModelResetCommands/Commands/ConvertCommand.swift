@@ -43,7 +43,7 @@ struct ConvertCommand: Command {
                     ? "a bundle is written as Swift; --output must be a folder"
                     : "Swift is written as a bundle; --output must end in .xcdatamodeld")
         }
-        let model = try model.read(&warnings, followsVersions: false)
+        let model = try model.read(&warnings)
         let files: [(path: String, text: String)]
         if isBundle {
             files = ModelMarkup(model).files
