@@ -89,15 +89,6 @@ public struct ModelReader: Sendable {
     }
 }
 
-extension ModelDocument {
-    /// Follows the versions in the lock file, for a model that has no versions of its own, such as a model in Swift.
-    package mutating func followLockedVersions(of url: URL) {
-        let locked = LockedVersions(of: url)
-        if let error = locked.error { diagnostics.append(.ignored(error)) }
-        model.follow(locked.merged(with: [], version: model.version, later: [], isCurrent: true))
-    }
-}
-
 /// Finds models by name.
 extension ModelReader {
     /// The directories to search for models: the resources of the main bundle, the directory of the program, and the bundles in

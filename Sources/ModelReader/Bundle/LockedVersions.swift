@@ -1,5 +1,6 @@
 internal import Foundation
 package import ManagedModel
+internal import ModelMigration
 
 /// The versions of a model in a lock file, including versions that were edited in place and are no longer in a bundle.
 struct LockedVersions {
@@ -85,6 +86,19 @@ extension LockedVersions {
             chains[chainIndex].insert(model, at: 0)
         }
         return zip(chains, earlier).flatMap { $0 + [$1] } + chains[earlier.count]
+    }
+}
+
+extension LockedModel {
+    /// Returns the earlier versions whose names a later model must know, because its own names and renaming identifiers lead to
+    /// other elements.
+    ///
+    /// - Parameter model: The later model. Its ``ManagedObjectModel/earlierVersions`` are not used.
+    package func earlierVersions(neededBy model: ManagedObjectModel) -> [EarlierVersion] {
+        var follower = model
+        // Models that another release wrote end the chain, because this release cannot read them.
+        follower.follow(history.lazy.map(\.model).prefix { $0 != nil }.compactMap(\.self).reversed())
+        return follower.earlierVersions
     }
 }
 

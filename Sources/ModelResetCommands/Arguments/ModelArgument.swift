@@ -15,6 +15,9 @@ struct ModelArgument {
     /// The name of the configuration; nil or empty for the whole model.
     var configuration: String?
 
+    /// Whether the path leads to Swift files, and not to a bundle.
+    var isSwift: Bool { SwiftModelReader.isSwift(path) }
+
     /// The options that select a part of a model.
     static let valueNames: Set = ["--version", "--configuration"]
 
@@ -36,7 +39,8 @@ struct ModelArgument {
     /// Reads the model, and adds a warning for each diagnostic.
     ///
     /// - Parameters:
-    ///   - followsVersions: Whether to read the earlier versions of the model, which a migration plan needs.
+    ///   - followsVersions: Whether to read the earlier versions of a bundle, which a migration plan needs. A model in Swift
+    ///     names its earlier versions itself, because its program does not read the lock file.
     ///   - isReported: Returns whether the caller itself reports the faults of a file. Such a file gets no warnings.
     func read(
         _ warnings: inout [String], followsVersions: Bool = true, isReported: (String) -> Bool = { _ in false }
@@ -53,9 +57,7 @@ struct ModelArgument {
             return try ModelReader.read(URL(filePath: path), version: version, followsVersions: followsVersions)
         }
         if version != nil { throw UsageError("--version is for bundles: Swift has one version of a model") }
-        var document = try SwiftModelReader.read([path] + furtherFiles)
-        if followsVersions { document.followLockedVersions(of: URL(filePath: path)) }
-        return document
+        return try SwiftModelReader.read([path] + furtherFiles)
     }
 }
 

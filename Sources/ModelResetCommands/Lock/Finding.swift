@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import ModelCodeGenerator
 internal import ModelMigration
 internal import ModelReader
 
@@ -46,14 +47,30 @@ struct Finding {
         state = difference == nil && configurations.allSatisfy { $0.state == .unchanged } ? .unchanged : .changed
         rules = locked.rules.changes(to: ModelRules(of: model), of: [locked.model, model])
         hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
+        let advice = argument.isSwift ? "pass its old name in earlierVersions:" : "keep the earlier versions in the bundle"
         warnings = locked.renamingIdentifiers.droppedIdentifiers(in: model).map {
-            "\($0) has lost its renaming identifier: if a store from before the renaming is migrated, these values are lost. Keep the identifier, or keep the earlier versions in the bundle."
+            "\($0) has lost its renaming identifier: if a store from before the renaming is migrated, these values are lost. Keep the identifier, or \(advice)."
         }
+        if argument.isSwift { warnings += Finding.missingVersions(in: model, locked) }
         let types = locked.transformableTypes.changes(to: TransformableTypes(of: model))
         hasNewTypes = !types.isEmpty
         warnings += types.map {
             "\($0) resets no store: values that cannot be decoded as the new type read as nil. Decode the old values, too, or give the new type to a new attribute."
         }
+    }
+
+    /// The warning about earlier versions whose names a model in Swift does not know. The lock file knows them.
+    private static func missingVersions(in model: ManagedObjectModel, _ locked: LockedModel) -> [String] {
+        let needed = locked.earlierVersions(neededBy: model)
+        let isKnown = needed.allSatisfy { version in
+            version.hashes.allSatisfy { hash in
+                model.earlierVersions.first { $0.hashes.contains(hash) }.map { $0.hasNames(of: version) } ?? false
+            }
+        }
+        if isKnown { return [] }
+        return [
+            "if a store of an earlier version is migrated, values are lost or get into other properties, because a name was used again. Pass the earlier names to \(model.name): \(ModelSourceWriter.argument(for: needed))"
+        ]
     }
 
     /// Makes the finding for a model that is in the lock file but no longer exists.
@@ -125,5 +142,12 @@ extension ModelRules {
     /// Returns the lines for changes of rules. These lines follow the lines for other changes.
     static func lines(_ changes: [String]) -> [String] {
         changes.isEmpty ? [] : ["  no store is reset because of these:"] + changes.map { "    \($0)" }
+    }
+}
+
+extension EarlierVersion {
+    /// Whether this version has the same names as another version. Further properties may be listed.
+    fileprivate func hasNames(of other: EarlierVersion) -> Bool {
+        entityNames == other.entityNames && other.propertyNames.allSatisfy { propertyNames[$0.key] == $0.value }
     }
 }
