@@ -59,8 +59,12 @@ extension ManagedObjectModel {
         columns(of: entity, format: ManagedObjectModel.storeFormat)
     }
 
-    package func columns(of entity: EntityDescription, format: Int64) -> [ColumnDescription] {
-        lineage(of: entity).reversed().flatMap { ownColumns(of: $0, format) }
+    /// - Parameter parentNames: The names of the entities that have sub-entities (see ``ModelLookup/parentNames``), for callers
+    ///   that need the columns of many entities; nil to search the model.
+    package func columns(
+        of entity: EntityDescription, format: Int64, parentNames: Set<String>? = nil
+    ) -> [ColumnDescription] {
+        lineage(of: entity).reversed().flatMap { ownColumns(of: $0, format, parentNames) }
     }
 
     /// The format of a store in which each side of a one-to-one relationship has a column, and an ordered one-to-many
@@ -70,13 +74,17 @@ extension ManagedObjectModel {
     /// The format of new stores. ``linkStorage(of:)`` describes where this format keeps links.
     package static let storeFormat: Int64 = 2
 
-    private func ownColumns(of entity: EntityDescription, _ format: Int64) -> [ColumnDescription] {
+    private func ownColumns(
+        of entity: EntityDescription, _ format: Int64, _ parentNames: Set<String>?
+    ) -> [ColumnDescription] {
         entity.attributes.flatMap { leaves(of: $0, named: $0.name, isStored: true, insideComposites: []) }
             + entity.relationships.filter { !$0.isToMany }.flatMap { relationship in
-                if format == ManagedObjectModel.firstStoreFormat { return destinationColumns(of: relationship) }
+                if format == ManagedObjectModel.firstStoreFormat {
+                    return destinationColumns(of: relationship, parentNames)
+                }
                 let name = RelationshipName(entity: entity.name, name: relationship.name)
                 guard linkStorage(of: name) == .column else { return [] }
-                return destinationColumns(of: relationship) + positionColumn(of: relationship)
+                return destinationColumns(of: relationship, parentNames) + positionColumn(of: relationship)
             }
     }
 
@@ -101,10 +109,16 @@ extension ManagedObjectModel {
         }
     }
 
-    private func destinationColumns(of relationship: RelationshipDescription) -> [ColumnDescription] {
+    private func destinationColumns(
+        of relationship: RelationshipDescription, _ parentNames: Set<String>?
+    ) -> [ColumnDescription] {
         let key = ColumnDescription(
             name: relationship.name, role: .destinationKey(relationship), isStored: !relationship.isTransient)
-        guard family(ofEntityNamed: relationship.destinationName).count > 1 else { return [key] }
+        let destination = relationship.destinationName
+        guard
+            parentNames?.contains(destination)
+                ?? entities.contains(where: { $0.parentName == destination && $0.name != destination })
+        else { return [key] }
         let entity = ColumnDescription(
             name: "\(relationship.name).entity", role: .destinationEntity(relationship),
             isStored: !relationship.isTransient)

@@ -53,9 +53,7 @@ extension ModelPlan {
         plan.propertyNames = model.lineage(of: entity).reversed().flatMap { entity in
             entity.attributes.map(\.name) + entity.relationships.map(\.name)
         }
-        plan.isDestination = model.entities.contains { source in
-            source.relationships.contains { !$0.isToMany && $0.destinationName == entity.name }
-        }
+        plan.isDestination = destinations.contains(entity.name)
         return plan
     }
 
@@ -63,7 +61,7 @@ extension ModelPlan {
         of entities: [EntityDescription], after plan: EntityPlan
     ) -> (PropertyList, RelationshipList) {
         let inherited = plan.inherited.map(\.name) + plan.inheritedRelationships.map(\.name)
-        var scope = NameScope(taken: names.all.union(inherited))
+        var scope = NameScope(taken: typeNames, inherited)
         let list = entities.map { entity in
             var list = propertyList(of: entity.attributes, in: &scope) { index in
                 var truncated = entity
@@ -227,7 +225,7 @@ extension ModelPlan {
 
     func compositePlan(for composite: CompositeDescription) -> CompositePlan? {
         guard let name = names.structs[composite.name] else { return nil }
-        var scope = NameScope(taken: names.all)
+        var scope = NameScope(taken: typeNames)
         let list = propertyList(of: composite.attributes, in: &scope) { index in
             let leaves = Array(composite.attributes.prefix(index))
             return model.columns(of: EntityDescription(name: "", attributes: leaves)).count

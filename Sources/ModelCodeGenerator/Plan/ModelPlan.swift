@@ -5,6 +5,10 @@ struct ModelPlan {
     let model: ManagedObjectModel
     let names: TypeNames
     let types: PropertyTypes
+    /// The names of all classes and structs.
+    let typeNames: Set<String>
+    /// The entities that to-one relationships lead to.
+    let destinations: Set<String>
     private(set) var entities: [EntityPlan] = []
     private(set) var composites: [CompositePlan] = []
     private(set) var fetchRequests: [String: [FetchRequestPlan]] = [:]
@@ -14,6 +18,9 @@ struct ModelPlan {
     init(for model: ManagedObjectModel) {
         self.model = model
         names = TypeNames(of: model)
+        typeNames = names.all
+        destinations = Set(
+            model.entities.flatMap(\.relationships).filter { !$0.isToMany }.map(\.destinationName))
         warnings = names.warnings
         types = PropertyTypes(model: model, names: names)
         entities = model.entities.map(entityPlan)

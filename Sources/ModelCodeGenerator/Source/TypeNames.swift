@@ -2,20 +2,23 @@ internal import ManagedModel
 
 /// A set of names, in which each name is used only once.
 struct NameScope {
+    /// Taken names that many scopes share. They are never copied.
+    private let shared: Set<String>
     private var taken: Set<String>
 
-    init(taken: Set<String> = []) {
-        self.taken = taken
+    init(taken: Set<String> = [], _ further: [String] = []) {
+        shared = taken
+        self.taken = Set(further)
     }
 
-    func isTaken(_ name: String) -> Bool { taken.contains(name) }
+    func isTaken(_ name: String) -> Bool { shared.contains(name) || taken.contains(name) }
 
     /// Claims a name. If the name is taken, claims the name with a number after it: the lowest number from 2 on that
     /// gives a free name.
     mutating func claim(_ name: String) -> String {
         var claimed = name
         var number = 2
-        while !taken.insert(claimed).inserted {
+        while shared.contains(claimed) || !taken.insert(claimed).inserted {
             claimed = "\(name)\(number)"
             number += 1
         }

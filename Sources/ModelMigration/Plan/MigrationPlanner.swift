@@ -105,7 +105,7 @@ struct MigrationSide {
 
     /// Returns the columns of an entity's rows. The indexes in a plan are indexes in this list.
     func columns(of entity: EntityDescription) -> [ColumnDescription] {
-        model.columns(of: entity, format: format)
+        model.columns(of: entity, format: format, parentNames: lookup.parentNames)
     }
 
     /// Returns the stored attributes of an entity as leaves, including inherited attributes.
