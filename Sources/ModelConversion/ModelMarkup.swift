@@ -1,5 +1,6 @@
 internal import Foundation
 package import ManagedModel
+internal import ModelCodeGenerator
 
 /// Writes a model as the files of a `.xcdatamodeld` bundle, in the format of Xcode.
 package struct ModelMarkup {
@@ -157,7 +158,7 @@ package struct ModelMarkup {
         case .boolean(let flag): flag ? "YES" : "NO"
         case .integer(let number): "\(number)"
         case .double(let number), .date(let number): "\(number)"
-        case .decimal(let number): "\(number)"
+        case .decimal(let number): number.shortDigits
         case .string(let text): text
         case .uuid(let uuid): uuid.uuidString
         }

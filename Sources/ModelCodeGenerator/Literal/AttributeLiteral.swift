@@ -2,7 +2,22 @@ internal import Foundation
 internal import ManagedModel
 
 extension Literal {
-    static func attribute(_ attribute: AttributeDescription) -> Literal {
+    static func attribute(_ attribute: AttributeDescription) -> Literal { literal(of: attribute, value) }
+
+    /// The literal of an attribute for an argument of a macro, which reads exact values in one spelling only.
+    static func sourceAttribute(_ attribute: AttributeDescription) -> Literal {
+        literal(of: attribute) { value in
+            switch value {
+            case .decimal(let number): .text(".exact(\"\(number.shortDigits)\")")
+            case .uuid(let uuid): .text(".exact(uuid: \"\(uuid.uuidString)\")")
+            default: self.value(value)
+            }
+        }
+    }
+
+    private static func literal(
+        of attribute: AttributeDescription, _ value: (AttributeValue?) -> Literal?
+    ) -> Literal {
         .call(
             "AttributeDescription",
             [

@@ -8,13 +8,19 @@ package struct ModelSourceWriter {
     private let model: ManagedObjectModel
     private let plan: ModelPlan
     private let composites: [CompositePlan]
+    private let removals: [String]
+    /// The positions of the entities in the plan, by their names.
+    private let positions: [String: Int]
 
     package init(_ model: ManagedObjectModel) {
-        var model = model
+        let writable = WritableModel(model)
+        removals = writable.losses
+        var model = writable.model
         for index in model.entities.indices { model.entities[index].codeGeneration = .class }
         self.model = model
         plan = ModelPlan(for: model)
         composites = model.composites.compactMap(plan.compositePlan)
+        positions = Dictionary(plan.entities.enumerated().map { ($1.entity.name, $0) }) { first, _ in first }
     }
 
     /// A Swift file.
@@ -40,10 +46,30 @@ package struct ModelSourceWriter {
 
     /// The parts of the model that the Swift files do not contain, each described in one sentence.
     package var losses: [String] {
-        composites.flatMap { composite in
-            composite.list.omissions.map {
-                "\(composite.composite.name).\($0.propertyName) is left out: \($0.reason)."
+        let parts = composites.flatMap { composite in
+            let omissions = composite.list.omissions.map { (name: $0.propertyName, reason: $0.reason) }
+            let derived = unwritable(composite.composite.attributes, composite.list)
+            return (omissions + derived).map { "\(composite.composite.name).\($0.name) is left out: \($0.reason)." }
+        }
+        let properties = plan.entities.flatMap { entity in
+            unwritable(entity.entity.attributes, entity.list).map {
+                "\(entity.entity.name).\($0.name) has no property: \($0.reason)."
             }
+        }
+        return removals + parts + properties
+    }
+
+    /// The attributes that have no property although their type has one, with the reason.
+    private func unwritable(_ attributes: [AttributeDescription], _ list: PropertyList) -> [(
+        name: String, reason: String
+    )] {
+        let derived = Dictionary(
+            attributes.filter { $0.derivationExpression != nil }.map { ($0.name, $0.type) }, uniquingKeysWith: { $1 })
+        return list.properties.compactMap { property in
+            guard let type = derived[property.attributeName], !property.type.isPlain || type == .transformable else {
+                return nil
+            }
+            return (property.attributeName, "a property with the type \(property.type.spelling) cannot be derived")
         }
     }
 
@@ -95,7 +121,8 @@ package struct ModelSourceWriter {
     // MARK: Classes
 
     private func write(_ entity: EntityPlan, named name: String, to text: inout SourceWriter) {
-        let omitted = Set(entity.list.omissions.map(\.propertyName))
+        let unwritable = Set(self.unwritable(entity.entity.attributes, entity.list).map { $0.name })
+        let omitted = unwritable.union(entity.list.omissions.map(\.propertyName))
         let properties = relationshipProperties(of: entity)
         let own = entity.entity.relationships
         let others = own.filter { relationship in !properties.contains { $0.relationship.name == relationship.name } }
@@ -112,7 +139,7 @@ package struct ModelSourceWriter {
                 ("userInfo", Literal.userInfo(entity.entity.userInfo)),
                 (
                     "attributes",
-                    .list(entity.entity.attributes.filter { omitted.contains($0.name) }, of: Literal.attribute)
+                    .list(entity.entity.attributes.filter { omitted.contains($0.name) }, of: Literal.sourceAttribute)
                 ),
                 ("relationships", .list(others, of: Literal.relationship)),
                 ("fetchedProperties", .list(entity.entity.fetchedProperties, of: Literal.fetchedProperty)),
@@ -122,9 +149,9 @@ package struct ModelSourceWriter {
         text.block("nonisolated class \(Identifier.escaped(name)): \(Identifier.escaped(entity.superclassName)) {") {
             text in
             for attribute in entity.entity.attributes {
-                guard let property = entity.list.properties.first(where: { $0.attributeName == attribute.name }) else {
-                    continue
-                }
+                guard !omitted.contains(attribute.name),
+                    let property = entity.list.properties.first(where: { $0.attributeName == attribute.name })
+                else { continue }
                 AttributeSourceText(
                     attribute: attribute, property: property, isUnique: unique.single.contains(attribute.name)
                 )
@@ -139,7 +166,10 @@ package struct ModelSourceWriter {
 
     /// Divides constraints into the properties with a constraint of their own, and all other constraints.
     private func singleConstraints(of entity: EntityPlan) -> (single: Set<String>, others: [[String]]) {
-        let properties = entity.list.properties.filter { $0.type.accessor != .composite }.map(\.attributeName)
+        let transient = Set(entity.entity.attributes.filter(\.isTransient).map(\.name))
+        let properties = entity.list.properties.filter {
+            $0.type.accessor != .composite && !transient.contains($0.attributeName)
+        }.map(\.attributeName)
         var single: Set<String> = []
         let others = entity.entity.uniquenessConstraints.filter { constraint in
             constraint.count != 1 || !properties.contains(constraint[0]) || !single.insert(constraint[0]).inserted
@@ -167,7 +197,7 @@ package struct ModelSourceWriter {
     }
 
     private func propertyName(of relationship: String, inEntityNamed name: String) -> String? {
-        guard let destination = plan.entities.first(where: { $0.entity.name == name }) else { return nil }
+        guard let destination = positions[name].map({ plan.entities[$0] }) else { return nil }
         let known = destination.inheritedRelationships + destination.relationships.relationships
         return known.first { $0.relationshipName == relationship }?.name
     }
@@ -175,8 +205,9 @@ package struct ModelSourceWriter {
     private func write(_ composite: CompositePlan, to text: inout SourceWriter) {
         let name = composite.composite.name
         text.line(name == composite.name ? "@StoredComposite" : "@StoredComposite(\(StringLiteral.of(name)))")
+        let unwritable = Set(self.unwritable(composite.composite.attributes, composite.list).map { $0.name })
         text.block("nonisolated struct \(Identifier.escaped(composite.name)) {") { text in
-            for attribute in composite.composite.attributes {
+            for attribute in composite.composite.attributes where !unwritable.contains(attribute.name) {
                 guard let property = composite.list.properties.first(where: { $0.attributeName == attribute.name })
                 else {
                     continue

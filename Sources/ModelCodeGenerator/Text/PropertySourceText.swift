@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import ManagedModel
 
 /// Writes an attribute as a property of a class with `@StoredEntity`, or of a struct with `@StoredComposite`.
@@ -60,7 +60,8 @@ struct AttributeSourceText {
         case .integer(let number): "\(number)"
         case .double(let number): "\(number)"
         // A literal without a fraction is an Int, which can be too small for the number.
-        case .decimal(let number): "\(number)".contains(".") ? "\(number)" : "\(number).0"
+        case .decimal(let number):
+            number.isLong ? number.shortDigits : "\(number)".contains(".") ? "\(number)" : "\(number).0"
         case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(seconds))"
         case .boolean, .string, .uuid: nil
         }
@@ -100,7 +101,7 @@ struct AttributeSourceText {
         case (_, nil): nil
         case (.uri, .string(let text)): .string(text)
         case (.uuid, .uuid(let uuid)): .string(uuid.uuidString)
-        case (.decimal, .decimal(let number)) where isLong(number): .string("\(number)")
+        case (.decimal, .decimal(let number)) where number.isLong: .string(number.shortDigits)
         case (_, .string(let text)) where property.type.rawType != nil: .string(text)
         case (_, .integer(let number)) where property.type.rawType != nil: .text("\(number)")
         default: nil
@@ -120,8 +121,20 @@ struct AttributeSourceText {
         }
     }
 
+}
+
+extension Decimal {
     /// Whether the number has no fraction and might be too large for an Int.
-    private func isLong(_ number: Decimal) -> Bool { !"\(number)".contains(".") && "\(number)".count > 18 }
+    var isLong: Bool { !"\(self)".contains(".") && "\(self)".count > 18 }
+
+    /// The digits of the number. A long number without a fraction has an exponent in the place of the zeros at its end.
+    package var shortDigits: String {
+        guard isLong else { return "\(self)" }
+        var digits = "\(self)"
+        let count = digits.count
+        while digits.last == "0", digits.count > 1 { digits.removeLast() }
+        return "\(digits)e\(count - digits.count)"
+    }
 }
 
 /// Writes a relationship as a property of a class with `@StoredEntity`.

@@ -112,6 +112,9 @@ struct PropertyType {
 
     var spelling: String { isOptional ? name + "?" : name }
 
+    /// Whether the property has the stored value itself.
+    var isPlain: Bool { accessor == .attribute && rawType == nil }
+
     /// Returns an expression for the stored form of a value, which is the value itself or its raw value. The compiler checks
     /// that the raw value has the type of the attribute.
     ///

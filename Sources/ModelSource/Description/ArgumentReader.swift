@@ -64,10 +64,10 @@ struct ArgumentReader {
         return nil
     }
 
-    /// Returns a name for the model. The name must not be empty, and must not contain a dot.
-    mutating func name(_ label: String) -> String? {
+    /// Returns a name for the model. The name must not be empty. A dot would divide the name of a property.
+    mutating func name(_ label: String, mayHaveDots: Bool = false) -> String? {
         guard let name = string(label) else { return nil }
-        if !name.isEmpty, !name.contains(".") { return name }
+        if !name.isEmpty, mayHaveDots || !name.contains(".") { return name }
         reportError(label, "A name in a model must not be empty or contain a dot. Write another name.")
         return nil
     }

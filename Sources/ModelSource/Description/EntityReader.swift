@@ -63,7 +63,8 @@ package struct EntityReader {
         var arguments = ArgumentReader(source, declaration.attribute("StoredEntity"))
         arguments.checkLabels()
         var entity = EntitySource(
-            className: declaration.name, superclass: superclass, name: arguments.name("") ?? declaration.name,
+            className: declaration.name, superclass: superclass,
+            name: arguments.name("", mayHaveDots: true) ?? declaration.name,
             offset: declaration.offset, accessLevel: declaration.accessLevel)
         entity.isAbstract = arguments.flag("isAbstract") ?? false
         readLists(&arguments, &entity)
@@ -168,7 +169,8 @@ package struct EntityReader {
         var arguments = ArgumentReader(source, declaration.attribute("StoredComposite"))
         arguments.checkLabels()
         var composite = CompositeSource(
-            typeName: declaration.name, name: arguments.name("") ?? declaration.name, offset: declaration.offset,
+            typeName: declaration.name, name: arguments.name("", mayHaveDots: true) ?? declaration.name,
+            offset: declaration.offset,
             accessLevel: declaration.accessLevel)
         diagnostics += arguments.diagnostics
         checkForDoubles(declaration)
