@@ -196,7 +196,7 @@ enum LiteralDescription {
         let found = EarlierVersion(
             hashes: Set(arguments.strings("hashes")), entityNames: arguments.names("entityNames"),
             propertyNames: arguments.namesByOwner("propertyNames"))
-        return arguments.isFaulty || found.hashes.isEmpty ? nil : found
+        return arguments.isFaulty ? nil : found
     }
 
     static func configuration(_ expression: SourceExpression) -> EntityConfiguration? {

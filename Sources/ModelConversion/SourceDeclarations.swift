@@ -8,72 +8,89 @@ struct SourceDeclarations {
         let file: SourceFolder.File
         let value: Value
         let offset: Int
+        /// The path of the type, or for a model the path of the type around it.
+        let path: String
     }
 
     /// A call of `ManagedObjectModel` with a list of classes.
     struct Model {
         let name: String
-        /// The listed classes, with the offsets at which they are listed.
+        /// The listed classes in the spelling of the source, with the offsets at which they are listed.
         let members: [(name: String, offset: Int)]
         let arguments: [String: SourceExpression]
     }
 
-    /// The entities by the name of the class, without the names of its enclosing types.
+    /// The entities by the paths of their classes.
     private(set) var entities: [String: Found<EntitySource>] = [:]
     private(set) var composites: [String: Found<CompositeSource>] = [:]
-    /// The raw value of each case, by the name of the enum.
+    /// The raw value of each case, by the path of the enum.
     private(set) var enums: [String: [String: ValueSource]] = [:]
     private(set) var models: [Found<Model>] = []
+    private(set) var scopes = SourceScopes()
+    /// The bodies of the types in the file that is being read.
+    private var bodies: [(range: Range<Int>, path: String)] = []
     private static let nestingLimit = 32
 
     init(_ files: [SourceFolder.File]) throws(ModelReaderError) {
         for file in files {
-            try read(file, in: nil, depth: 0)
+            bodies = []
+            try read(file, in: 0..<max(0, file.source.tokens.count - 1), of: "", depth: 0)
             try readModels(file)
         }
+        scopes.resolveSuperclasses()
     }
 
-    private mutating func read(_ file: SourceFolder.File, in range: Range<Int>?, depth: Int) throws(ModelReaderError) {
+    /// - Parameter scope: The path of the type whose body the range is; empty for a whole file.
+    private mutating func read(
+        _ file: SourceFolder.File, in range: Range<Int>, of scope: String, depth: Int
+    ) throws(ModelReaderError) {
+        scopes.addAliases(file, range, in: scope)
         var parser = DeclarationParser(file.source, in: range)
         for declaration in parser.declarations() {
+            let path = SourceScopes.path(declaration.name, in: scope)
             if declaration.attribute("StoredEntity") != nil {
-                try add(declaration, file) { reader in reader.entity(declaration) }
+                try addEntity(declaration, file, path)
             } else if declaration.attribute("StoredComposite") != nil {
-                var reader = EntityReader(file.source)
-                let composite = reader.composite(declaration)
-                try Self.check(reader, file)
-                if let composite {
-                    if let other = composites[declaration.name] {
-                        throw duplicateDeclarationError(declaration, file, other.file, other.offset)
-                    }
-                    composites[declaration.name] = Found(file: file, value: composite, offset: declaration.offset)
-                }
+                try addComposite(declaration, file, path)
             }
-            guard let body = declaration.body, depth < Self.nestingLimit else { continue }
             switch declaration.kind {
-            case .enum:
+            case .class, .struct, .enum, .actor, .extension, .protocol:
+                scopes.add(declaration, at: path, file.source)
+            default: continue
+            }
+            guard let body = declaration.body, depth < Self.nestingLimit, declaration.kind != .protocol else {
+                continue
+            }
+            if declaration.kind == .enum {
                 let values = EnumCases(file.source, declaration, body).values
                 // If several enums have the same name, only the cases that are equal in all of them are kept.
-                enums[declaration.name] =
-                    enums[declaration.name].map { $0.filter { values[$0.key] == $0.value } } ?? values
-                try read(file, in: body, depth: depth + 1)
-            case .class, .struct, .actor, .extension: try read(file, in: body, depth: depth + 1)
-            default: break
+                enums[path] = enums[path].map { $0.filter { values[$0.key] == $0.value } } ?? values
             }
+            bodies.append((body, path))
+            try read(file, in: body, of: path, depth: depth + 1)
         }
     }
 
-    private mutating func add(
-        _ declaration: Declaration, _ file: SourceFolder.File, _ read: (inout EntityReader) -> EntitySource?
+    private mutating func addEntity(
+        _ declaration: Declaration, _ file: SourceFolder.File, _ path: String
     ) throws(ModelReaderError) {
         var reader = EntityReader(file.source)
-        let entity = read(&reader)
+        let entity = reader.entity(declaration)
         try Self.check(reader, file)
         guard let entity else { return }
-        if let other = entities[declaration.name] {
-            throw duplicateDeclarationError(declaration, file, other.file, other.offset)
-        }
-        entities[declaration.name] = Found(file: file, value: entity, offset: declaration.offset)
+        if let other = entities[path] { throw duplicateDeclarationError(declaration, file, other.file, other.offset) }
+        entities[path] = Found(file: file, value: entity, offset: declaration.offset, path: path)
+    }
+
+    private mutating func addComposite(
+        _ declaration: Declaration, _ file: SourceFolder.File, _ path: String
+    ) throws(ModelReaderError) {
+        var reader = EntityReader(file.source)
+        let composite = reader.composite(declaration)
+        try Self.check(reader, file)
+        guard let composite else { return }
+        if let other = composites[path] { throw duplicateDeclarationError(declaration, file, other.file, other.offset) }
+        composites[path] = Found(file: file, value: composite, offset: declaration.offset, path: path)
     }
 
     private static func check(_ reader: EntityReader, _ file: SourceFolder.File) throws(ModelReaderError) {
@@ -123,8 +140,12 @@ struct SourceDeclarations {
                 values[argument.label] = value
             }
             let members = try Self.members(file, close + 2..<source.matchingBrackets[close + 1])
+            // An inner type comes after the types around it.
+            let scope = bodies.last { $0.range.contains(index) }?.path ?? ""
             models.append(
-                Found(file: file, value: Model(name: name, members: members, arguments: values), offset: offset))
+                Found(
+                    file: file, value: Model(name: name, members: members, arguments: values), offset: offset,
+                    path: scope))
         }
     }
 
@@ -147,13 +168,13 @@ struct SourceDeclarations {
                 guard index + 1 < range.upperBound, source.isSymbol(index, ".") else { break }
                 index += 1
             }
-            guard names.count > 1, names.removeLast() == "self", let name = names.last else {
+            guard names.count > 1, names.removeLast() == "self" else {
                 throw file.error(
                     .malformedSwift, at: offset,
                     "The classes of a model must be literal, because the model is read before the program runs. Write each as Class.self."
                 )
             }
-            members.append((name, offset))
+            members.append((names.joined(separator: "."), offset))
         }
         return members
     }

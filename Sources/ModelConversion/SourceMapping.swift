@@ -6,22 +6,46 @@ internal import ModelSource
 struct SourceMapping {
     private let declarations: SourceDeclarations
     private(set) var diagnostics: [ModelDiagnostic] = []
-    /// The names of the composite structs that attributes use.
+    /// The paths of the composite structs that attributes use.
     private var used: Set<String> = []
+    /// The paths of classes and structs, by the name in the model.
+    private let paths: [String: String]
 
     init(_ declarations: SourceDeclarations) {
         self.declarations = declarations
+        let composites = declarations.composites.map { ($0.value.value.name, $0.key) }
+        paths = Dictionary(declarations.entities.map { ($0.value.value.name, $0.key) } + composites) { min($0, $1) }
     }
 
     private typealias File = SourceFolder.File
 
-    /// The last part of a type's name, without backticks.
-    private static func last(_ name: String) -> String {
-        let last = name.split(separator: ".").last.map(String.init) ?? ""
-        return last.replacing("`", with: "")
+    /// Returns the path of the type that a name means; nil if these files have no such type.
+    ///
+    /// - Throws: An error at the offset if the name is a typealias, because only the compiler knows its type for certain.
+    func path(
+        of name: String, in scope: String, _ file: SourceFolder.File, at offset: Int
+    ) throws(ModelReaderError) -> String? {
+        switch declarations.scopes.lookup(name, in: scope) {
+        case .type(let path): return path
+        case .missing: return nil
+        case .alias(let other, let position):
+            throw file.error(
+                .unknownReference, at: offset,
+                "\(name) is a typealias in \(other.path):\(other.source.line(of: position)). Write the name of the type itself, because the model is read before the program runs."
+            )
+        }
     }
 
-    mutating func entity(_ found: SourceDeclarations.Found<EntitySource>) throws(ModelReaderError) -> EntityDescription
+    mutating func entities(
+        _ found: [SourceDeclarations.Found<EntitySource>]
+    ) throws(ModelReaderError) -> [EntityDescription] {
+        var entities: [EntityDescription] = []
+        for one in found { entities.append(try entity(one)) }
+        return entities
+    }
+
+    private mutating func entity(_ found: SourceDeclarations.Found<EntitySource>) throws(ModelReaderError)
+        -> EntityDescription
     {
         let (source, file) = (found.value, found.file)
         var entity = EntityDescription(
@@ -30,7 +54,9 @@ struct SourceMapping {
             versionHashModifier: source.versionHashModifier, renamingIdentifier: source.renamingIdentifier,
             codeGeneration: .class)
         if !source.isRoot {
-            guard let parent = declarations.entities[Self.last(source.superclass)] else {
+            let path = try self.path(
+                of: source.superclass, in: SourceScopes.scope(of: found.path), file, at: source.offset)
+            guard let parent = path.flatMap({ declarations.entities[$0] }) else {
                 throw file.error(
                     .unknownReference, at: source.offset,
                     "\(source.className) inherits from \(source.superclass), but these files have no such class with @StoredEntity. Add the class, or inherit from ManagedObject."
@@ -38,9 +64,11 @@ struct SourceMapping {
             }
             entity.parentName = parent.value.name
         }
-        for attribute in source.attributes { entity.attributes.append(try self.attribute(attribute, file)) }
+        for attribute in source.attributes {
+            entity.attributes.append(try self.attribute(attribute, file, in: found.path))
+        }
         for relationship in source.relationships {
-            entity.relationships.append(try self.relationship(relationship, file))
+            entity.relationships.append(try self.relationship(relationship, file, in: found.path))
         }
         entity.attributes += try literals(source.otherAttributes, file, LiteralDescription.attribute)
         entity.relationships += try literals(source.otherRelationships, file, LiteralDescription.relationship)
@@ -63,9 +91,9 @@ struct SourceMapping {
         return values
     }
 
-    private mutating func attribute(_ source: AttributeSource, _ file: File) throws(ModelReaderError)
-        -> AttributeDescription
-    {
+    private mutating func attribute(
+        _ source: AttributeSource, _ file: File, in scope: String
+    ) throws(ModelReaderError) -> AttributeDescription {
         guard let type = AttributeType(rawValue: source.type.rawValue) else {
             throw file.error(.unknownType, at: source.offset, "The type \(source.type.rawValue) is unknown.")
         }
@@ -80,26 +108,30 @@ struct SourceMapping {
             allowsCloudEncryption: source.allowsCloudEncryption, isIndexedBySpotlight: source.isIndexedBySpotlight,
             versionHashModifier: source.versionHashModifier, renamingIdentifier: source.renamingIdentifier,
             userInfo: source.userInfo)
-        attribute.defaultValue = defaultValue(source, file)
+        attribute.defaultValue = defaultValue(source, file, in: scope)
         if source.form == .composite {
-            let name = Self.last(source.typeName)
-            guard let composite = declarations.composites[name] else {
+            let path = try self.path(of: source.typeName, in: scope, file, at: source.offset)
+            guard let path, let composite = declarations.composites[path] else {
                 throw file.error(
                     .unknownReference, at: source.offset,
                     "These files have no struct \(source.typeName) with @StoredComposite. Add the struct.")
             }
-            used.insert(name)
+            used.insert(path)
             attribute.compositeName = composite.value.name
         }
         return attribute
     }
 
-    private mutating func defaultValue(_ source: AttributeSource, _ file: File) -> AttributeValue? {
+    private mutating func defaultValue(_ source: AttributeSource, _ file: File, in scope: String) -> AttributeValue? {
         switch source.defaultValue {
         case nil: return nil
         case .value(let value): return AttributeValue(value)
         case .enumCase(let type, let name):
-            if let value = declarations.enums[Self.last(type)]?[name] { return AttributeValue(value) }
+            if case .type(let path) = declarations.scopes.lookup(type, in: scope),
+                let value = declarations.enums[path]?[name]
+            {
+                return AttributeValue(value)
+            }
             diagnostics.append(
                 ModelDiagnostic(
                     file: file.path, line: file.source.line(of: source.offset),
@@ -110,10 +142,11 @@ struct SourceMapping {
         }
     }
 
-    private func relationship(_ source: RelationshipSource, _ file: File) throws(ModelReaderError)
-        -> RelationshipDescription
-    {
-        guard let destination = declarations.entities[Self.last(source.destination)] else {
+    private func relationship(
+        _ source: RelationshipSource, _ file: File, in scope: String
+    ) throws(ModelReaderError) -> RelationshipDescription {
+        let path = try self.path(of: source.destination, in: scope, file, at: source.offset)
+        guard let destination = path.flatMap({ declarations.entities[$0] }) else {
             throw file.error(
                 .unknownReference, at: source.offset,
                 "These files have no class \(source.destination) with @StoredEntity. Add the class, or correct the type of \(source.propertyName)."
@@ -121,7 +154,7 @@ struct SourceMapping {
         }
         var inverseName: String?
         if let inverse = source.inverse {
-            inverseName = inverseModelName(inverse, of: destination.value)
+            inverseName = inverseModelName(inverse, of: destination)
             guard inverseName != nil else {
                 throw file.error(
                     .unknownReference, at: source.offset,
@@ -140,12 +173,19 @@ struct SourceMapping {
     }
 
     /// Returns the model's name for a relationship property that the class or one of its ancestors declares.
-    private func inverseModelName(_ property: String, of entity: EntitySource) -> String? {
+    private func inverseModelName(
+        _ property: String, of entity: SourceDeclarations.Found<EntitySource>
+    ) -> String? {
         var entity = entity
         for _ in 0...ModelLimits.nestingLimit {
-            if let found = entity.relationships.first(where: { $0.propertyName == property }) { return found.name }
-            guard let parent = declarations.entities[Self.last(entity.superclass)] else { return nil }
-            entity = parent.value
+            if let found = entity.value.relationships.first(where: { $0.propertyName == property }) {
+                return found.name
+            }
+            let scope = SourceScopes.scope(of: entity.path)
+            guard case .type(let path) = declarations.scopes.lookup(entity.value.superclass, in: scope),
+                let parent = declarations.entities[path]
+            else { return nil }
+            entity = parent
         }
         return nil
     }
@@ -154,12 +194,14 @@ struct SourceMapping {
     mutating func composites(used listed: Set<String>) throws(ModelReaderError) -> [CompositeDescription] {
         var found: [String: CompositeDescription] = [:]
         var waiting = used.union(listed).sorted()
-        while let name = waiting.popLast() {
-            guard found[name] == nil, let composite = declarations.composites[name] else { continue }
+        while let path = waiting.popLast() {
+            guard found[path] == nil, let composite = declarations.composites[path] else { continue }
             used = []
             var attributes: [AttributeDescription] = []
-            for source in composite.value.attributes { attributes.append(try attribute(source, composite.file)) }
-            found[name] = CompositeDescription(name: composite.value.name, attributes: attributes)
+            for source in composite.value.attributes {
+                attributes.append(try attribute(source, composite.file, in: path))
+            }
+            found[path] = CompositeDescription(name: composite.value.name, attributes: attributes)
             waiting += used
         }
         return found.values.sorted { $0.name < $1.name }
@@ -208,14 +250,14 @@ struct SourceMapping {
     /// The location of a property's declaration; without one, the location of its owner's declaration. Nil without an
     /// owner.
     private func location(of property: String?, in owner: String?) -> (file: File, offset: Int)? {
-        guard let owner else { return nil }
-        if let entity = declarations.entities.values.first(where: { $0.value.name == owner }) {
+        guard let path = owner.flatMap({ paths[$0] }) else { return nil }
+        if let entity = declarations.entities[path] {
             let properties =
                 entity.value.attributes.map { ($0.name, $0.offset) }
                 + entity.value.relationships.map { ($0.name, $0.offset) }
             return (entity.file, properties.first { $0.0 == property }?.1 ?? entity.offset)
         }
-        return declarations.composites.values.first { $0.value.name == owner }.map { composite in
+        return declarations.composites[path].map { composite in
             let offset = composite.value.attributes.first { $0.name == property }?.offset
             return (composite.file, offset ?? composite.offset)
         }

@@ -50,18 +50,41 @@ package struct SwiftModelReader {
     private mutating func document() throws(ModelReaderError) -> ModelDocument {
         let found = try onlyModel()
         var mapping = SourceMapping(declarations)
-        var entities: [EntityDescription] = []
-        var composites = Set<String>()
+        let (entities, composites) = try members(of: found, mapping)
+        let descriptions = try mapping.entities(entities)
+        let structs = try mapping.composites(used: Set(composites.map(\.path)))
+        var model = try mapping.model(found, descriptions, structs)
+        diagnostics += mapping.diagnostics
+        do throws(ModelError) {
+            try model.validateStructure()
+            try model.completeInverses()
+            try model.validate()
+        } catch {
+            throw mapping.error(error, found)
+        }
+        diagnostics += model.unsupportedParts.map { mapping.diagnostic($0, found) }
+        return ModelDocument(model: model, diagnostics: diagnostics)
+    }
+
+    /// Finds the listed classes and composites, and warns of each class that is not listed.
+    private mutating func members(
+        of found: SourceDeclarations.Found<SourceDeclarations.Model>, _ mapping: SourceMapping
+    ) throws(ModelReaderError) -> (
+        entities: [SourceDeclarations.Found<EntitySource>], composites: [SourceDeclarations.Found<CompositeSource>]
+    ) {
+        var entities: [SourceDeclarations.Found<EntitySource>] = []
+        var composites: [SourceDeclarations.Found<CompositeSource>] = []
         var listed: Set<String> = []
         for member in found.value.members {
-            guard listed.insert(member.name).inserted else {
+            let path = try mapping.path(of: member.name, in: found.path, found.file, at: member.offset)
+            if let path, !listed.insert(path).inserted {
                 throw found.file.error(
                     .duplicateName, at: member.offset, "\(member.name) is listed twice. Remove the second entry.")
             }
-            if let entity = declarations.entities[member.name] {
-                entities.append(try mapping.entity(entity))
-            } else if declarations.composites[member.name] != nil {
-                composites.insert(member.name)
+            if let entity = path.flatMap({ declarations.entities[$0] }) {
+                entities.append(entity)
+            } else if let composite = path.flatMap({ declarations.composites[$0] }) {
+                composites.append(composite)
             } else {
                 throw found.file.error(
                     .unknownReference, at: member.offset,
@@ -75,16 +98,6 @@ package struct SwiftModelReader {
                     file: entity.file.path, line: entity.file.source.line(of: entity.offset),
                     message: "\(name) is in no model. List the class in \(found.value.name), or remove @StoredEntity."))
         }
-        var model = try mapping.model(found, entities, try mapping.composites(used: composites))
-        diagnostics += mapping.diagnostics
-        do throws(ModelError) {
-            try model.validateStructure()
-            try model.completeInverses()
-            try model.validate()
-        } catch {
-            throw mapping.error(error, found)
-        }
-        diagnostics += model.unsupportedParts.map { mapping.diagnostic($0, found) }
-        return ModelDocument(model: model, diagnostics: diagnostics)
+        return (entities, composites)
     }
 }
