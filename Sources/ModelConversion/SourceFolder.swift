@@ -38,6 +38,10 @@ struct SourceFolder {
     /// The sorted paths of the files. Adds a warning for each file and folder that might have classes but is not read.
     private mutating func swiftFiles(in path: String) throws(ModelReaderError) -> [String] {
         let folder = URL(filePath: path, directoryHint: .isDirectory).resolvingSymlinksInPath()
+        guard Self.canOpen(folder) else {
+            throw ModelReaderError(
+                .unreadable, file: path, "The folder cannot be opened. Check its permissions.")
+        }
         let keys: Set<URLResourceKey> = [.isSymbolicLinkKey, .isRegularFileKey, .isDirectoryKey]
         let found = FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: Array(keys), options: [.skipsHiddenFiles, .skipsPackageDescendants])
@@ -46,15 +50,17 @@ struct SourceFolder {
         while let url = found?.nextObject() as? URL {
             let values = try? url.resourceValues(forKeys: keys)
             let isLink = values?.isSymbolicLink == true
-            guard url.pathExtension == "swift" && values?.isDirectory != true || isLink && Self.isFolder(url) else {
-                continue
-            }
+            let isClosed = values?.isDirectory == true && !isLink && !Self.canOpen(url)
+            let isFile = url.pathExtension == "swift" && values?.isDirectory != true
+            guard isFile || isClosed || isLink && Self.isFolder(url) else { continue }
             let name = (path.hasSuffix("/") ? path : path + "/") + SourceFolder.relative(url, to: folder)
             guard !isLink, values?.isRegularFile == true else {
                 let message =
                     isLink
                     ? "This is a symbolic link, which is not followed. If classes of the model are there, give their path."
-                    : "This is not a regular file, and is not read. Remove it, or move it out of the folder."
+                    : isClosed
+                        ? "This folder cannot be opened, and is not read. Check its permissions."
+                        : "This is not a regular file, and is not read. Remove it, or move it out of the folder."
                 warnings.append(ModelDiagnostic(file: name, line: 1, message: message))
                 continue
             }
@@ -72,6 +78,11 @@ struct SourceFolder {
     private static func isFolder(_ url: URL) -> Bool {
         var isDirectory: ObjCBool = false
         return FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) && isDirectory.boolValue
+    }
+
+    private static func canOpen(_ folder: URL) -> Bool {
+        FileManager.default.isReadableFile(atPath: folder.path)
+            && FileManager.default.isExecutableFile(atPath: folder.path)
     }
 
     private static func relative(_ url: URL, to folder: URL) -> String {

@@ -156,9 +156,31 @@ import Testing
         try write([
             "app/A.swift": "let m = ManagedObjectModel(\"M\") { A.self; B.self }\n" + entity("A", 1) + entity("B", 2)
         ])
-        let outcome = try await program.run("hash", "app")
-        #expect(outcome.status == 0)
-        for line in [4, 8] { #expect(outcome.errors.contains("app/A.swift:\(line): warning: The raw value of Kind.a")) }
+        #expect(try await program.run("convert", "app", "--output", "M.xcdatamodeld").status == 0)
+        let contents = try String(contentsOf: program.file("M.xcdatamodeld/M.xcdatamodel/contents"), encoding: .utf8)
+        let values = contents.matches(of: /defaultValueString="(.)"/).map { String($0.1) }
+        #expect(values == ["1", "2"])
+    }
+
+    @Test func aFolderThatCannotBeOpenedIsAWarning() async throws {
+        try write(["app/A.swift": Self.model + Self.entity, "app/d/B.swift": Self.entity])
+        let folder = program.file("app/d").path
+        // The administrator may open every folder.
+        let isAdministrator = geteuid() == 0
+        let names = ["/usr/bin/setpriv", PackageFiles.products.appending(component: "model-reset").path]
+        guard !isAdministrator || names.allSatisfy(FileManager.default.isExecutableFile) else { return }
+        for path in [program.folder.path, program.file("app").path] { try #require(chmod(path, 0o755) == 0) }
+        try #require(chmod(folder, 0) == 0)
+        defer { chmod(folder, 0o755) }
+        let outcome =
+            isAdministrator
+            ? try await Subprocess(
+                names[0], ["--reuid", "65534", "--regid", "65534", "--clear-groups", names[1], "hash", "app"],
+                in: program.folder) : try await program.run("hash", "app")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(
+            outcome.errors.hasPrefix("app/d:1: warning: This folder cannot be opened, and is not read"),
+            "\(outcome.errors)")
     }
 
     @Test(.timeLimit(.minutes(30))) func aFolderMayHaveTenThousandClasses() async throws {
