@@ -18,14 +18,19 @@ package struct SwiftModelReader {
 
     /// Reads the model in a folder or in files.
     ///
-    /// - Parameter paths: The paths of folders and files, at least one.
+    /// - Parameters:
+    ///   - paths: The paths of folders and files, at least one.
+    ///   - bundleName: The name of the bundle that the model is written to; nil if it is not written. The document then warns
+    ///     of each part that a bundle cannot contain.
     /// - Throws: An error with file and line if a file cannot be read, if a class is not a valid part of a model, or if there
-    ///   is no model or more than one model.
-    package static func read(_ paths: [String]) throws(ModelReaderError) -> ModelDocument {
+    ///   is no model or more than one model. Also if the version cannot be a folder of the bundle.
+    package static func read(
+        _ paths: [String], forBundle bundleName: String? = nil
+    ) throws(ModelReaderError) -> ModelDocument {
         let folder = try SourceFolder(paths)
         var reader = SwiftModelReader(
             path: paths[0], declarations: try SourceDeclarations(folder.files), diagnostics: folder.diagnostics)
-        return try reader.document()
+        return try reader.document(forBundle: bundleName)
     }
 
     /// The first warning about a file that was not read. The warning can explain why a class is missing.
@@ -47,7 +52,7 @@ package struct SwiftModelReader {
         return found
     }
 
-    private mutating func document() throws(ModelReaderError) -> ModelDocument {
+    private mutating func document(forBundle bundleName: String?) throws(ModelReaderError) -> ModelDocument {
         let found = try onlyModel()
         var mapping = SourceMapping(declarations)
         let (entities, composites) = try members(of: found, mapping)
@@ -63,6 +68,7 @@ package struct SwiftModelReader {
             throw mapping.error(error, found)
         }
         diagnostics += model.unsupportedParts.map { mapping.diagnostic($0, found) }
+        if let bundleName { try addLosses(model, found, entities, bundleName) }
         return ModelDocument(model: model, diagnostics: diagnostics)
     }
 
@@ -99,5 +105,21 @@ package struct SwiftModelReader {
                     message: "\(name) is in no model. List the class in \(found.value.name), or remove @StoredEntity."))
         }
         return (entities, composites)
+    }
+
+    /// Adds a warning for each part that a bundle cannot contain.
+    private mutating func addLosses(
+        _ model: ManagedObjectModel, _ found: SourceDeclarations.Found<SourceDeclarations.Model>,
+        _ entities: [SourceDeclarations.Found<EntitySource>], _ bundleName: String
+    ) throws(ModelReaderError) {
+        var losses = BundleLosses(model)
+        try losses.read(found, bundleName: bundleName)
+        for entity in entities { losses.read(entity) }
+        let names = Set(model.composites.map(\.name))
+        for (_, composite) in declarations.composites.sorted(by: { $0.key < $1.key })
+        where names.contains(composite.value.name) {
+            losses.read(composite)
+        }
+        diagnostics += losses.diagnostics
     }
 }
