@@ -12,8 +12,9 @@ struct CheckCommand: Command {
         Compares models and each of their configurations with the committed lock file, and explains changes as diff does. If the
         lock file has a merge conflict, models are compared with both sides.
 
-          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or file of Swift; without it,
-                                all models that the lock file names, and all bundles in its folder and below
+          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, a folder of Swift, or files of Swift;
+                                all files are one model; without MODEL, all models that the lock file names, and all bundles
+                                in its folder and below
           --lock FILE           the lock file (default: Models/model.lock)
           --update              writes the lock file, and creates its folder; removes the entries of models that no longer exist;
                                 records anew the models that differ between the sides of a merge conflict; keeps all other entries
@@ -42,7 +43,12 @@ struct CheckCommand: Command {
             command: words, flags: ["--update", "--strict"], values: ["--lock", "--version", "--against"])
         let version = words.value("--version")
         if version != nil, words.plain.count != 1 { throw UsageError("--version is for one MODEL") }
-        models = words.plain.map { ModelArgument(path: $0, version: version) }
+        // Files are one model, as in the other commands.
+        let files = words.plain.filter(ModelArgument.isSwiftFile)
+        let others = words.plain.filter { !ModelArgument.isSwiftFile($0) }
+        models = (others + (files.isEmpty ? [] : [files.joined(separator: ",")])).map {
+            ModelArgument(path: $0, version: version)
+        }
         againstPath = words.value("--against")
         lockFile = LockFile(path: words.value("--lock") ?? "Models/model.lock")
         isUpdating = words.flag("--update")
@@ -108,10 +114,10 @@ struct CheckCommand: Command {
     ) throws -> [Candidate] {
         var arguments = models
         if models.isEmpty { arguments = try allModels(lock, conflictingPaths) }
-        arguments += conflictingPaths.map { ModelArgument(path: lockFile.path(of: $0)) }
+        arguments += conflictingPaths.map(lockFile.model)
         var candidates: [Candidate] = []
         for argument in arguments {
-            let name = lockFile.name(of: argument.path)
+            let name = lockFile.name(of: argument)
             if candidates.contains(where: { $0.name == name }) { continue }
             do {
                 let model = try argument.read(&warnings, isReported: lockFile.isSameFile)
@@ -130,7 +136,7 @@ struct CheckCommand: Command {
         if names.isEmpty, lock.models.isEmpty, conflictingPaths.isEmpty {
             throw UsageError("MODEL is missing, the lock file names no model, and its folder has no bundle")
         }
-        return names.sorted().map { ModelArgument(path: lockFile.path(of: $0)) }
+        return names.sorted().map(lockFile.model)
     }
 
     private func findings(_ candidates: [Candidate], _ lock: ModelLock) -> [Finding] {

@@ -11,7 +11,8 @@ struct DiffCommand: Command {
         Lists the differences between two models, and shows what a migration would keep and lose. Rules and default values that
         changed are listed, too, although no store is reset because of them.
 
-          OLD, NEW              models: .xcdatamodeld bundles, the .xcdatamodel of one version, or folders or files of Swift
+          OLD, NEW              models: .xcdatamodeld bundles, the .xcdatamodel of one version, or folders or files of Swift;
+                                several files of one model have commas between them, as in Model.swift,Item.swift
           BUNDLE                a .xcdatamodeld bundle with both versions
           --configuration NAME  the configuration of both models; without it, the whole models
           --json                prints the answer as JSON, on one line
@@ -26,6 +27,11 @@ struct DiffCommand: Command {
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(command: words, values: ["--configuration"])
         let configuration = words.value("--configuration")
+        if words.plain.count > 2, words.plain.allSatisfy(ModelArgument.isSwiftFile) {
+            throw UsageError(
+                "diff compares two models; write the files of each model with commas between them, as in Model.swift,Item.swift"
+            )
+        }
         if words.plain.count == 3 {
             old = ModelArgument(path: words.plain[0], version: words.plain[1], configuration: configuration)
             new = ModelArgument(path: words.plain[0], version: words.plain[2], configuration: configuration)

@@ -7,10 +7,13 @@ internal import ModelReader
 struct LockFile {
     let path: String
 
-    /// Returns the path of a model relative to the folder of the lock file. This path does not depend on the working directory.
-    func name(of model: String) -> String {
+    /// Returns the name of a model: its path relative to the folder of the lock file. This path does not depend on the working
+    /// directory. A model of several files has their sorted paths, with commas between them.
+    func name(of model: ModelArgument) -> String { model.paths.map(name).sorted().joined(separator: ",") }
+
+    private func name(of path: String) -> String {
         let from = folder.pathComponents
-        let to = LockFile.resolved(URL(filePath: model).standardizedFileURL).pathComponents
+        let to = LockFile.resolved(URL(filePath: path).standardizedFileURL).pathComponents
         let shared = zip(from, to).prefix { $0 == $1 }.count
         return (Array(repeating: "..", count: from.count - shared) + to[shared...]).joined(separator: "/")
     }
@@ -21,17 +24,22 @@ struct LockFile {
             == LockFile.resolved(URL(filePath: path).standardizedFileURL).path
     }
 
-    /// Whether the model with the given name still exists.
-    func modelExists(_ name: String) -> Bool {
+    /// Whether the model with the given name still exists. A model of several files exists as long as one of them does.
+    func modelExists(_ name: String) -> Bool { ModelArgument.paths(name, exists: exists).contains(where: exists) }
+
+    private func exists(_ name: String) -> Bool {
         FileManager.default.fileExists(atPath: folder.appending(path: name).standardizedFileURL.path)
     }
 
-    /// Returns the path of the model with the given name. The path is relative if the model is below the working directory, and
-    /// otherwise absolute.
-    func path(of name: String) -> String {
-        let absolute = folder.appending(path: name).standardizedFileURL.path
+    /// Returns the model with the given name. Its paths are relative if they are below the working directory, and otherwise
+    /// absolute.
+    func model(named name: String) -> ModelArgument {
         let current = LockFile.resolved(URL(filePath: FileManager.default.currentDirectoryPath)).path + "/"
-        return absolute.hasPrefix(current) ? String(absolute.dropFirst(current.count)) : absolute
+        let paths = ModelArgument.paths(name, exists: exists).map { name in
+            let absolute = folder.appending(path: name).standardizedFileURL.path
+            return absolute.hasPrefix(current) ? String(absolute.dropFirst(current.count)) : absolute
+        }
+        return ModelArgument(path: paths.joined(separator: ","))
     }
 
     /// Returns the names of the bundles in the lock file's folder and below it. Hidden folders such as `.build` are skipped.

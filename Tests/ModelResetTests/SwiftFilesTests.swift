@@ -1,0 +1,75 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A model in several files or folders.
+@Suite struct SwiftFilesTests {
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+        try write("one/M.swift", "let model = ManagedObjectModel(\"M\") { A.self }\n")
+        try write("two/A.swift", "@StoredEntity class A: ManagedObject { var x: Int? }\n")
+    }
+
+    private func write(_ name: String, _ text: String) throws {
+        let url = program.file(name)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: url, atomically: true, encoding: .utf8)
+    }
+
+    @Test func everyCommandTakesTheFilesOfOneModel() async throws {
+        let files = ["one/M.swift", "two/A.swift"]
+        for words in [
+            ["hash"] + files, ["diagram"] + files, ["check"] + files + ["--lock", "model.lock", "--update"],
+            ["status"] + files + ["--store", "none.sqlite"], ["convert"] + files + ["--output", "M.xcdatamodeld"],
+            ["diff", files.joined(separator: ","), "M.xcdatamodeld"], ["lock"] + files + ["--lock", "other.lock"],
+        ] {
+            let outcome = try await program.run(words)
+            #expect(outcome.status == 0 && outcome.errors == "", "\(words): \(outcome.errors)")
+        }
+    }
+
+    @Test func everyCommandTakesFoldersWithCommas() async throws {
+        for words in [
+            ["hash", "one,two"], ["diagram", "one,two"], ["check", "one,two", "--lock", "model.lock", "--update"],
+            ["status", "one,two", "--store", "none.sqlite"], ["convert", "one,two", "--output", "M.xcdatamodeld"],
+            ["diff", "one,two", "M.xcdatamodeld"], ["lock", "one,two", "--lock", "other.lock"],
+        ] {
+            let outcome = try await program.run(words)
+            #expect(outcome.status == 0 && outcome.errors == "", "\(words): \(outcome.errors)")
+        }
+        let missing = try await program.run("hash", "one,three")
+        #expect(missing.status == 3 && missing.errors.hasPrefix("three: error: No file or folder has this path."))
+    }
+
+    /// The lock file keeps the paths in one order.
+    @Test func aModelOfSeveralFilesIsComparedWithTheLockFile() async throws {
+        #expect(try await program.run("lock", "two/A.swift", "one/M.swift", "--lock", "model.lock").status == 0)
+        let same = try await program.run("check", "one/M.swift", "two/A.swift", "--lock", "model.lock")
+        #expect(same.status == 0 && same.output.contains("one/M.swift,two/A.swift: unchanged"), "\(same.output)")
+        let all = try await program.run("check", "--lock", "model.lock")
+        #expect(all.status == 0 && all.output.contains("one/M.swift,two/A.swift: unchanged"), "\(all.output)")
+        try write("two/A.swift", "@StoredEntity class A: ManagedObject { var y: Int? }\n")
+        #expect(try await program.run("check", "--lock", "model.lock").status == 1)
+        // A model that lost a file is not gone.
+        try FileManager.default.removeItem(at: program.file("two/A.swift"))
+        let incomplete = try await program.run("check", "--lock", "model.lock")
+        #expect(incomplete.status == 3 && incomplete.errors.contains("two/A.swift: error: No file or folder"))
+    }
+
+    @Test func aCommaInAPathDividesNothing() async throws {
+        try write(
+            "a,b/M.swift",
+            "let m = ManagedObjectModel(\"M\") { A.self }\n@StoredEntity class A: ManagedObject { var x: Int }")
+        #expect(try await program.run("hash", "a,b").status == 0)
+        #expect(try await program.run("lock", "a,b", "--lock", "model.lock").status == 0)
+        #expect(try await program.run("check", "--lock", "model.lock").output.contains("a,b: unchanged"))
+    }
+
+    @Test func diffSaysHowItTakesFiles() async throws {
+        let outcome = try await program.run("diff", "one/M.swift", "two/A.swift", "three/M.swift")
+        #expect(
+            outcome.status == 2 && outcome.errors.contains("with commas between them, as in Model.swift,Item.swift"))
+    }
+}
