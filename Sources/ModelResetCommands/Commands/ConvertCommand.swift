@@ -13,10 +13,10 @@ struct ConvertCommand: Command {
 
         Writes the model of a bundle as Swift files, or the model of Swift files as a bundle. The hash stays the same,
         so the bundle and the Swift open the same stores. The command overwrites nothing, and lists the parts that cannot be
-        written.
+        written. If the command fails, it leaves no files.
 
           BUNDLE          a .xcdatamodeld bundle, or the .xcdatamodel of one version
-          SWIFT           a folder or file of Swift with one ManagedObjectModel("Name") { ... }
+          SWIFT           a folder or files of Swift with one ManagedObjectModel("Name") { ... }
           --output PATH   the folder for the Swift files, or the .xcdatamodeld to write; the command makes it
           --version NAME  the version of the bundle; without it, the current version
           --json          prints the answer as JSON, on one line
@@ -30,20 +30,21 @@ struct ConvertCommand: Command {
 
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(command: words, values: ["--output", "--version"])
-        model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
+        model = try ModelArgument(words)
         guard let output = words.value("--output") else { throw UsageError("--output is missing") }
         self.output = output
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
         let isBundle = output.hasSuffix(".xcdatamodeld") || output.hasSuffix(".xcdatamodeld/")
-        guard isBundle == SwiftModelReader.isSwift(model.path) else {
+        guard isBundle == model.isSwift else {
             throw UsageError(
                 isBundle
                     ? "a bundle is written as Swift; --output must be a folder"
                     : "Swift is written as a bundle; --output must end in .xcdatamodeld")
         }
-        let model = try model.read(&warnings)
+        let name = URL(filePath: output, directoryHint: .isDirectory).deletingPathExtension().lastPathComponent
+        let model = try model.read(&warnings, forBundle: isBundle ? name : nil)
         let files: [(path: String, text: String)]
         if isBundle {
             files = ModelMarkup(model).files
@@ -52,22 +53,50 @@ struct ConvertCommand: Command {
             files = ConvertCommand.distinct(writer.files)
             warnings += writer.losses.map { "\(self.model.path): warning: \($0)" }
         }
-        try NewFiles(folder: output, isWhole: isBundle).write(files)
-        let written = try ModelArgument(path: output).read(&warnings, followsVersions: false)
+        let written = try NewFiles(folder: output, isWhole: isBundle).write(files) { try readBack(&warnings) }
+        return report(model, written, files.map(\.path))
+    }
+
+    private func report(_ model: ManagedObjectModel, _ written: ManagedObjectModel, _ files: [String]) -> Report {
         let isSame = written.hash == model.hash
+        let others = otherVersions(than: model.version)
         let json = JSON.object([
             ("model", .string(model.name)), ("version", .string(model.version)), ("output", .string(output)),
-            ("hash", .string(written.hash.description)), ("isSame", .flag(isSame)),
-            ("files", .strings(files.map(\.path))),
+            ("hash", .string(written.hash.description)), ("isSame", .flag(isSame)), ("files", .strings(files)),
+            ("otherVersions", .strings(others)),
         ])
         let result =
             isSame ? "the hash is the same" : "the hash was \(model.hash), so the written model differs"
+        let rest =
+            others.isEmpty
+            ? []
+            : [
+                "not written: \(others.joined(separator: ", ")), because Swift has one version of a model; the names that migrations need are in earlierVersions:"
+            ]
         return Report(
             [
                 "wrote \(output): \(files.count == 1 ? "1 file" : "\(files.count) files")",
                 "\(written.hash)  \(model.name): \(result)",
-            ], json,
-            status: isSame ? .success : .differs)
+            ] + rest, json, status: isSame ? .success : .differs)
+    }
+
+    /// The versions of the bundle that are not converted.
+    private func otherVersions(than version: String) -> [String] {
+        guard !model.isSwift else { return [] }
+        do { return try ModelBundle(at: URL(filePath: model.path)).versions.filter { $0 != version } } catch {
+            return []
+        }
+    }
+
+    /// Reads what was written. An error means that the files are removed again.
+    private func readBack(_ warnings: inout [String]) throws -> ManagedObjectModel {
+        do {
+            return try ModelArgument(path: output).read(&warnings, followsVersions: false)
+        } catch var error as ModelReaderError {
+            error.message +=
+                " This is the error of the written files together with the other files in \(output), so the command has removed what it wrote."
+            throw error
+        }
     }
 
     /// Makes file names that differ in more than their case, because some file systems ignore the case.

@@ -39,7 +39,7 @@ struct InitCommand: Command {
     func run(_ warnings: inout [String]) throws -> Report {
         let model = ManagedObjectModel(name: name, entities: [entity])
         let files = isBundle ? ModelMarkup(model).files : ConvertCommand.distinct(ModelSourceWriter(model).files)
-        try NewFiles(folder: path, isWhole: isBundle).write(files)
+        try NewFiles(folder: path, isWhole: isBundle).write(files) {}
         let attributes = entity.attributes.map(\.name)
         let json = JSON.object([
             ("model", .string(path)), ("entity", .string(entityName)), ("attributes", .strings(attributes)),

@@ -1,0 +1,156 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `convert` cannot write, and what it leaves if it fails.
+@Suite struct ConvertLossTests {
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+    }
+
+    private func write(_ name: String, _ text: String) throws {
+        let url = program.file(name)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: url, atomically: true, encoding: .utf8)
+    }
+
+    private func names() throws -> [String] {
+        let names = FileManager.default.enumerator(atPath: program.folder.path)?.compactMap { $0 as? String }
+        return (names ?? []).sorted()
+    }
+
+    // MARK: Failures
+
+    @Test(arguments: ["../../escaped", "a/b", "", "..", "a/../../b"])
+    func aVersionThatIsNoNameOfAFolderIsAnError(_ version: String) async throws {
+        for arguments in ["\"\(version)\"", "\"M\", version: \"\(version)\""] {
+            try write(
+                "a/m.swift",
+                "\nlet m = ManagedObjectModel(\(arguments)) { A.self }\n@StoredEntity class A: ManagedObject { var x: Int }"
+            )
+            let before = try names()
+            let outcome = try await program.run("convert", "a", "--output", "out/B.xcdatamodeld")
+            #expect(outcome.status == 3)
+            #expect(outcome.errors.hasPrefix("a/m.swift:2: error: The version \"\(version)\" cannot be the name"))
+            #expect(try names() == before)
+        }
+    }
+
+    @Test func nothingIsLeftIfTheWrittenFilesCannotBeRead() async throws {
+        let path = try program.write(Shop.first)
+        try write(
+            "app/M.swift",
+            "let m = ManagedObjectModel(\"M\") { Other.self }\n@StoredEntity class Other: ManagedObject { var x: Int }")
+        let before = try names()
+        let hash = try await program.run("hash", "app").output
+        let outcome = try await program.run("convert", path, "--output", "app")
+        #expect(outcome.status == 3 && outcome.errors.contains("so the command has removed what it wrote."))
+        #expect(try names() == before)
+        #expect(try await program.run("hash", "app").output == hash)
+    }
+
+    @Test func foldersOfAFailureAreRemoved() async throws {
+        let version = String(repeating: "x", count: 250)
+        try write(
+            "a/m.swift",
+            "let m = ManagedObjectModel(\"M\", version: \"\(version)\") { A.self }\n@StoredEntity class A: ManagedObject { var x: Int }"
+        )
+        let before = try names()
+        let outcome = try await program.run("convert", "a", "--output", "new/folder/B.xcdatamodeld")
+        #expect(outcome.status == 2 && outcome.errors.contains("cannot be"), "\(outcome.errors)")
+        #expect(try names() == before)
+    }
+
+    // MARK: Bundles
+
+    private func converted(_ entities: String) async throws -> (errors: [String], text: String) {
+        let path = try program.write(entities)
+        let hash = try await program.run("hash", path).output
+        let outcome = try await program.run("convert", path, "--output", "Swift")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try await program.run("hash", "Swift").output == hash)
+        let files = try FileManager.default.contentsOfDirectory(atPath: program.file("Swift").path).sorted()
+        let texts = try files.map { try String(contentsOf: program.file("Swift/\($0)"), encoding: .utf8) }
+        return (outcome.errors.split(separator: "\n").map(String.init), texts.joined())
+    }
+
+    @Test func anEntityMayHaveADotInItsName() async throws {
+        let (errors, text) = try await converted(
+            "<entity name=\"A.B\"><attribute name=\"x\" attributeType=\"String\"/></entity>")
+        #expect(errors.isEmpty && text.contains("@StoredEntity(\"A.B\")"))
+    }
+
+    @Test(arguments: [
+        "1e100", "99999999999999999999999999999999999999e127", "-1e40", "12345678901234567890123456789012345678",
+    ])
+    func aLongDecimalIsWrittenInAFormThatIsRead(_ number: String) async throws {
+        let (errors, _) = try await converted(
+            "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Decimal\" defaultValueString=\"\(number)\" minValueString=\"-1e60\" maxValueString=\"\(number.hasPrefix("-") ? "0" : number)\"/></entity>"
+        )
+        #expect(errors.isEmpty)
+        let back = "Back/Shop.xcdatamodeld"
+        #expect(try await program.run("convert", "Swift", "--output", back).errors == "")
+        for model in ["Swift", back] {
+            #expect(
+                try await program.run("diff", "Shop.xcdatamodeld", model).output
+                    == "The models have the same persisted shape: no store is reset.\n")
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "<entity name=\"A\"><attribute name=\"t\" attributeType=\"String\"/><attribute name=\"c\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"canonical:(t)\" defaultValueString=\"z\"/></entity>",
+            ["The default value of A.c is left out: a derived attribute has no default value."]
+        ),
+        (
+            "<entity name=\"A\"><attribute name=\"s\" attributeType=\"String\" optional=\"YES\"/><attribute name=\"a\" optional=\"YES\" attributeType=\"Composite\" composite=\"E\"/></entity><composite name=\"E\"></composite>",
+            [
+                "The composite E is left out: it has no attributes.",
+                "A.a is left out: its composite E has no attributes.",
+            ]
+        ),
+        (
+            "<entity name=\"A\"><attribute name=\"t\" optional=\"YES\" transient=\"YES\" indexed=\"YES\" attributeType=\"String\"/><attribute name=\"s\" attributeType=\"String\" optional=\"YES\"/></entity>",
+            ["The index of A.t is left out: an attribute without a column of its own has no index."]
+        ),
+    ])
+    func aPartThatSwiftCannotSayIsNamed(_ entities: String, _ sentences: [String]) async throws {
+        let (errors, _) = try await converted(entities)
+        #expect(errors == sentences.map { "Shop.xcdatamodeld: warning: \($0)" })
+    }
+
+    // MARK: Swift
+
+    @Test func aPartThatABundleCannotSayIsNamed() async throws {
+        try write(
+            "app/A.swift",
+            """
+            let m = ManagedObjectModel(
+                "M", earlierVersions: [EarlierVersion(hashes: ["0"], entityNames: ["A": "B"])]) { A.self }
+            @StoredEntity class A: ManagedObject {
+                var id: UUID = UUID()
+                var day: Date = .now
+                @Stored(.codable) var list: [Int] = [1]
+                @Stored(name: "model") var property: Int?
+                @Stored(isOptional: true) var text: String = ""
+                var plain: String = "x"
+                @Related(name: "link") var other: A?
+            }
+            """)
+        let outcome = try await program.run("convert", "app", "--output", "B.xcdatamodeld")
+        #expect(outcome.status == 0)
+        let form = "in the class that is generated for the bundle."
+        let expected = [
+            "1: warning: The model has the name M, but a bundle gives its own name to its model: B.",
+            "1: warning: earlierVersions: is left out: a bundle has the names of earlier versions only in its older versions. Add these versions to the bundle, or its lock file, before users migrate their stores.",
+            "4: warning: The initial value UUID() of A.id is left out: a bundle contains only literals. Set the value of each new object in your code.",
+            "5: warning: The initial value .now of A.day is left out: a bundle contains only literals. Set the value of each new object in your code.",
+            "6: warning: The initial value [1] of A.list is left out: a bundle contains only literals. Set the value of each new object in your code.",
+            "6: warning: A.list is an optional \(form)", "7: warning: A.property is the property model \(form)",
+            "8: warning: A.text is an optional \(form)", "10: warning: A.other is the property link \(form)",
+        ]
+        #expect(outcome.errors.split(separator: "\n").map(String.init) == expected.map { "app/A.swift:\($0)" })
+    }
+}
