@@ -24,7 +24,7 @@ import Testing
     }
 
     /// The options of a command's help are those that it takes.
-    @Test(arguments: ["hash", "diff", "status", "inspect", "reset", "restore", "check", "diagram", "init"])
+    @Test(arguments: ["hash", "diff", "status", "inspect", "reset", "restore", "check", "lock", "diagram", "init"])
     func eachOptionOfTheHelpIsOneOfTheCommand(_ command: String) async throws {
         let help = try await program.run(command, "--help").output
         #expect(help.hasSuffix("\n") && !help.hasSuffix("\n\n"))
@@ -61,11 +61,11 @@ import Testing
     @Test(arguments: [
         (
             [],
-            "the command is missing; the commands are hash, diff, status, inspect, reset, restore, check, diagram, convert, init"
+            "the command is missing; the commands are hash, diff, status, inspect, reset, restore, check, lock, diagram, convert, init"
         ),
         (
             ["hush"],
-            "unknown command hush; the commands are hash, diff, status, inspect, reset, restore, check, diagram, convert, init"
+            "unknown command hush; the commands are hash, diff, status, inspect, reset, restore, check, lock, diagram, convert, init"
         ),
         (["hash"], "MODEL is missing"),
         (["diff", "a"], "NEW is missing"),

@@ -18,6 +18,7 @@ enum Usage {
           reset     replaces a store with an empty store; no process may have the store open
           restore   replaces a store with a copy of a backup
           check     compares models with the committed lock file, and explains changes as diff does
+          lock      records models in the lock file, as check --update does
           diagram   draws the entities of a model, as SVG
           convert   writes a bundle as Swift, or Swift as a bundle, with the same hash; overwrites nothing
           init      writes a first model in Swift, with one entity and four attributes; overwrites nothing

@@ -10,7 +10,7 @@ protocol Command {
 }
 
 enum CommandName: String, CaseIterable {
-    case hash, diff, status, inspect, reset, restore, check, diagram, convert
+    case hash, diff, status, inspect, reset, restore, check, lock, diagram, convert
     case initialize = "init"
 
     /// Returns the help for a command line.
@@ -37,6 +37,7 @@ enum CommandName: String, CaseIterable {
         case .reset: ResetCommand.self
         case .restore: RestoreCommand.self
         case .check: CheckCommand.self
+        case .lock: LockCommand.self
         case .diagram: DiagramCommand.self
         case .convert: ConvertCommand.self
         case .initialize: InitCommand.self
