@@ -39,6 +39,7 @@ import Testing
         let bundle = try writeVersions()
         let outcome = try await program.run("convert", bundle, "--output", "Swift")
         #expect(outcome.status == 0 && outcome.errors == "")
+        #expect(outcome.output.contains("\nnot written: Shop, Shop 2, because Swift has one version of a model;"))
         let text = try String(contentsOf: program.file("Swift/ShopModel.swift"), encoding: .utf8)
         #expect(text.contains("earlierVersions: [") && text.contains("\"c\": \"a\""))
         let expected = try await migration(of: bundle)
@@ -46,14 +47,13 @@ import Testing
         #expect(try await migration(of: "Swift") == expected)
     }
 
-
     private func write(_ properties: String, _ argument: String = "") throws {
         let folder = program.file("app")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try """
-            let shop = ManagedObjectModel("Shop"\(argument)) { Item.self }
-            @StoredEntity class Item: ManagedObject { \(properties) }
-            """.write(to: folder.appending(component: "Shop.swift"), atomically: true, encoding: .utf8)
+        let shop = ManagedObjectModel("Shop"\(argument)) { Item.self }
+        @StoredEntity class Item: ManagedObject { \(properties) }
+        """.write(to: folder.appending(component: "Shop.swift"), atomically: true, encoding: .utf8)
     }
 
     /// The program does not read the lock file, so the command must not know more than the program.
@@ -67,9 +67,11 @@ import Testing
         let properties = "@Stored(renamedFrom: \"b\") var c: String?; var b: String?"
         try write(properties)
         let warned = try await program.run(check + ["--update"])
-        #expect(try await migration(of: "app")["losses"] == ["Item.a: removed; its values are lost"])
+        let losses = try #require(try await migration(of: "app")["losses"])
+        #expect(losses.count == 1 && losses.first?.hasPrefix("Item.a: the values") == true, "\(losses)")
         // The command knows what the program lacks.
-        let advice = try #require(warned.errors.firstMatch(of: /Pass the earlier names to Shop: (earlierVersions: \[.*\])\n/))
+        let advice = try #require(
+            warned.errors.firstMatch(of: /Pass the earlier names to Shop: (earlierVersions: \[.*\])\n/))
         try write(properties, ", \(advice.1)")
         #expect(try await migration(of: "app")["losses"] == [])
         let silent = try await program.run(check)

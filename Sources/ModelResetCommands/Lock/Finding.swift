@@ -47,7 +47,8 @@ struct Finding {
         state = difference == nil && configurations.allSatisfy { $0.state == .unchanged } ? .unchanged : .changed
         rules = locked.rules.changes(to: ModelRules(of: model), of: [locked.model, model])
         hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
-        let advice = argument.isSwift ? "pass its old name in earlierVersions:" : "keep the earlier versions in the bundle"
+        let advice =
+            argument.isSwift ? "pass its old name in earlierVersions:" : "keep the earlier versions in the bundle"
         warnings = locked.renamingIdentifiers.droppedIdentifiers(in: model).map {
             "\($0) has lost its renaming identifier: if a store from before the renaming is migrated, these values are lost. Keep the identifier, or \(advice)."
         }
