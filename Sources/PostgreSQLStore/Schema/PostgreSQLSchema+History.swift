@@ -57,8 +57,8 @@ extension PostgreSQLSchema {
     }
 
     /// Drops old records, the oldest first. The transaction must have locked the feed. The limits are read from the
-    /// store, because another member can have opened the store with other limits. A record from far in the future also
-    /// counts as old, because it was made while the clock was wrong.
+    /// store, because another member can have opened the store with other limits. Records from far in the future are as old as
+    /// the next record that is not from the future: see ``HistoryAges``.
     ///
     /// - Parameter count: The largest number of rows to drop, as SQL.
     func droppingRecords(atMost count: String) -> String {
@@ -68,9 +68,12 @@ extension PostgreSQLSchema {
             WITH newest AS (SELECT \(end.number) AS number, \(end.bytes) AS bytes, \(PostgreSQLSchema.historyTime) AS now, \
             coalesce(\(state("bytes")), \(Int64.max)) AS most, least(\(state("seconds")), \(Int64(1) << 40)) * 1000 AS span, \
             coalesce((SELECT min(number) FROM \(historyState) WHERE starts_with(name, 'consumer ')), \(Int64.max)) AS unread), \
+            known AS MATERIALIZED (SELECT h.number, h.part, h.time FROM \(history) h, newest WHERE h.number > 0 \
+            AND h.time <= newest.now + newest.span ORDER BY h.number, h.part LIMIT 1), \
             oldest AS (SELECT h.number, h.part, row_number() OVER (ORDER BY h.number, h.part) AS place, \
             h.number < newest.number AND (newest.bytes - h.start > newest.most \
-            OR (h.time NOT BETWEEN newest.now - newest.span AND newest.now + newest.span) \
+            OR CASE WHEN h.time <= newest.now + newest.span THEN h.time ELSE coalesce((SELECT known.time FROM known \
+            WHERE (h.number, h.part) < (known.number, known.part)), newest.now) END < newest.now - newest.span \
             AND h.number <= newest.unread) AS is_old \
             FROM (SELECT number, part, start, time FROM \(history) WHERE number > 0 \
             ORDER BY number, part LIMIT \(count)) h, newest), \

@@ -72,12 +72,15 @@ struct MemoryHistory: Sendable {
         byteCounts.append(bytes + MemoryHistory.recordOverhead)
         byteCount += bytes + MemoryHistory.recordOverhead
         let unread = consumers.values.min() ?? .max
-        let times = record.time - limits.seconds * 1000...record.time + limits.seconds * 1000
+        let ages = HistoryAges(now: record.time, limits)
+        // The oldest records may be from the future.
+        var next: StoredRecord?
+        if let first = records.first, ages.isFuture(first.time) { next = records.first { !ages.isFuture($0.time) } }
         var (dropped, kept) = (0, byteCount)
         while dropped < records.count - 1 {
             let isTooMuch = Int64(kept) > limits.bytes
-            // A record from far in the future was made while the clock was wrong.
-            let isOld = !times.contains(records[dropped].time)
+            if let known = next, known.number <= records[dropped].number { next = nil }
+            let isOld = ages.isOld(records[dropped].time, next: next?.time)
             guard isTooMuch || isOld && records[dropped].number <= unread else { break }
             kept -= byteCounts[dropped]
             dropped += 1

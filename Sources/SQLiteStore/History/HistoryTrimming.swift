@@ -44,7 +44,8 @@ struct HistoryTrimming {
             ORDER BY "key" LIMIT \(rowLimit + 1)
             """, [.integer(end.number << HistoryTables.partBits)])
         let old = HistoryTables.Oldness(
-            bytes: limits.bytes, end: end.end, times: now - limits.seconds * 1000...now + limits.seconds * 1000,
+            bytes: limits.bytes, end: end.end, ages: HistoryAges(now: now, limits),
+            next: try HistoryTrimming.next(after: rows.first, connection, HistoryAges(now: now, limits)),
             unread: try HistoryTables.oldestUnread(connection))
         var (dropped, bytes): (Int64?, Int64) = (nil, 0)
         isBehind = false
@@ -66,6 +67,18 @@ struct HistoryTrimming {
         guard let dropped else { return }
         _ = try connection.values("DELETE FROM \"_history\" WHERE \"key\" <= ?1", [.integer(dropped)])
     }
+
+    /// If the oldest row is from the future, returns the first row that is not.
+    private static func next(
+        after row: [RowValue]?, _ connection: Connection, _ ages: HistoryAges
+    ) throws(DataSourceError) -> (key: Int64, time: Int64)? {
+        guard case .integer(let time)? = row?[3], ages.isFuture(time) else { return nil }
+        let found = try connection.values(
+            "SELECT \"key\", \"time\" FROM \"_history\" WHERE \"time\" <= ?1 ORDER BY \"key\" LIMIT 1",
+            [.integer(ages.times.upperBound)])
+        guard case .integer(let key)? = found.first?[0], case .integer(let time)? = found.first?[1] else { return nil }
+        return (key, time)
+    }
 }
 
 extension HistoryTables {
@@ -75,16 +88,16 @@ extension HistoryTables {
         let bytes: Int64
         /// The bytes of all rows so far, dropped rows included.
         let end: Int64
-        /// The times of rows that are not too old, in milliseconds since 1970. A row from far in the future was written while
-        /// the clock was wrong.
-        let times: ClosedRange<Int64>
+        let ages: HistoryAges
+        /// The first row that is not from the future; nil if it is the oldest row.
+        let next: (key: Int64, time: Int64)?
         /// The number of the oldest record that a consumer has not read; nil for none.
         let unread: Int64?
 
         func includes(_ key: Int64, start: Int64, time: Int64) -> Bool {
             let (kept, isOverflow) = end.subtractingReportingOverflow(start)
             if isOverflow || kept > bytes { return true }
-            guard !times.contains(time) else { return false }
+            guard ages.isOld(time, next: next.flatMap { key < $0.key ? $0.time : nil }) else { return false }
             return unread.map { key >> HistoryTables.partBits < $0 } ?? true
         }
     }

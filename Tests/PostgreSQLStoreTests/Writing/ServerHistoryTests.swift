@@ -62,6 +62,21 @@ struct ServerHistoryTests {
         store.close()
     }
 
+    /// The server's clock was set back.
+    @Test func aClockThatIsSetBackDropsNoRecords() throws {
+        let place = try FailurePlace()
+        let store = try open(place, kept(64 << 20))
+        for key in Int64(1)...20 { try save(store, key...key) }
+        try place.run("UPDATE _history SET time = time + 1500000000000")
+        for key in Int64(21)...90 { try save(store, key...key) }
+        #expect(try place.run("SELECT count(*) FROM _history WHERE number > 0") == [["90"]])
+        // The records before the first one with the wrong time are as old as that one.
+        try place.run("UPDATE _history SET time = time - 1000000000 WHERE number BETWEEN 21 AND 30")
+        for key in Int64(91)...160 { try save(store, key...key) }
+        #expect(try place.run("SELECT min(number) FROM _history WHERE number > 0") == [["31"]])
+        store.close()
+    }
+
     /// The clock was wrong when the record was made.
     @Test func aRecordFromTheFutureKeepsNoOthers() throws {
         let place = try FailurePlace()

@@ -26,6 +26,30 @@ struct HistoryTrimmingTests {
         try checkIntegrity(folder)
     }
 
+    /// A device without a battery for its clock starts in 1970.
+    @Test func aClockThatIsSetBackDropsNoRecords() throws {
+        let folder = try TemporaryFolder()
+        var options = SQLiteStore.Options.test(folder)
+        options.history = .kept(for: .seconds(3600), upTo: 64 << 20)
+        let first = try SQLiteStore.open(options)
+        for key in Int64(1)...100 { try first.write([save(key)]) }
+        first.close()
+        let raw = try RawDatabase(folder)
+        try raw.run("UPDATE _history SET time = time + 1500000000000")
+        for key in Int64(101)...102 {
+            let later = try SQLiteStore.open(options)
+            try later.write([save(key)])
+            #expect(try raw.run("SELECT count(*) FROM _history") == ["\(key)"])
+            later.close()
+        }
+        // The records before the first one with the wrong time are as old as that one.
+        try raw.run("UPDATE _history SET time = time - 1000000000 WHERE key >> 20 = 101")
+        let last = try SQLiteStore.open(options)
+        for key in Int64(103)...104 { try last.write([save(key)]) }
+        #expect(try raw.run("SELECT min(key >> 20) FROM _history") == ["102"])
+        last.close()
+    }
+
     /// The clock was wrong when the record was made.
     @Test func aRecordFromTheFutureKeepsNoOthers() throws {
         let folder = try TemporaryFolder()

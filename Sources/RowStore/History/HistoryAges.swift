@@ -1,0 +1,24 @@
+/// Tells which records of a history are too old at a time.
+///
+/// A record from far in the future was made while the clock was wrong, or the clock is wrong now: a device without a battery
+/// for its clock may start in 1970. So such a record is as old as the next record that is not from the future.
+package struct HistoryAges: Sendable {
+    /// The times of records that are not too old, in milliseconds since 1970.
+    package let times: ClosedRange<Int64>
+
+    /// - Parameter now: The time in milliseconds since 1970.
+    package init(now: Int64, _ limits: KeptHistory.Limits) {
+        times = now - limits.seconds * 1000...now + limits.seconds * 1000
+    }
+
+    package func isFuture(_ time: Int64) -> Bool { time > times.upperBound }
+
+    /// Returns whether a record is too old.
+    ///
+    /// - Parameters:
+    ///   - time: The time of the record, in milliseconds since 1970.
+    ///   - next: The time of the next record that is not from the future; nil if there is none, or if it is not needed.
+    package func isOld(_ time: Int64, next: Int64?) -> Bool {
+        (isFuture(time) ? next ?? time : time) < times.lowerBound
+    }
+}
