@@ -24,7 +24,10 @@ extension SQLiteStore: HistoryStore {
     }
 
     package func changeConsumer(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
-        if case .register = change, let known = try consumer(name) { return known }
+        switch change {
+        case .register, .resume: if let known = try consumer(name) { return known }
+        case .move, .remove: break
+        }
         guard keepsHistory else { throw DataSourceError.historyNotKept }
         return try writer.withLock { (writer) throws(DataSourceError) in
             let writer = try openWriter(&writer)

@@ -60,9 +60,10 @@ extension PersistentContainer {
     /// - Parameter name: The name, which is unique in the store. All processes that use the name share one position.
     /// - Throws: `historyNotKept`; errors of the store.
     public func historyConsumer(_ name: String) async throws -> HistoryConsumer {
-        let consumer = HistoryConsumer(container: self, name: name)
-        _ = try await consumer.change(.register)
-        return consumer
+        let position = try await readingHistory { (store) throws(DataSourceError) in
+            try store.changeConsumer(name, .register)
+        }
+        return HistoryConsumer(container: self, name: name, historyID: Guarded(position?.historyID ?? ""))
     }
 
     /// Makes the objects of records.
@@ -124,6 +125,8 @@ public struct HistoryConsumer: Sendable {
     let container: PersistentContainer
     /// The name of the consumer.
     public let name: String
+    /// The history in which the consumer was registered.
+    let historyID: Guarded<String>
 
     /// The records that the consumer has not read, the oldest first.
     ///
@@ -136,10 +139,11 @@ public struct HistoryConsumer: Sendable {
     ///
     /// - Parameter filter: The records to return; by default all.
     /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyExpired` if
-    ///   records that the consumer has not read were dropped because of their bytes. After a reset, and in a store that was
-    ///   restored from a copy, the first record is of the kind ``HistoryKind/reset``.
+    ///   records that the consumer has not read were dropped because of their bytes, and `historyNotKept` if the consumer was
+    ///   removed, also by another process. After a reset, the consumer is registered in the new history. Then, and in a store
+    ///   that was restored from a copy, the first record is of the kind ``HistoryKind/reset``.
     public func records(where filter: HistoryFilter = HistoryFilter()) -> HistoryRecords {
-        HistoryRecords(container, .consumer(name), filter)
+        HistoryRecords(container, .consumer(self), filter)
     }
 
     /// Records that the consumer has read all records up to a position. An earlier position than before changes nothing.
@@ -168,13 +172,20 @@ public struct HistoryConsumer: Sendable {
             try store.changeConsumer(name, change)
         }
     }
+
+    /// Returns the position from which to read.
+    fileprivate func resume(_ store: any HistoryStore) throws(DataSourceError) -> HistoryPosition? {
+        let position = try store.changeConsumer(name, .resume(historyID: historyID.withLock { $0 }))
+        if let position { historyID.withLock { $0 = position.historyID } }
+        return position
+    }
 }
 
 /// The records of the kept history, for one loop: ``PersistentContainer/history(after:where:)``.
 public struct HistoryRecords: AsyncSequence, Sendable {
     enum Start: Sendable {
         case position(HistoryPosition?)
-        case consumer(String)
+        case consumer(HistoryConsumer)
     }
 
     fileprivate let container: PersistentContainer
@@ -233,7 +244,7 @@ public struct HistoryRecords: AsyncSequence, Sendable {
             let first =
                 switch start {
                 case .position(let first): first
-                case .consumer(let name): position == nil ? try store.changeConsumer(name, .register) : nil
+                case .consumer(let consumer): position == nil ? try consumer.resume(store) : nil
                 }
             return try store.readHistory(after: position ?? first, filter)
         }

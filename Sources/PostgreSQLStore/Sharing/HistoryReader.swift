@@ -237,8 +237,10 @@ struct HistoryReader {
         let key = "consumer \(name)"
         let known = try number(key).map { number throws(DataSourceError) in try checked(number) }
         switch change {
-        case .register:
-            if let known { return HistoryPosition(historyID: try id(), number: known) }
+        case .register, .resume:
+            let id = try id()
+            if let known { return HistoryPosition(historyID: id, number: known) }
+            if case .resume(id) = change { throw DataSourceError(unknownConsumer: name) }
             let start = try start(after: nil)
             try set(key, number: start.number)
             return start

@@ -89,6 +89,9 @@ package protocol HistoryStore: PersistentStore {
 package enum ConsumerChange: Sendable {
     /// Registers the consumer, if it is not registered.
     case register
+    /// Continues with the consumer. Registers it again if it was lost because the history has another ID than this one. If it
+    /// was removed, the error is `historyNotKept`.
+    case resume(historyID: String)
     /// Moves the consumer forward. Does nothing if it is already there or further on.
     case move(HistoryPosition)
     case remove

@@ -136,7 +136,8 @@ struct MemoryHistory: Sendable {
         _ name: String, _ change: ConsumerChange
     ) throws(DataSourceError) -> HistoryPosition? {
         switch change {
-        case .register:
+        case .register, .resume:
+            if case .resume(id) = change, consumers[name] == nil { throw DataSourceError(unknownConsumer: name) }
             let number = consumers[name] ?? start.number
             consumers[name] = number
             return HistoryPosition(historyID: id, number: number)

@@ -42,9 +42,10 @@ extension HistoryReading {
     func change(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
         let known = try consumer(name)
         switch change {
-        case .register:
+        case .register, .resume:
             if let known { return known }
             let start = try start(after: nil)
+            if case .resume(start.historyID) = change { throw DataSourceError(unknownConsumer: name) }
             try set(name, start.number)
             return start
         case .move(let position):

@@ -105,6 +105,25 @@ struct HistoryPositionTests {
         }
     }
 
+    /// Another process has removed it. If it came back, records would be kept for it again.
+    @Test(arguments: HistoryPlace.all)
+    func aRemovedConsumerReadsNothing(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            try await save(container, 0..<3)
+            let (index, other) = (try await container.historyConsumer("i"), try await container.historyConsumer("i"))
+            try await other.remove()
+            await expectError(.historyNotKept) { try await index.records().all() }
+            await expectError(.historyNotKept) { try await index.records().all() }
+            // A reset has removed it, too, but then it gets the record of the reset.
+            let later = try await container.historyConsumer("i")
+            try await container.reset()
+            let kinds = try await later.records().all().map(\.kind)
+            #expect(kinds == [.reset])
+            try await later.remove()
+            await expectError(.historyNotKept) { try await later.records().all() }
+        }
+    }
+
     /// What a consumer has not read is kept however old it is, but not beyond the bytes.
     @Test(arguments: HistoryPlace.files)
     func whatAConsumerHasNotReadIsKeptUpToTheBytes(place: HistoryPlace) async throws {
