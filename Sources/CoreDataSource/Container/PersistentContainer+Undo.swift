@@ -68,17 +68,20 @@ extension PersistentContainer {
     /// try await container.undo(author: "editor")
     /// ```
     ///
-    /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again, and
-    /// in another process. All saves of the author are steps, also `add`, `sync` and `delete`. So give the loads of a server another
-    /// author than the edits of the user. The saves of other authors stay: see ``revert(_:resolving:includingIncoming:waitFor:)``. A record
-    /// without values is not a step. A record that leaves nothing to take back is passed over, and the call undoes the step before
-    /// it; this is so, too, if `resolution` keeps all values of others. If a step cannot be undone, for example because another
-    /// object has its unique value now, the call throws, and so does each later call until the reason is gone.
+    /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again,
+    /// and in another process. All saves of the author are steps, also `add`, `sync` and `delete`. So give the loads of a
+    /// server another author than the edits of the user. The saves of other authors stay: see
+    /// ``revert(_:resolving:includingIncoming:waitFor:)``. A record without values is not a step. A record that leaves
+    /// nothing to take back is passed over, and the call undoes the step before it; this is so, too, if `resolution` keeps
+    /// all values of others. A record that was passed over counts as undone. If a step cannot be undone, for example because
+    /// another object has its unique value now, the call throws, and so does each later call until the reason is gone.
     ///
-    /// **Ordering**: after all earlier saves of this container. A save of the author that another process makes at the same time
+    /// **Ordering**: after all earlier saves of the author by this container. Saves of others that wait for the store delay
+    /// nothing, unless the author has a save that waits, too. A save of the author that another process makes at the same time
     /// may come before or after the undo.
     ///
-    /// **Complexity**: the newest records are read, in pages, until the step is found.
+    /// **Complexity**: the newest records are read, in pages, until the step is found. Each record that is passed over costs
+    /// as much as a batch.
     ///
     /// - Parameters:
     ///   - author: The author of the saves; also the author of the new save.
@@ -135,10 +138,10 @@ extension PersistentContainer {
     /// **Complexity**: the newest records are read, in pages, until the step is found.
     ///
     /// - Returns: Nil if there is nothing to undo.
-    /// - Throws: `historyNotKept`; errors of the store.
+    /// - Throws: `historyNotKept`; the error of the author's saves that cannot be written now; errors of the store.
     public func nextUndo(author: String) async throws -> HistoryRecord? {
-        let search = UndoSearch(self, .undo, author)
-        return try await search.find().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
+        var search = UndoSearch(self, .undo, author)
+        return try await search.next().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
     }
 
     /// Returns the record of the undo that ``redo(author:resolving:waitFor:)`` would take back next.
@@ -150,10 +153,10 @@ extension PersistentContainer {
     /// **Complexity**: the newest records are read, in pages, until the step is found.
     ///
     /// - Returns: Nil if there is nothing to redo.
-    /// - Throws: `historyNotKept`; errors of the store.
+    /// - Throws: `historyNotKept`; the error of the author's saves that cannot be written now; errors of the store.
     public func nextRedo(author: String) async throws -> HistoryRecord? {
-        let search = UndoSearch(self, .redo, author)
-        return try await search.find().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
+        var search = UndoSearch(self, .redo, author)
+        return try await search.next().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
     }
 }
 
@@ -189,7 +192,9 @@ private struct Reversal: Sendable {
     private func checkHistory(_ position: HistoryPosition) async throws {
         try await container.readingHistory { (store) throws(DataSourceError) in
             do throws(DataSourceError) {
-                _ = try store.readHistory(after: position, HistoryFilter(kinds: []))
+                var filter = HistoryFilter.one
+                filter.includesValues = false
+                _ = try store.readHistory(after: position, filter)
             } catch {
                 // A record that was dropped meanwhile can still be reverted.
                 guard error.code == .historyExpired, let start = error.historyStart,
@@ -209,8 +214,13 @@ private struct Reversal: Sendable {
     ) async throws -> DraftReport? {
         var search = UndoSearch(container, direction, author)
         var conflicts: [DraftChange] = []
-        while let (record, position) = try await search.find() {
-            let step: UndoReference = direction == .undo ? .undo(record.number) : .redo(record.number)
+        var newest: Int64?
+        while let (record, position) = try await search.next() {
+            // The record of the undo names those that were passed over, because the undo changes values, so that they would
+            // be in conflict the next time.
+            let numbers = record.number...max(record.number, newest ?? record.number)
+            newest = numbers.upperBound
+            let step = UndoReference(isUndo: direction == .undo, numbers)
             var (report, isSaved) = try await container.withAuthor(author) {
                 try await revert(record.changes ?? ChangeSet(entities: []), at: position, step: step)
             }
@@ -219,7 +229,6 @@ private struct Reversal: Sendable {
                 report.conflicts = conflicts
                 return report
             }
-            search.pass(record.number)
         }
         return nil
     }

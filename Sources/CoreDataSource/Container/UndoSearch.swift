@@ -11,55 +11,63 @@ struct UndoSearch {
     }
 
     private let container: PersistentContainer
-    private let direction: Direction
-    /// The records of the author.
+    private let author: String
+    /// The records of the author, without their values.
     private let filter: HistoryFilter
-    /// The numbers of records that leave nothing to take back.
-    private var passed: Set<Int64> = []
+    private var steps: UndoSteps
+    /// The records that were read and not visited yet, the oldest first.
+    private var window: [StoredRecord] = []
+    /// The last record that was not read yet; nil before the search begins.
+    private var upper: Int64?
+    private var historyID = ""
 
     /// The number of records that are read at once.
     private static let windowSize: Int64 = 256
 
     init(_ container: PersistentContainer, _ direction: Direction, _ author: String) {
         self.container = container
-        self.direction = direction
-        filter = HistoryFilter(authors: [author], kinds: [.local, .incoming, .imported])
+        self.author = author
+        var filter = HistoryFilter(authors: [author], kinds: [.local, .incoming, .imported])
+        filter.includesValues = false
+        self.filter = filter
+        steps = UndoSteps(direction)
     }
 
-    /// Records that a record leaves nothing to take back.
-    mutating func pass(_ number: Int64) { passed.insert(number) }
-
+    /// Continues the search. If the record of the last call leaves nothing to take back, the next step is the one before it.
+    ///
     /// - Returns: The record, and the position after it; nil if there is no step.
-    func find() async throws -> (record: StoredRecord, position: HistoryPosition)? {
-        // Saves with `waitFor: .main` have no records yet.
-        try await container.stack.root.flush()
-        let end = try await container.historyPosition()
-        var steps = UndoSteps(direction, passed)
-        var upper = end.number
-        while upper > 0 {
-            try Task.checkCancellation()
-            let (filter, last) = (filter, upper)
-            let window = try await container.readingHistory { (store) throws(DataSourceError) in
-                try UndoSearch.window(store, filter, upTo: last, end.historyID)
-            }
-            for record in window.records.reversed() {
+    mutating func next() async throws -> (record: StoredRecord, position: HistoryPosition)? {
+        if upper == nil { try await begin() }
+        while true {
+            while let record = window.popLast() {
                 switch steps.visit(record.number, record.undo, hasValues: record.note == nil) {
                 case .skip: continue
                 case .stop: return nil
-                case .take: return try await read(record.number, end.historyID)
+                case .take: return try await read(record.number)
                 }
             }
-            upper = window.lower
+            guard let last = upper, last > 0 else { return nil }
+            try Task.checkCancellation()
+            let (filter, historyID) = (filter, historyID)
+            (window, upper) = try await container.readingHistory { (store) throws(DataSourceError) in
+                try UndoSearch.window(store, filter, upTo: last, historyID)
+            }
         }
-        return nil
     }
 
-    /// Reads the records of a window, without their values.
+    private mutating func begin() async throws {
+        // Saves with `waitFor: .main` have no records yet.
+        try await container.stack.root.commitSaves(ofAuthor: author)
+        let end = try await container.historyPosition()
+        (upper, historyID) = (end.number, end.historyID)
+    }
+
+    /// Reads the records of a window.
     ///
     /// - Returns: The records, and the number of the last record before the window; 0 if there are no earlier records.
     private static func window(
         _ store: any HistoryStore, _ filter: HistoryFilter, upTo upper: Int64, _ historyID: String
-    ) throws(DataSourceError) -> (records: [StoredRecord], lower: Int64) {
+    ) throws(DataSourceError) -> (records: [StoredRecord], lower: Int64?) {
         let lower = max(0, upper - UndoSearch.windowSize)
         var position = HistoryPosition(historyID: historyID, number: lower)
         var isFirst = false
@@ -67,10 +75,7 @@ struct UndoSearch {
         while position.number < upper {
             do throws(DataSourceError) {
                 let page = try store.readHistory(after: position, filter)
-                for var record in page.records where record.number <= upper {
-                    record.changes = nil
-                    records.append(record)
-                }
+                records += page.records.filter { $0.number <= upper }
                 position = page.position
                 if !page.isMore { break }
             } catch {
@@ -85,17 +90,24 @@ struct UndoSearch {
         return (records, isFirst ? 0 : lower)
     }
 
-    private func read(
-        _ number: Int64, _ historyID: String
-    ) async throws -> (record: StoredRecord, position: HistoryPosition)? {
+    /// Reads a record with its values.
+    private func read(_ number: Int64) async throws -> (record: StoredRecord, position: HistoryPosition)? {
         let before = HistoryPosition(historyID: historyID, number: number - 1)
-        let filter = filter
         let found = try await container.readingHistory { (store) throws(DataSourceError) in
-            try store.readHistory(after: before, filter).records.first
+            try store.readHistory(after: before, .one).records.first
         }
         guard let found, found.number == number else { return nil }
         return (found, HistoryPosition(historyID: historyID, number: number, time: found.time))
     }
+}
+
+extension HistoryFilter {
+    /// The next record.
+    static let one = {
+        var filter = HistoryFilter()
+        filter.pageLimit = 1
+        return filter
+    }()
 }
 
 /// Walks over the records of an author, from the newest to the oldest one.
@@ -109,27 +121,25 @@ package struct UndoSteps {
     }
 
     private let isUndo: Bool
-    /// The records that were taken back, and records that leave nothing to take back.
-    private var taken: Set<Int64>
+    /// The numbers between which all records were taken back, or were passed over. The records are visited in descending
+    /// order, so a range is dropped when its lowest record was visited.
+    private var taken: [ClosedRange<Int64>] = []
 
-    init(_ direction: UndoSearch.Direction, _ passed: Set<Int64>) {
+    init(_ direction: UndoSearch.Direction) {
         isUndo = direction == .undo
-        taken = passed
     }
 
     package mutating func visit(_ number: Int64, _ undo: UndoReference?, hasValues: Bool) -> Decision {
-        let isTaken = taken.contains(number)
-        switch undo {
-        case .undo(let earlier):
-            if isUndo { taken.insert(earlier) }
+        taken.removeAll { $0.lowerBound > number }
+        let isTaken = taken.contains { $0.contains(number) }
+        guard let undo else { return isUndo ? (isTaken || !hasValues ? .skip : .take) : .stop }
+        let isCovered = taken.contains { $0.contains(undo.numbers.lowerBound) && $0.contains(number) }
+        if undo.isUndo == isUndo, !isCovered { taken.append(undo.numbers) }
+        if undo.isUndo {
             if isUndo || isTaken { return .skip }
             // The undo before it must not be redone first.
             return hasValues ? .take : .stop
-        case .redo(let earlier):
-            if !isUndo { taken.insert(earlier) }
-            return isUndo && !isTaken && hasValues ? .take : .skip
-        case nil:
-            return isUndo ? (isTaken || !hasValues ? .skip : .take) : .stop
         }
+        return isUndo && !isTaken && hasValues ? .take : .skip
     }
 }

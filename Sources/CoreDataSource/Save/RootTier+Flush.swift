@@ -34,6 +34,21 @@ extension RootTier {
         }
     }
 
+    /// Commits the pending saves of an author. The saves of others are committed, too, but their errors are ignored.
+    ///
+    /// - Parameter author: The author; an empty string for saves without an author.
+    /// - Throws: The error because of which saves of the author are still pending. A refused save is not pending.
+    package func commitSaves(ofAuthor author: String) async throws {
+        func isPending() -> Bool {
+            state.withLock { state in
+                state.log.containsPending { ($0.changes.facts?.author ?? "") == author }
+            }
+        }
+        guard isPending() else { return }
+        let outcome = await flushed()
+        if isPending() { try outcome.get() }
+    }
+
     /// Commits all pending saves, and blocks until the outcome of all these saves is known.
     package func flushAndWait() throws(DataSourceError) {
         try block(flush)

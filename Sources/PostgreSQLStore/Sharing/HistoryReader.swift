@@ -168,6 +168,7 @@ struct HistoryReader {
     /// Returns the first records after a position. Must run in a transaction that sees one state.
     func page(after position: HistoryPosition?, _ filter: HistoryFilter) throws(DataSourceError) -> HistoryPage {
         let start = try start(after: position)
+        let pageSize = min(HistoryReader.pageSize, filter.pageLimit)
         var page = HistoryPage(historyID: start.historyID, position: start)
         // The size of a record with all of its parts is the distance from its start to the start of the next record.
         let found = try rows(
@@ -175,13 +176,13 @@ struct HistoryReader {
             SELECT number, time, kind, source, author, member, process, program, entities, note, coalesce((SELECT next.start \
             FROM \(schema.history) next WHERE next.number = least(record.number, \(Int64.max - 1)) + 1 AND next.part = 0), \
             \(schema.historyEnd.bytes)) - start FROM \(schema.history) record \
-            WHERE number > $1 AND part = 0 ORDER BY number LIMIT \(HistoryReader.pageSize + 1)
+            WHERE number > $1 AND part = 0 ORDER BY number LIMIT \(pageSize + 1)
             """, [WireValue(start.number)])
         var bytes: Int64 = 0
         for row in 0..<found.rowCount {
             let record = StoredRecord(found, row)
             let (isWanted, size) = (filter.includes(record), found.integer(row, 10))
-            if row == HistoryReader.pageSize
+            if row == pageSize
                 || isWanted && !page.records.isEmpty && size > HistoryReader.pageBytes - bytes
             {
                 page.isMore = true
@@ -194,7 +195,7 @@ struct HistoryReader {
             page.records.append(record)
             bytes = size > HistoryReader.pageBytes - bytes ? HistoryReader.pageBytes : bytes + max(size, 0)
         }
-        try readChanges(&page.records)
+        if filter.includesValues { try readChanges(&page.records) }
         return page
     }
 

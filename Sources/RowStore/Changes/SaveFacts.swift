@@ -64,26 +64,29 @@ package enum SaveReversal: Sendable, Hashable {
     case step(UndoReference)
 }
 
-/// The record that a save undoes or redoes, with its number.
-package enum UndoReference: Sendable, Hashable, CustomStringConvertible {
-    case undo(Int64)
-    case redo(Int64)
+/// The record that a save undoes or redoes, and the newer records of the author that left nothing to undo or redo.
+package struct UndoReference: Sendable, Hashable, CustomStringConvertible {
+    package let isUndo: Bool
+    /// The numbers from the record to the newest record that was passed over. Between them, the author has only records that
+    /// were taken back before, or were passed over.
+    package let numbers: ClosedRange<Int64>
 
-    /// For example `undo 12`.
+    package init(isUndo: Bool, _ numbers: ClosedRange<Int64>) {
+        self.isUndo = isUndo
+        self.numbers = numbers
+    }
+
+    /// For example `undo 12`, or `undo 12 15` if records up to number 15 were passed over.
     package var description: String {
-        switch self {
-        case .undo(let number): "undo \(number)"
-        case .redo(let number): "redo \(number)"
-        }
+        let passed = numbers.lowerBound < numbers.upperBound ? " \(numbers.upperBound)" : ""
+        return "\(isUndo ? "undo" : "redo") \(numbers.lowerBound)\(passed)"
     }
 
     /// - Parameter words: The words of ``description``.
     init?(_ words: ArraySlice<Substring>) {
-        guard words.count == 2, let number = words.last.flatMap({ Int64($0) }) else { return nil }
-        switch words.first {
-        case "undo": self = .undo(number)
-        case "redo": self = .redo(number)
-        default: return nil
-        }
+        guard words.count == 2 || words.count == 3, let word = words.first, word == "undo" || word == "redo",
+            let first = Int64(words[words.startIndex + 1]), let last = words.last.flatMap({ Int64($0) }), first <= last
+        else { return nil }
+        self.init(isUndo: word == "undo", first...last)
     }
 }

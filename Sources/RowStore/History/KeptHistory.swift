@@ -79,6 +79,10 @@ public struct HistoryFilter: Sendable, Hashable {
     /// The entities, at least one of which the record changes; nil for all. The entities of a migration or of writes of other
     /// programs are not known, so these records are always included.
     public var entityNames: Set<String>?
+    /// The most records that are looked at for a page, if a store looks at more.
+    package var pageLimit = Int.max
+    /// Whether records are returned with their values.
+    package var includesValues = true
 
     /// Makes a filter. Without arguments, the filter includes all records.
     ///

@@ -125,7 +125,7 @@ struct MemoryHistory: Sendable {
         if let position { try check(position) }
         var page = HistoryPage(historyID: id, position: position ?? start)
         let first = Int(page.position.number - start.number)
-        let looked = records[first...].prefix(MemoryHistory.pageSize)
+        let looked = records[first...].prefix(min(MemoryHistory.pageSize, filter.pageLimit))
         page.records = looked.filter(filter.includes)
         if let last = looked.last { page.position = self.position(last) }
         page.isMore = looked.endIndex < records.endIndex

@@ -35,7 +35,7 @@ struct HistoryReading {
             let code = statement.step()
             if code == SQLITE_DONE { return page }
             guard code == SQLITE_ROW else { throw connection.error(code, while: "reading") }
-            if count == HistoryReading.pageSize || bytes >= HistoryReading.pageBytes {
+            if count == min(HistoryReading.pageSize, filter.pageLimit) || bytes >= HistoryReading.pageBytes {
                 page.isMore = true
                 return page
             }
@@ -116,11 +116,11 @@ struct HistoryReading {
         guard case .integer(let first) = statement.value(0), var record = StoredRecord(statement, &entityNames),
             first & (1 << HistoryTables.partBits - 1) == 0
         else { throw HistoryTables.damaged(connection) }
-        let isWanted = filter.includes(record)
+        let hasValues = record.note == nil && filter.includesValues && filter.includes(record)
         var key = first
-        if record.note == nil, isWanted { record.changes = ChangeSet(entities: []) }
+        if hasValues { record.changes = ChangeSet(entities: []) }
         while true {
-            if isWanted, record.note == nil {
+            if hasValues {
                 guard let part = try part(statement, &bytes) else { throw HistoryTables.damaged(connection) }
                 record.changes?.add(part: part)
             }

@@ -169,6 +169,70 @@ struct UndoTests {
         }
     }
 
+    /// The undo of the step before it changes the same value, with which it is in conflict from then on.
+    @Test(arguments: HistoryPlace.all)
+    func aSaveThatWasPassedOverCountsAsUndone(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            for note in ["zero", "first", "second"] { try await write(note, "me", container) }
+            try await write("first", "other", container)
+            try await container.undo(author: "me")
+            #expect(try note(container) == "zero")
+            let next = try await container.nextUndo(author: "me")
+            #expect(try next?.changes(of: ContactEntity.self).first?.new?.note == "zero")
+            try await container.undo(author: "me")
+            #expect(try note(container) == nil)
+            #expect(try await container.undo(author: "me") == nil)
+            for note in ["zero", "first"] {
+                try await container.redo(author: "me")
+                #expect(try self.note(container) == note)
+            }
+            #expect(try await container.redo(author: "me") == nil)
+            for note in ["zero", nil] {
+                try await container.undo(author: "me")
+                #expect(try self.note(container) == note)
+            }
+            #expect(try await container.nextUndo(author: "me") == nil)
+        }
+    }
+
+    /// Each record is read about once, however many are passed over.
+    @Test func recordsThatArePassedOverAreReadOnce() async throws {
+        let rows = Guarded(0)
+        var configuration = PersistentContainer.Configuration.keeping()
+        configuration.trace = { statement in
+            if statement.sql.contains("\"changes\" FROM \"_history\"") { rows.withLock { $0 += statement.rowCount } }
+        }
+        try await HistoryPlace.sqlite.withContainer(configuration) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            for number in 0..<300 { try await write("\(number)", "me", container) }
+            try await write("other", "other", container)
+            rows.withLock { $0 = 0 }
+            #expect(try await container.undo(author: "me", resolving: .takeTheirs) == nil)
+            let count = rows.withLock { $0 }
+            #expect(count < 3_000)
+            #expect(try note(container) == "other")
+        }
+    }
+
+    /// Another program keeps the file locked while somebody else's save waits for it.
+    @Test func aWaitingSaveOfAnotherAuthorDelaysNoSearch() async throws {
+        try await HistoryPlace.sqlite.withContainer { container, url in
+            try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            try await write("mine", "me", container)
+            let raw = try RawConnection(url)
+            try raw.execute("BEGIN IMMEDIATE")
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await groups.add(GroupData(gid: "1", name: ""), waitFor: .main)
+            let step = try await container.nextUndo(author: "me")
+            #expect(try step?.changes(of: ContactEntity.self).first?.new?.note == "mine")
+            try raw.execute("ROLLBACK")
+            try await container.undo(author: "me")
+            #expect(try note(container) == nil)
+        }
+    }
+
     @Test(arguments: HistoryPlace.lasting)
     func stepsAreThereAfterTheStoreWasOpenedAgain(place: HistoryPlace) async throws {
         let directory = try TemporaryDirectory()
