@@ -34,12 +34,12 @@ extension DataSource {
     ///   - deleting: The limit of deletions, as for a sync.
     ///   - options: The options, as for a sync.
     /// - Throws: The errors of a sync; `scopeChanged` if another answer was stored since the freshness, or if the answer is
-    ///   `.notModified`, but the objects no longer show the answer with the entity tag; `valueTooLarge` if the entity tag, the
-    ///   cursor or the predicate has more than 64 KB, or the name more than 1 KB; `invalidRequest` if the time of the request
-    ///   is no number; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopeAlreadyUsed`; `entityNotOwned`;
-    ///   `validationFailed` for the character U+0000 if the store is on a server; `scopesNotKept` for a custom store, and for a
-    ///   store on a server that an earlier release has made and that its owner has not opened since. If the call throws, it
-    ///   changes nothing.
+    ///   `.notModified`, but the objects no longer show the answer with the entity tag; `valueTooLarge` if the entity tag,
+    ///   the cursor or the predicate has more than 64 KB, or the name more than 1 KB; `invalidRequest` if the time of the
+    ///   request is no number; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopeAlreadyUsed`;
+    ///   `entityNotOwned`; `validationFailed` for the character U+0000 in the name, the predicate, the tag or the cursor;
+    ///   `scopesNotKept` for a custom store, and for a store on a server that an earlier release has made and that its owner
+    ///   has not opened since. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func apply<Object: ManagedObject>(
         _ answer: ServerAnswer<Value>, to scope: SyncScope<Object>, requestedAt: Date,

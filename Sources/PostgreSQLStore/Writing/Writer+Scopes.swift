@@ -22,7 +22,7 @@ extension Writer {
                         [WireValue(entities.sorted()), WireValue(set.loadedScopes)]))
             }
             for change in set.scopes {
-                try check(change)
+                try change.check()
                 if let request = schema.request(change) { requests.append(request) }
                 if change.number % Writer.changesPerTrim == 0 { requests.append(Request(schema.scopeTrimSQL)) }
             }
@@ -37,16 +37,6 @@ extension Writer {
     private func hasScopeTable(_ connection: Connection) throws(DataSourceError) -> Bool {
         if !hasScopes { hasScopes = try connection.rows(schema.scopesExistSQL).isTrue(0, 0) }
         return hasScopes
-    }
-
-    private func check(_ change: ScopeChange) throws(DataSourceError) {
-        var texts: [String?] = [change.name, change.predicate]
-        if case .loaded(let tag, let cursor, _) = change.event { texts += [tag, cursor] }
-        guard texts.contains(where: { $0?.utf8.contains(0) == true }) else { return }
-        throw DataSourceError(
-            .validationFailed,
-            "The name, the predicate, the entity tag or the cursor of a scope contains the character U+0000, which PostgreSQL cannot store. Remove the character.",
-            entityName: change.entity)
     }
 }
 

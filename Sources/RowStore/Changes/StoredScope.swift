@@ -70,6 +70,17 @@ package struct ScopeChange: Sendable {
         self.event = event
     }
 
+    /// - Throws: `validationFailed` for the character U+0000, which not all stores can keep.
+    package func check() throws(DataSourceError) {
+        var texts: [String?] = [name, predicate]
+        if case .loaded(let tag, let cursor, _) = event { texts += [tag, cursor] }
+        guard texts.contains(where: { $0?.utf8.contains(0) == true }) else { return }
+        throw DataSourceError(
+            .validationFailed,
+            "The name, the predicate, the entity tag or the cursor of a scope contains the character U+0000, which not all stores can keep. Remove the character, or pass nil.",
+            entityName: entity)
+    }
+
     /// Returns the state of the scope after the change; nil if the change does not apply.
     ///
     /// - Parameter stored: The state before the change; nil if the store does not know the scope.

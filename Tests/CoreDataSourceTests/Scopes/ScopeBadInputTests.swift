@@ -21,6 +21,36 @@ struct ScopeBadInputTests {
         }
     }
 
+    /// PostgreSQL cannot store it. If the store refused it, a later save of the data source would be refused as well.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aNullCharacterIsRefusedBeforeTheSave(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, _ in
+            try await contacts.add(contactList(0..<1))
+            let list = contactList(0..<9)
+            for answer in [
+                ServerAnswer<any Sendable>.list(list, entityTag: "a\0"), .list(list, cursor: "a\0"),
+                .page(list, next: "\0"),
+            ] {
+                await expectError(.validationFailed) {
+                    try await contacts.apply(answer, to: .contacts, requestedAt: Date())
+                }
+            }
+            let named = SyncScope<ContactEntity>("a\0")
+            await expectThrows(Poison.self) {
+                try await contacts.load(named, maxAge: .zero) { _ in throw Poison() }
+            }
+            await expectError(.validationFailed) {
+                try await contacts.load(named, maxAge: .zero) { _ in .list(list) }
+            }
+            try await contacts.perform(waitFor: .main) { context in
+                try context.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.note = "edited"
+            }
+            try await contacts.main.container?.flush()
+            let found = try contacts.fetch(ContactEntity.self).map(\.note)
+            #expect(found == ["edited"])
+        }
+    }
+
     /// A clock may be years away, and may be corrected during a request or after it.
     @Test(arguments: ScopeStoreKind.allCases, [-1e10, 1e10])
     func aClockThatIsYearsAwayMakesAListStale(_ kind: ScopeStoreKind, _ seconds: Double) async throws {

@@ -11,6 +11,8 @@ extension PrivateContext {
         if stack.root.store.isReadOnly, !changed.isEmpty || !bulkChanges.isEmpty || !scopeChanges.isEmpty {
             throw DataSourceError.storeReadOnly
         }
+        // A store would refuse the save later, together with the saves that may depend on it.
+        for change in scopeChanges { try change.check() }
         var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
         var failures: [DataSourceError] = []
         var duplicates: Set<UniqueValues> = []
