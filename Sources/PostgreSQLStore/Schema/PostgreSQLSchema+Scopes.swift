@@ -41,6 +41,25 @@ extension PostgreSQLSchema {
         """
     }
 
+    /// Whether a write to an entity can concern the scope of a row of the table of scopes, as SQL. The scope's entity is the
+    /// written entity, or a parent. A link can be a part of any list.
+    ///
+    /// - Parameter entity: The name of the entity, as SQL.
+    func isOfScope(_ entity: String) -> String {
+        var conditions = ["\"entity\" = \(entity)"]
+        var (parents, links): ([String], [String]) = ([], [])
+        for (index, written) in layout.entities.enumerated() {
+            let name = written.name.quotedText
+            if written.links != nil { links.append(name) }
+            for parent in layout.names(ofEntitiesContaining: [index]).sorted() where parent != written.name {
+                parents.append("(\(name), \(parent.quotedText))")
+            }
+        }
+        if !parents.isEmpty { conditions.append("(\(entity), \"entity\") IN (\(parents.joined(separator: ", ")))") }
+        if !links.isEmpty { conditions.append("\(entity) IN (\(links.joined(separator: ", ")))") }
+        return "(\(conditions.joined(separator: " OR ")))"
+    }
+
     /// Reads a scope by its name.
     var scopeSQL: String {
         "SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) WHERE \"name\" = $1"

@@ -235,9 +235,9 @@ extension PostgreSQLSchema {
         CREATE \(replacing ? "OR REPLACE " : "")FUNCTION \(publishingFunction)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
         DECLARE kept bigint; found bigint;
         BEGIN
-            -- Members also write scopes before they lock the feed.
-            \(tagDropSQL);
             SELECT lowest INTO STRICT kept FROM \(qualified(PostgreSQLSchema.feed)) FOR UPDATE;
+            -- Members also write scopes after they lock the feed.
+            \(tagDropSQL) AND \(isOfScope("NEW.entity"));
             found := \(position) + 1;
             BEGIN
                 INSERT INTO \(qualified(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, NEW.entity, NULL, DEFAULT);\(recordingOutsideWrite(keepsHistory))

@@ -34,7 +34,7 @@ extension Writer {
                     let saves = selection.written.map { group[$0] }.filter { !$0.isEmpty }
                     let first = firstEntry
                     _ = try connection.pipeline(record(saves, from: first))
-                    return Written(saves: saves, firstEntry: first)
+                    return Written(saves: saves, firstEntry: first, scopes: try scopeRequests(saves, connection))
                 }
                 return outcome
             } catch {
@@ -111,7 +111,8 @@ extension Writer {
             var rows = RowWriter(connection, schema)
             try write(saves, &rows)
             // Wait for the server's answers, which show whether a row was missing.
-            try rows.finish(scopeRequests(saves, connection))
+            try rows.finish()
+            try tryWriting(scopeRequests(saves, connection), connection)
             try connection.run("RELEASE some_saves")
             return nil
         } catch {
@@ -119,6 +120,14 @@ extension Writer {
             _ = try connection.pipeline([Request("ROLLBACK TO some_saves"), Request("RELEASE some_saves")])
             return error
         }
+    }
+
+    /// Writes scopes and takes them back, which unlocks their rows. The last message of the transaction writes them. An error
+    /// there would refuse all saves.
+    private func tryWriting(_ scopes: [Request], _ connection: Connection) throws(DataSourceError) {
+        if scopes.isEmpty { return }
+        _ = try connection.pipeline(
+            [Request("SAVEPOINT scopes")] + scopes + [Request("ROLLBACK TO scopes"), Request("RELEASE scopes")])
     }
 }
 

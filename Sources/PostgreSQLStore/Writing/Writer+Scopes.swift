@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import RowStore
 
-/// The changes of scopes that a transaction writes after its rows.
+/// The changes of scopes that a transaction writes in its last message.
 extension Writer {
     /// The scopes are counted about once in this number of changes, so a few more scopes than the limit can be kept.
     private static let changesPerTrim: Int64 = 16

@@ -2,10 +2,10 @@
 internal import RowStore
 
 /// Runs the transaction of a group. The rows and the entries of the feed are sent first. The last message gives the saves their
-/// positions, checks the leases, and commits.
+/// positions, checks the leases, writes the scopes, and commits.
 ///
-/// The row of the feed determines the order of all saves. Only the last message locks this row, so a process that is halted in
-/// the middle of a save does not block other saves.
+/// The row of the feed determines the order of all saves. Only the last message locks this row, and the rows of scopes, so a
+/// process that is halted in the middle of a save does not block saves of other rows.
 extension Writer {
     /// Saves whose rows and feed entries were written in the open transaction.
     struct Written {
@@ -14,6 +14,8 @@ extension Writer {
         var entryCount: Int { saves.count { !$0.entities.isEmpty } }
         /// The temporary position of the first feed entry.
         let firstEntry: Int64
+        /// The requests that write the scopes, after the feed is locked.
+        let scopes: [Request]
     }
 
     /// Runs a transaction, and repeats it if the server has rolled it back because of a conflict.
@@ -62,7 +64,9 @@ extension Writer {
             saves = written.saves
             for set in saves { try checkKeys(set) }
             let requests =
-                positionRequests(written, number) + (try feedTrimRequests(saves, connection)) + [Request("COMMIT")]
+                positionRequests(written, number) + written.scopes + (try feedTrimRequests(saves, connection)) + [
+                    Request("COMMIT")
+                ]
             isCommitting = true
             hasEventsForOthers = true
             try finish(requests, saves, connection)

@@ -190,8 +190,9 @@ final class Writer {
                     try write(saves, &rows)
                 }
                 let first = firstEntry
-                try rows.finish(scopeRequests(saves, connection) + record(saves, from: first))
-                return Written(saves: saves, firstEntry: first)
+                let scopes = try scopeRequests(saves, connection)
+                try rows.finish(record(saves, from: first))
+                return Written(saves: saves, firstEntry: first, scopes: scopes)
             }
         } catch {
             guard error.concernsOneSave || lockWaitTimedOut else { throw error }

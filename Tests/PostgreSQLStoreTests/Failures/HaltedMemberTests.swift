@@ -40,6 +40,62 @@ struct HaltedMemberTests {
         other.close()
     }
 
+    /// The save drops the entity tag of a scope, whose row other saves and other programs change, too.
+    @Test func aProcessHaltedInASaveThatDropsATagDelaysNobody() async throws {
+        let place = try FailurePlace()
+        let (store, other) = (try place.open(), try place.open(isDirect: true))
+        for key in Int64(1)...2 { try other.write([FailurePlace.save(key, number: key)]) }
+        let layout = TestModel.layout.entities[HaltedMemberTests.subItem]
+        let sub = StoredRow(key: 9, row: try layout.row(layout.columns.map { _ in .null }))
+        try other.write([.of(HaltedMemberTests.subItem, insert: [sub], number: 9)])
+        var loaded = ChangeSet(entities: [])
+        loaded.scopes = [
+            ScopeChange(
+                name: "all", entity: "Item", predicate: "", requestedAt: nil,
+                .loaded(entityTag: "1", cursor: nil, isComplete: true))
+        ]
+        try other.write([loaded])
+        var deletion = large(20)
+        deletion.entities[0].deleted = [StoredRow(key: 1, row: TestModel.row(code: "1"))]
+        let halted = deletion
+        let hold = place.proxy.holdInside("INSERT INTO \"store 1\".\"_changes\"")
+        let commit = runOnOwnThread { code { try store.write([halted]) } }
+        hold.wait()
+        let psql = try place.server.session(database: place.database)
+        try psql.run("SET lock_timeout = '20s'; UPDATE \"store 1\".\"Item\" SET integer = 7 WHERE _key = 2")
+        #expect(try place.run("SELECT tag FROM _scopes") == [[nil]])
+        try other.write([.of(HaltedMemberTests.subItem, delete: [sub], number: 10)])
+        hold.deliver()
+        #expect(await commit.value == nil)
+        #expect(try place.keys() == [2, 20])
+        store.close()
+        other.close()
+    }
+
+    /// A write of another program drops the tags of the lists that can have its rows.
+    @Test func aWriteOfAnotherProgramDropsTheTagsOfItsEntity() throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        try store.write([FailurePlace.save(1, number: 1)])
+        func drops(_ entity: String, _ sql: String) throws -> Bool {
+            var loaded = ChangeSet(entities: [])
+            loaded.scopes = [
+                ScopeChange(
+                    name: entity, entity: entity, predicate: "", requestedAt: nil,
+                    .loaded(entityTag: "1", cursor: nil, isComplete: true))
+            ]
+            try store.write([loaded])
+            try place.run(sql)
+            return try place.run("SELECT tag FROM _scopes WHERE name = '\(entity)'") == [[nil]]
+        }
+        let (item, sub) = ("UPDATE \"Item\" SET integer = 7", "DELETE FROM \"SubItem\"")
+        #expect(try drops("Item", item))
+        #expect(try drops("Item", sub))
+        #expect(try drops("SubItem", sub))
+        #expect(try !drops("SubItem", item))
+        store.close()
+    }
+
     /// The first save of an app's release writes names into the history, which are the same for all processes.
     @Test func aProcessHaltedInItsFirstRecordDelaysNobody() async throws {
         let place = try FailurePlace()
