@@ -135,6 +135,8 @@ package final class SQLiteStore: PersistentStore {
             }
             let history = try SQLiteStore.makeHistory(opened, schema, access, named: options.memberName)
             connection.trace(options.tracing)
+            // The rows of other programs are gone, too.
+            _ = counters.takeUnnotedWrite()
             let log = WALCheckpointer(
                 connection, counters: counters, limits: options.logLimits, readers: readers, reports: reports,
                 writeLock: access?.writeLock, lockTimeout: options.lockTimeout)
@@ -188,11 +190,18 @@ package final class SQLiteStore: PersistentStore {
     }
 
     /// Whether the write-ahead log is so long that it should be copied into the main file.
-    package var needsUpkeep: Bool { counters.uncopiedFrames > options.logLimit }
+    ///
+    /// Also whether a write of another program is not noted in the file yet.
+    package var needsUpkeep: Bool { counters.uncopiedFrames > options.logLimit || counters.hasUnnotedWrite }
 
-    /// Copies the write-ahead log into the main file if the log is too long. The copy can take milliseconds.
+    /// Notes writes of other programs. Copies the write-ahead log into the main file if the log is too long. The copy can take
+    /// milliseconds.
     package func upkeep() {
-        writer.withLock { if let writer = $0.current, writer.hasLock { writer.checkpointIfNeeded() } }
+        writer.withLock { state in
+            guard let writer = state.current, writer.hasLock else { return }
+            writer.noteOutsideWrites()
+            writer.checkpointIfNeeded()
+        }
     }
 
     package func willClose() { ClosingStores.shared.add(files.main, self) }
@@ -217,6 +226,7 @@ package final class SQLiteStore: PersistentStore {
     private func endWriting() {
         writer.withLock { writer in
             writer.current?.abandonEarlyWrite()
+            writer.current?.noteOutsideWrites(isClosing: true)
             // A process that has lost the store's lock, or cannot take its turn, must not write.
             let hasWriteLock = access.map { (try? $0.writeLock.take()) != nil } ?? true
             if !hasWriteLock || writer.current?.hasLock == false {
@@ -293,12 +303,20 @@ extension SQLiteStore: LeaseStore {
     package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
         try reopenIfLost()
         if let page = try emptyPage() { return page }
-        return try shared.reading { reader throws(DataSourceError) in try reader.readFeed(after: position) }
+        return noting(
+            try shared.reading { reader throws(DataSourceError) in try reader.readFeed(after: position) })
+    }
+
+    /// Has the writer note writes of other programs that a page reports. If another member has written, too, the writer does
+    /// not find these writes itself.
+    private func noting(_ page: FeedPage) -> FeedPage {
+        if page.foundOutsideWrites { counters.recordUnnotedWrite() }
+        return page
     }
 
     package func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
         try reopenIfLost()
-        return try shared.readSaves(after: position)
+        return noting(try shared.readSaves(after: position))
     }
 
     /// Returns the result of ``readFeed(after:)`` without a read of the feed, if no other member has written. Returns nil if

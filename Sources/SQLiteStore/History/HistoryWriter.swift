@@ -25,12 +25,8 @@ final class HistoryWriter {
     var place = Place()
     /// The end of the history after the last transaction; nil if it must be read.
     private var committed: Place?
-    /// Whether another program has written, and no record says so yet.
-    var foundOutsideWrites = false
     /// Whether the store has the names of the layout.
     private var hasNames = false
-    /// Whether the records in the current transaction say that another program has written.
-    private var hasNotedOutsideWrites = false
     private var insertion: Statement?
     private var trimming = HistoryTrimming()
 
@@ -61,8 +57,9 @@ final class HistoryWriter {
     // MARK: Transactions
 
     /// Called at the start of a transaction.
-    func begin() throws(DataSourceError) {
-        hasNotedOutsideWrites = false
+    ///
+    /// - Parameter isNoting: Whether to record that another program has written.
+    func begin(notingOutsideWrites isNoting: Bool = false) throws(DataSourceError) {
         trimming.begin()
         let name = HistoryWriter.namesKey(encoding.signature)
         if !hasNames, try HistoryTables.value(name, connection) == nil {
@@ -73,10 +70,7 @@ final class HistoryWriter {
         } else {
             place = try HistoryWriter.readPlace(connection)
         }
-        if foundOutsideWrites {
-            try append(.outsideWrites, note: "Another program has written to the store.")
-            hasNotedOutsideWrites = true
-        }
+        if isNoting { try append(.outsideWrites, note: "Another program has written to the store.") }
     }
 
     /// Drops old records. Called before the commit of a transaction.
@@ -85,10 +79,7 @@ final class HistoryWriter {
     }
 
     /// Called after the commit of a transaction.
-    func didCommit() {
-        (committed, hasNames) = (place, true)
-        if hasNotedOutsideWrites { foundOutsideWrites = false }
-    }
+    func didCommit() { (committed, hasNames) = (place, true) }
 
     private static func readPlace(_ connection: Connection) throws(DataSourceError) -> Place {
         let rows = try connection.values(

@@ -138,9 +138,13 @@ final class Writer {
 
     /// Runs the body in a transaction. If rows were written early, uses the transaction of those rows. If the body throws or
     /// the commit fails, everything in the transaction is rolled back, early rows included.
-    func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+    ///
+    /// - Parameter limit: The longest time to wait for the turn of this member; nil for ``lockTimeout``.
+    func transaction<R>(
+        lockTimeout limit: Duration? = nil, _ body: () throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
         // Take the turn before BEGIN: pages that spill from the cache go to the WAL at once, and may restart the WAL.
-        if openEarlyWrite == nil { try sharing?.writeLock.take(lockTimeout: lockTimeout) }
+        if openEarlyWrite == nil { try sharing?.writeLock.take(lockTimeout: limit ?? lockTimeout) }
         defer { sharing?.writeLock.release() }
         if openEarlyWrite == nil { try begin() }
         defer {
@@ -161,6 +165,7 @@ final class Writer {
         } catch {
             connection.rollBack()
             connection.forgetNewScopeTable()
+            keepUnnotedWrites()
             throw error
         }
         outside.record(connection)
@@ -181,11 +186,15 @@ final class Writer {
             try watch.checkLock()
             let isByMember = try sharing?.begin() ?? false
             if lookOutside(isByMember: isByMember), sharing == nil { try raiseFirstFreeKey() }
-            try history?.begin()
+            if counters.takeUnnotedWrite() { outside.recordFinding() }
+            try history?.begin(notingOutsideWrites: outside.isUnnoted)
             if isByMember { connection.expectScopeTable() }
-            if outside.makesTagsWrong { try dropTags(of: nil) }
+            guard outside.isUnnoted else { return }
+            try dropTags(of: nil)
+            try sharing?.appendOutsideWrites()
         } catch {
             connection.rollBack()
+            keepUnnotedWrites()
             throw error
         }
     }
@@ -335,6 +344,7 @@ extension Writer {
         guard openEarlyWrite != nil else { return }
         endEarlyWrite()
         connection.rollBack()
+        keepUnnotedWrites()
         shrinkCache()
         sharing?.writeLock.release()
     }

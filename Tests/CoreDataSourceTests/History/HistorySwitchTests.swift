@@ -237,6 +237,40 @@ struct HistorySwitchTests {
         }
     }
 
+    /// A reader that starts later would not know of it.
+    @Test(arguments: HistoryPlace.files)
+    func aWriteOfAnotherProgramIsRecordedWithoutALaterSave(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store)
+        try await first.dataSource(ContactDataSource.self).add(contactList(0..<2))
+        try RawConnection(directory.store).execute("UPDATE \"ContactEntity\" SET \"name\" = 'outside'")
+        try await first.close()
+        for _ in 0..<2 {
+            let later = try await place.open(directory.store)
+            #expect(try await later.records().map(\.kind) == [.incoming, .outsideWrites])
+            try await later.close()
+        }
+    }
+
+    /// The write looks like the save of the other member.
+    @Test func aWriteAfterASaveOfAnotherMemberIsRecorded() async throws {
+        let place = try SharedPlace(.sqlite)
+        let first = try place.open(configuration: .keeping())
+        let second = try place.open(configuration: .keeping())
+        let contacts = try first.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<1))
+        first.stack.root.noticeOutsideWrites()
+        try await second.dataSource(GroupDataSource.self).add(GroupData(gid: "1", name: ""))
+        first.stack.root.noticeOutsideWrites()
+        try place.run("UPDATE \"ContactEntity\" SET \"name\" = 'outside'")
+        first.stack.root.noticeOutsideWrites()
+        try await contacts.add(contactList(1..<2))
+        let kinds = try await first.records().map(\.kind)
+        #expect(kinds == [.incoming, .incoming, .outsideWrites, .incoming])
+        try await first.close()
+        try await second.close()
+    }
+
     /// Damage by another program leads to an error, never to records that are silently missing.
     @Test(
         arguments: [
