@@ -132,6 +132,7 @@ extension RootTier {
         state.withLock { $0.recordOutsideWrites() }
         notifyMainIfListening()
         saves.publish(unknown: .outsideWrites, nil)
+        scopes.didChange()
         // The store notes the writes, so that they are known after the end of this process.
         upkeepSoon()
     }
