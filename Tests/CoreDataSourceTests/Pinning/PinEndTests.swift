@@ -87,7 +87,7 @@ struct PinEndTests {
                 try await contacts.add(ContactData(uid: "uid-\(number % 4)", name: name + "\(number)"))
             }
         }
-        try container.main.pin()
+        try container.main.pin(for: .ample)
         try await write(200)
         let length = store.counters.walBytes
         #expect(length > 200 * 40_000)
@@ -106,7 +106,7 @@ struct PinEndTests {
     @Test func waitingForMainDoesNotWaitForThePin() async throws {
         try await PinPlace.sqlite.withContacts { container, contacts in
             let list = try contacts.list(ObjectRequest(ContactEntity.self))
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             for number in 5..<50 { try await contacts.add(contactList(number..<number + 1), waitFor: .main) }
             _ = await container.discardPending()
             #expect(list.snapshot.count == 5)
@@ -122,11 +122,11 @@ struct PinEndTests {
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<5))
         let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
-        try container.main.pin()
+        try container.main.pin(for: .ample)
         try await contacts.add(ContactData(uid: "uid-1", name: "new"))
         try await container.close()
         expectError(.storeClosed) { try container.main.count(ContactEntity.self) }
-        expectError(.storeClosed) { try container.main.pin() }
+        expectError(.storeClosed) { try container.main.pin(for: .ample) }
         while held.name != "new" { await Task.yield() }
         #expect(container.main.pinned == nil)
         if place.isFile { try expectIntact(directory.store) }
@@ -137,7 +137,7 @@ struct PinEndTests {
         try await place.withContacts { container, contacts in
             let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
             let list = try contacts.list(ObjectRequest(ContactEntity.self))
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await contacts.add(contactList(5..<7))
             try await container.reset()
             #expect(container.main.pinned == nil && held.isDeleted)
@@ -146,7 +146,7 @@ struct PinEndTests {
             #expect(list.snapshot.isEmpty)
             try await contacts.add(contactList(0..<3), waitFor: .main)
             #expect(try container.main.count(ContactEntity.self) == 3 && list.snapshot.count == 3)
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             #expect(container.main.pinned != nil)
         }
     }
@@ -158,7 +158,7 @@ struct PinEndTests {
         let (one, other) = (try place.open(), try place.open())
         let contacts = try one.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<5))
-        try one.main.pin()
+        try one.main.pin(for: .ample)
         try await contacts.add(contactList(5..<7))
         await expectError(.storeInUse) { try await one.reset() }
         #expect(one.main.pinned != nil)
@@ -172,9 +172,9 @@ struct PinEndTests {
         let directory = try TemporaryDirectory()
         var container: PersistentContainer? = try await PinPlace.sqlite.open(directory.store)
         var main = container?.main
-        try main?.pin()
+        try main?.pin(for: .ample)
         container = nil
-        expectError(.storeClosed) { try main?.pin() }
+        expectError(.storeClosed) { try main?.pin(for: .ample) }
         #expect(main?.pinned == nil)
         main = nil
         let again = try await PinPlace.sqlite.open(directory.store)
@@ -187,7 +187,7 @@ struct PinEndTests {
         let directory = try TemporaryDirectory()
         let container = try await PinPlace.sqlite.open(directory.store)
         let contacts = try container.dataSource(ContactDataSource.self)
-        try container.main.pin()
+        try container.main.pin(for: .ample)
         let before = connections(to: directory.store)
         for number in 0..<50 {
             try await contacts.add(contactList(number..<number + 1))
@@ -218,7 +218,7 @@ struct PinEndTests {
         let container = try await PersistentContainer(model: .contacts, store: location)
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<2))
-        expectError(.snapshotsNotKept) { try container.main.pin() }
+        expectError(.snapshotsNotKept) { try container.main.pin(for: .ample) }
         #expect(container.main.pinned == nil)
         try container.main.advance()
         container.main.unpin()
@@ -232,7 +232,7 @@ struct PinEndTests {
         try await container.dataSource(ContactDataSource.self).add(contactList(0..<2))
         try await container.close()
         let reading = try await PinPlace.sqlite.open(directory.store, .init(isReadOnly: true))
-        try reading.main.pin()
+        try reading.main.pin(for: .ample)
         #expect(try reading.main.count(ContactEntity.self) == 2)
         try await reading.close()
     }

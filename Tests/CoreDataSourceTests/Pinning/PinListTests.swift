@@ -13,7 +13,7 @@ struct PinListTests {
         try await place.withContacts { container, contacts in
             let recorder = GroupRecorder()
             try contacts.register(recorder, dataKey: "list", byName, sectionBy: \.phone)
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await contacts.add(ContactData(uid: "uid-9", name: "b", phone: "2"), waitFor: .main)
             try await contacts.add(ContactData(uid: "uid-9", name: "c", phone: "2"), waitFor: .main)
             try await contacts.add(ContactData(uid: "uid-1", name: "a", phone: "2"), waitFor: .main)
@@ -39,7 +39,7 @@ struct PinListTests {
         try await place.withContacts { container, contacts in
             var updates = contacts.updates(byName, buffering: .every()).makeAsyncIterator()
             _ = await updates.next()
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             for number in 1...9 {
                 try await contacts.add(ContactData(uid: "uid-1", name: "\(number)"), waitFor: .main)
             }
@@ -55,7 +55,7 @@ struct PinListTests {
     @Test(arguments: PinPlace.all)
     func aListThatIsMadeMeanwhileShowsThePinnedRows(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await contacts.add(contactList(3..<9) { "new \($0)" })
             let list = try contacts.list(byName)
             let count = try contacts.liveAggregate(ObjectRequest(ContactEntity.self), .count())
@@ -78,7 +78,7 @@ struct PinListTests {
             let request = ObjectRequest(ContactEntity.self)
             let groups = try contacts.liveAggregate(request, groupBy: \.phone, .count())
             let totals = try contacts.liveAggregate(request, .count(), .max(\.name))
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await contacts.add(contactList(5..<800) { "new \($0)" }, waitFor: .main)
             #expect(groups.value[nil] == 2 && totals.value == (5, "name 4"))
             try container.main.advance()
@@ -93,7 +93,7 @@ struct PinListTests {
         try await place.withContacts(5, .init(synchronous: .normal, mainBacklogByteLimit: 1)) { container, contacts in
             let recorder = GroupRecorder()
             try contacts.register(recorder, dataKey: "list", byName)
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             for number in 5..<9 { try await contacts.add(contactList(number..<number + 1), waitFor: .main) }
             #expect(recorder.groups.isEmpty)
             container.main.unpin()
@@ -115,7 +115,7 @@ struct PinListTests {
         for round in 0..<20 {
             // A call off the main actor does not wait for the list, which may be reading the rows of the save.
             try await Task.detached { try await Self.insert(round * 40..<round * 40 + 20, peers) }.value
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await Self.insert(round * 40 + 20..<round * 40 + 40, peers)
             await container.mainTier.waitForLists()
             #expect(list.snapshot.count == round * 40 + 20)

@@ -46,6 +46,11 @@ enum PinPlace: String, Sendable, CaseIterable {
     }
 }
 
+extension Duration {
+    /// A limit that no test reaches, however slow the machine is.
+    static let ample = Duration.seconds(86_400)
+}
+
 extension MainContext {
     /// The names of all contacts, by uid.
     @MainActor var names: [String: String] {

@@ -18,7 +18,7 @@ struct PinTests {
             let held = try #require(try main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
             let deleted = try #require(try main.first(ContactEntity.self, where: \.uid, equals: "uid-0"))
             let ids = try main.ids(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)]))
-            try main.pin()
+            try main.pin(for: .ample)
             try await change(contacts)
             #expect(held.name == "name 1" && !deleted.isDeleted)
             #expect(try main.names == Dictionary(uniqueKeysWithValues: (0..<5).map { ("uid-\($0)", "name \($0)") }))
@@ -48,7 +48,7 @@ struct PinTests {
             for key in ["a", "b", "c"] { try context.insert(Peer.self).key = key }
             for key in ["b", "c"] { try context.peer(key).boss = try context.peer("a") }
         }
-        try container.main.pin()
+        try container.main.pin(for: .ample)
         try await peers.perform { context in
             try context.peer("c").boss = try context.peer("b")
             context.delete(try context.peer("a"))
@@ -69,7 +69,7 @@ struct PinTests {
     func largeValuesThatAreReadLaterArePinned(kind: StoreKind) async throws {
         try await withRecordings([200_000, 200_000], kind) { container, recordings in
             let held = try container.main.fetch(Recording.self, order: [.ascending(\.title)])
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await recordings.perform { context in
                 for recording in try context.fetch(Recording.self) { recording.sound = .large(100, seed: 9) }
             }
@@ -84,7 +84,7 @@ struct PinTests {
         try await place.withContacts { container, contacts in
             let main = container.main
             let held = try #require(try main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
-            try main.pin()
+            try main.pin(for: .ample)
             for number in 1...20 {
                 try await contacts.add(ContactData(uid: "uid-1", name: "\(number)"), waitFor: .main)
                 #expect(held.name == (number == 1 ? "name 1" : "\(number - 1)"))
@@ -102,7 +102,7 @@ struct PinTests {
         try await place.withContacts(0) { container, contacts in
             for number in 0..<50 {
                 try await contacts.add(contactList(number..<number + 1), waitFor: .main)
-                try container.main.pin()
+                try container.main.pin(for: .ample)
                 try await contacts.add(contactList(100 + number..<101 + number), waitFor: .main)
                 #expect(try container.main.count(ContactEntity.self) == 2 * number + 1)
                 #expect(try container.main.names.count == 2 * number + 1)
@@ -120,7 +120,7 @@ struct PinTests {
         try await senders.add(ItemData(key: "a", number: 1))
         store.fail(with: noRoom)
         try await senders.add(ItemData(key: "b", number: 1), waitFor: .main)
-        try container.main.pin()
+        try container.main.pin(for: .ample)
         let held = try #require(try container.main.first(Sender.self, where: \.key == "b"))
         #expect(await container.discardPending() == 1)
         #expect(try container.main.count(Sender.self) == 2)
@@ -139,7 +139,7 @@ struct PinTests {
         configuration.changedRowLimit = 2
         try await place.withContacts(5, configuration) { container, contacts in
             let held = try container.main.fetch(ContactEntity.self)
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await contacts.update(ContactEntity.self, set: [.set(\.name, "same")])
             #expect(Set(held.map(\.name)).count == 5)
             #expect(Set(try container.main.names.values).count == 5)
@@ -158,7 +158,7 @@ struct PinTests {
             container, contacts in
             let main = container.main
             let held = try #require(try main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
-            try main.pin()
+            try main.pin(for: .ample)
             for number in 1...100 {
                 try await contacts.add(ContactData(uid: "uid-1", name: "\(number)"))
                 #expect(try #require(main.pinned).waitingByteCount <= 2000)
@@ -174,7 +174,7 @@ struct PinTests {
     @Test(arguments: PinPlace.all)
     func aSecondPinKeepsTheState(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await change(contacts)
             try container.main.pin(for: .seconds(5))
             #expect(container.main.pinned?.limit == .seconds(5))
@@ -199,7 +199,7 @@ struct PinTests {
     @Test(arguments: PinPlace.all)
     func otherContextsAreNotPinned(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await change(contacts)
             #expect(try await container.read { try $0.count(ContactEntity.self) } == 7)
             #expect(try await contacts.perform { try $0.count(ContactEntity.self) } == 7)
@@ -216,7 +216,7 @@ struct PinTests {
         let others = try other.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<5))
         let held = try #require(try one.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
-        try one.main.pin()
+        try one.main.pin(for: .ample)
         try await change(others)
         // This save follows the others, so this process knows their saves.
         try await contacts.add(ContactData(uid: "uid-2", name: "mine"))
@@ -240,7 +240,7 @@ struct PinTests {
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<5))
         let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
-        try container.main.pin()
+        try container.main.pin(for: .ample)
         try RawConnection(directory.store).execute("UPDATE ContactEntity SET name = 'theirs'")
         container.stack.root.noticeOutsideWrites()
         #expect(held.name == "name 1")
@@ -256,7 +256,7 @@ struct PinTests {
     @Test(arguments: PinPlace.all)
     func aDraftBeginsWithThePinnedRowsAndMerges(place: PinPlace) async throws {
         try await place.withContacts { container, contacts in
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await contacts.add(ContactData(uid: "uid-2", name: "theirs", phone: "2"))
             try await contacts.add(ContactData(uid: "uid-4", name: "name 4", phone: "new"))
             let contact = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-4"))
@@ -276,7 +276,7 @@ struct PinTests {
 
     @Test func aDraftOfThePinnedRowsFindsConflicts() async throws {
         try await PinPlace.sqlite.withContacts { container, contacts in
-            try container.main.pin()
+            try container.main.pin(for: .ample)
             try await contacts.add(ContactData(uid: "uid-2", name: "theirs", phone: "2"))
             let contact = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-2"))
             let draft = try contacts.draft(of: contact)

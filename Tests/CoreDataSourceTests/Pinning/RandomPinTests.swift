@@ -42,7 +42,7 @@ struct RandomPinTests {
             let comment: Comment = "seed \(Self.seed), step \(step)"
             switch random.next(below: 10) {
             case 0:
-                try container.main.pin()
+                try container.main.pin(for: .ample)
                 if model.pinned == nil { model.pinned = model.saved }
             case 1:
                 try container.main.advance()
