@@ -32,6 +32,8 @@ struct PinSnippets {
             #expect(try read() == 0)
             let before = try main.count(ContactEntity.self)
             try main.pin()
+            // The test may take longer than the usual limit.
+            try main.pin(for: .seconds(86_400))
             try await contacts.add([Contact(uid: "pinned", name: "Guan Yu")])
             #expect(try main.count(ContactEntity.self) == before)
             if let pinned = main.pinned { print(pinned) }

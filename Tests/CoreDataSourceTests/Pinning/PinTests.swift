@@ -176,8 +176,8 @@ struct PinTests {
         try await place.withContacts { container, contacts in
             try container.main.pin(for: .ample)
             try await change(contacts)
-            try container.main.pin(for: .seconds(5))
-            #expect(container.main.pinned?.limit == .seconds(5))
+            try container.main.pin(for: .seconds(5000))
+            #expect(container.main.pinned?.limit == .seconds(5000))
             #expect(try container.main.names["uid-1"] == "name 1")
             container.main.unpin()
             container.main.unpin()
