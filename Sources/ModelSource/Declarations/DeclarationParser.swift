@@ -294,7 +294,8 @@ package struct DeclarationParser {
 
     private var isStartOfNextDeclaration: Bool {
         guard source.tokens[index].startsLine, index > 0 else { return false }
-        if source.isSymbol(index, "@") || source.isSymbol(index, "#") || source.isSymbol(index, "}") { return true }
+        if source.isSymbol(index, "@") || source.isSymbol(index, "#") { return !source.endsInOperator(index - 1) }
+        if source.isSymbol(index, "}") { return true }
         guard source.tokens[index].kind == .identifier else { return false }
         return kind(at: index) != nil || Self.modifiers.contains(source.text(of: index))
     }
