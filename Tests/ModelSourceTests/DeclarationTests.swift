@@ -52,7 +52,8 @@ struct DeclarationTests {
 
     /// ‸ marks the tokens that begin no declaration. Valid members have none.
     @Test(arguments: [
-        "typealias F =\n  @Sendable (Int) -> Void\nvar x: F", "‸vra x: Int\nvar y: Int", "var x: Int;\n; var y: Int", "var x: Int\n‸- y",
+        "typealias F =\n  @Sendable (Int) -> Void\nvar x: F", "‸vra x: Int\nvar y: Int", "var x: Int;\n; var y: Int",
+        "var x: Int\n‸- y",
         "@A #m(1) { }\n#warning(\"a\")\nfunc f() {} ‸foo", "‸public", "‸@A", "@A ‸vra x: Int; var y: Int",
         "nonisolated(unsafe) static let x = a ??\n  b\nisolated deinit {}\nstatic func <<<(a: A, b: A) {}",
         "#if A\nvar x = a\n  #if B\n  .b()\n  #endif\n#endif\nindirect case a\n_const let b = 1",

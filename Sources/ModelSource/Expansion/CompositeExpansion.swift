@@ -136,7 +136,7 @@ struct CompositeExpansion {
         let list = CheckedType.composites(of: composite.attributes).map { "\($0).self" }.joined(separator: ", ")
         return [
             "    \(access)static var parts: [any CoreDataSource.StoredCompositeValue.Type] { [\(list)] }",
-            "    \(access)static func attributes() -> [CoreDataSource.StoredTypes.Attribute] { StoredLayout.attributes() }",
+            "    \(access)static func attributes() -> [CoreDataSource.AttributeDescription] { StoredLayout.attributes() }",
         ]
     }
 }

@@ -181,6 +181,19 @@ struct EntityExpansion {
 /// The access modifier of added members. Members of an `open` or `public` declaration get `public`, members of a
 /// `package` declaration get `package`, and other members get no modifier.
 enum AccessText {
+    /// Returns the access level, or a lower level of a type around the declaration. In an extension, the compiler refuses a
+    /// public member of a type that is public by its word only.
+    static func level(_ level: String?, in lexicalContext: [String]) -> String? {
+        let ranks = ["open": 3, "public": 3, "package": 2]
+        return lexicalContext.reduce(level) { lowest, text in
+            guard let declaration = MacroExpansion.first(SwiftSource(text)), declaration.kind != .extension else {
+                return lowest
+            }
+            let isLower = ranks[declaration.accessLevel ?? "", default: 1] < ranks[lowest ?? "", default: 1]
+            return isLower ? declaration.accessLevel : lowest
+        }
+    }
+
     static func prefix(_ level: String?) -> String {
         switch level {
         case "open", "public": "public "

@@ -27,12 +27,14 @@ package struct MacroExpansion: Sendable, Equatable {
         case ("StoredEntity", .member): members(of: declaration)
         case ("StoredEntity", .memberAttribute): memberAttribute(of: declaration)
         case ("Stored", .accessor), ("Related", .accessor): accessor(macro, attribute, declaration, lexicalContext)
-        case ("StoredComposite", .member), ("StoredComposite", .extension): composite(declaration, role, extendedType)
+        case ("StoredComposite", .member), ("StoredComposite", .extension):
+            composite(declaration, role, extendedType, lexicalContext ?? [])
         default: break
         }
     }
 
-    private static func first(_ source: SwiftSource) -> Declaration? {
+    /// Returns the first declaration.
+    static func first(_ source: SwiftSource) -> Declaration? {
         var parser = DeclarationParser(source)
         return parser.declarations().first { $0.kind != .other }
     }
@@ -136,7 +138,9 @@ package struct MacroExpansion: Sendable, Equatable {
         return "\(getter)\nset { \(access.writing("newValue", EntityExpansion.object, column)) }"
     }
 
-    private mutating func composite(_ text: String, _ role: Role, _ extendedType: String?) {
+    private mutating func composite(
+        _ text: String, _ role: Role, _ extendedType: String?, _ lexicalContext: [String]
+    ) {
         let source = SwiftSource(text)
         guard source.syntaxError == nil, let declaration = Self.first(source) else {
             if role == .member {
@@ -151,6 +155,7 @@ package struct MacroExpansion: Sendable, Equatable {
         // Both roles read the same struct, so only one role reports the errors.
         if role == .member { diagnostics = reader.diagnostics }
         guard var composite else { return }
+        composite.accessLevel = AccessText.level(composite.accessLevel, in: lexicalContext)
         if reader.diagnostics.hasErrors {
             // Omits the attributes, so that classes that use the struct get no further errors.
             composite.attributes = []
