@@ -51,8 +51,9 @@ extension DataSource {
         timeLimit: Duration = .seconds(60), deleting: SyncDeletion = .guarded, options: SyncOptions = [],
         _ request: @escaping @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
     ) async throws -> ScopeFreshness {
-        if let known = tier.known(scope).map(ScopeFreshness.init),
-            !known.isStale(after: maxAge, at: tier.stack.root.scheduling.now())
+        let root = tier.stack.root
+        if let known = tier.known(scope).map({ ScopeFreshness($0, generation: root.generation) }),
+            !known.isStale(after: maxAge, at: root.scheduling.now())
         {
             return known
         }
@@ -68,7 +69,7 @@ extension DataSource {
         let (scope, loads) = (load.scope, tier.loads)
         let key = CoalescedLoads.Key.scope(scope.name)
         try tier.claim(scope)
-        let found = ScopeFreshness(try tier.stored(scope))
+        let found = try tier.freshness(of: scope)
         let now = tier.stack.root.scheduling.now()
         if !found.isStale(after: load.maxAge, at: now) { return found }
         let isPostponed = load.maxAge > .zero && found.isPostponed(at: now) && !loads.isRunning(key)
@@ -113,7 +114,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     ///
     /// - Throws: `loadPostponed` if the other process has failed.
     private func isEnough(_ before: StoredScope?, _ now: StoredScope?) throws -> Bool {
-        let found = ScopeFreshness(now)
+        let found = ScopeFreshness(now, generation: tier.stack.root.generation)
         if found.isComplete, found.answer != before?.answer ?? 0 { return true }
         if found.isPostponed(at: scheduling.now()), found.failedAt != before?.failedAt {
             throw DataSourceError(postponed: scope.name, found)
@@ -136,10 +137,10 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
 
     private func runOnce() async throws {
         let requestedAt = scheduling.now()
-        let before = ScopeFreshness(try tier.stored(scope))
+        let before = try tier.freshness(of: scope)
         // Another load may have stored an answer since the caller looked.
         if !before.isStale(after: maxAge, at: requestedAt) { return }
-        var basis = LoadBasis(tier, before)
+        var basis = LoadBasis(before)
         var pages = ListedPages()
         var cursors: Set<String> = []
         // The cursor of a part is that of the next part, with which no list begins.

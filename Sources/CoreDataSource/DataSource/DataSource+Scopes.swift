@@ -28,18 +28,18 @@ extension DataSource {
     ///   - answer: The answer. A page deletes no objects.
     ///   - scope: The scope. The data source must own its entity.
     ///   - requestedAt: The time of the request.
-    ///   - freshness: The freshness before the request. If another answer was stored since, the call throws. If only objects of
-    ///     the scope's entity were deleted since, only the answer `.notModified` throws. With nil, the default, the answer is
-    ///     stored even if it is older than the stored answer.
+    ///   - freshness: The freshness before the request, read with this container. If another answer was stored since, or if the
+    ///     store was reset, the call throws. If only objects of the scope's entity were deleted since, only the answer
+    ///     `.notModified` throws. With nil, the default, the answer is stored even if it is older than the stored answer.
     ///   - deleting: The limit of deletions, as for a sync.
     ///   - options: The options, as for a sync.
-    /// - Throws: The errors of a sync; `scopeChanged` if another answer was stored since the freshness, or if the answer is
-    ///   `.notModified`, but the objects no longer show the answer with the entity tag; `valueTooLarge` if the entity tag,
-    ///   the cursor or the predicate has more than 64 KB, or the name more than 1 KB; `invalidRequest` if the time of the
-    ///   request is no number; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopeAlreadyUsed`;
-    ///   `entityNotOwned`; `validationFailed` for the character U+0000 in the name, the predicate, the tag or the cursor;
-    ///   `scopesNotKept` for a custom store, and for a store on a server that an earlier release has made and that its owner
-    ///   has not opened since. If the call throws, it changes nothing.
+    /// - Throws: The errors of a sync; `storeReset` if the store was reset since the freshness; `scopeChanged` if another answer
+    ///   was stored since the freshness, or if the answer is `.notModified`, but the objects no longer show the answer with the
+    ///   entity tag; `valueTooLarge` if the entity tag, the cursor or the predicate has more than 64 KB, or the name more than
+    ///   1 KB; `invalidRequest` if the time of the request is no number; `unsupportedQuery` if only Foundation can evaluate the
+    ///   predicate; `scopeAlreadyUsed`; `entityNotOwned`; `validationFailed` for the character U+0000 in the name, the
+    ///   predicate, the tag or the cursor; `scopesNotKept` for a custom store, and for a store on a server that an earlier
+    ///   release has made and that its owner has not opened since. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func apply<Object: ManagedObject>(
         _ answer: ServerAnswer<Value>, to scope: SyncScope<Object>, requestedAt: Date,
@@ -51,7 +51,7 @@ extension DataSource {
                 .invalidRequest, "An answer for the scope \"\(scope.name)\" has no time of its request. Pass a date.")
         }
         var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deleting, options: options)
-        writing.basis = freshness.map { LoadBasis(tier, $0) }
+        writing.basis = freshness.map(LoadBasis.init)
         // The store may keep no scopes.
         _ = try tier.stored(scope)
         switch answer {
@@ -84,7 +84,7 @@ extension DataSource {
     ///   errors of the store.
     public nonisolated func freshness<Object: ManagedObject>(of scope: SyncScope<Object>) throws -> ScopeFreshness {
         try tier.claim(scope)
-        return ScopeFreshness(try tier.stored(scope))
+        return try tier.freshness(of: scope)
     }
 
     // MARK: Writing
@@ -274,8 +274,8 @@ struct LoadBasis: Sendable {
     /// The number of the answer that was stored.
     var answer: Int64
 
-    init(_ tier: PrivateTier, _ freshness: ScopeFreshness) {
-        generation = tier.stack.root.generation
+    init(_ freshness: ScopeFreshness) {
+        generation = freshness.generation
         answer = freshness.answer
     }
 
@@ -339,6 +339,13 @@ extension PrivateTier {
         _ scope: SyncScope<Object>
     ) throws(DataSourceError) -> StoredScope? {
         try stack.root.stored(scope.id)
+    }
+
+    /// Reads how old the objects of the scope are.
+    nonisolated func freshness<Object: ManagedObject>(
+        of scope: SyncScope<Object>
+    ) throws(DataSourceError) -> ScopeFreshness {
+        try stack.root.freshness(of: scope.id)
     }
 }
 

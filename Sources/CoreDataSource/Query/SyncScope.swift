@@ -83,8 +83,12 @@ public struct ScopeFreshness: Sendable, Hashable {
     let answer: Int64
     /// A number that changes with each answer, and whenever the entity tag and the cursor are dropped.
     let version: Int64
+    /// The number of resets of the store when this value was read. It is also there if no answer was stored.
+    let generation: Int
 
-    init(_ stored: StoredScope?) {
+    /// - Parameter generation: The number of resets, read after the scope.
+    init(_ stored: StoredScope?, generation: Int) {
+        self.generation = generation
         requestedAt = stored?.requestedAt
         entityTag = stored?.entityTag
         cursor = stored?.cursor

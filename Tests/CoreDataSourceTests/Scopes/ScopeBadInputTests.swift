@@ -147,9 +147,32 @@ struct ScopeBadInputTests {
             let before = try contacts.freshness(of: .contacts)
             try await contacts.main.container?.reset()
             _ = try await store()
-            await expectError(.scopeChanged) {
+            await expectError(.storeReset) {
                 try await contacts.apply(.notModified, to: .contacts, requestedAt: place.clock.value, since: before)
             }
+        }
+    }
+
+    /// For example, another user has logged in since.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func theFirstAnswerFromBeforeAResetIsNotStored(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let before = try contacts.freshness(of: .contacts)
+            let list = try contacts.list(ObjectRequest(ContactEntity.self, freshnessOf: .contacts))
+            try await contacts.main.container?.reset()
+            for answer in [ServerAnswer<any Sendable>.list(contactList(0..<1), entityTag: "1"), .gone] {
+                await expectError(.storeReset) {
+                    try await contacts.apply(answer, to: .contacts, requestedAt: place.clock.value, since: before)
+                }
+            }
+            #expect(try contacts.uids().isEmpty)
+            #expect(try contacts.freshness(of: .contacts).requestedAt == nil)
+            // The list shows a freshness from after the reset.
+            let after = try contacts.freshness(of: .contacts)
+            while list.freshness != after { await Task.yield() }
+            try await contacts.apply(
+                .list(contactList(0..<1)), to: .contacts, requestedAt: place.clock.value, since: after)
+            #expect(try contacts.uids() == ["uid-0"])
         }
     }
 

@@ -56,7 +56,7 @@ final class ScopeHub {
         try stack.root.checkOpen()
         // Follow first, so that no later change is missed.
         begin()
-        return add(scope.id, ScopeFreshness(try stack.root.stored(scope.id)))
+        return add(scope.id, try stack.root.freshness(of: scope.id))
     }
 
     /// Like ``follow(_:)``, but reads the scope off the main actor.
@@ -76,12 +76,12 @@ final class ScopeHub {
         let (root, id) = (stack.root, scope.id)
         let found = await withCheckedContinuation { continuation in
             lists.queue.async {
-                continuation.resume(returning: Result { () throws(DataSourceError) in try root.stored(id) })
+                continuation.resume(returning: Result { () throws(DataSourceError) in try root.freshness(of: id) })
             }
         }
         // The scope may have changed since.
         defer { root.scopes.didChange() }
-        return found.map { add(id, ScopeFreshness($0)) }
+        return found.map { add(id, $0) }
     }
 
     private func begin() {
@@ -112,9 +112,7 @@ final class ScopeHub {
             var found: [ScopeID: ScopeFreshness] = [:]
             for id in ids {
                 // If the store cannot be read, the list keeps what it shows.
-                if let stored = try? Result(catching: { try root.stored(id) }).get() {
-                    found[id] = ScopeFreshness(stored)
-                }
+                if let freshness = try? root.freshness(of: id) { found[id] = freshness }
             }
             // The lists must show all saves of other members that the scopes describe.
             try? root.follow()
