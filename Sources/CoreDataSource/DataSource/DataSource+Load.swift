@@ -67,9 +67,9 @@ extension DataSource {
         _ load: ScopeLoad<Value, Object>, _ whenStale: StalePolicy
     ) async throws -> ScopeFreshness {
         let (scope, loads) = (load.scope, tier.loads)
-        let key = CoalescedLoads.Key.scope(scope.name)
         try tier.claim(scope)
         let found = try tier.freshness(of: scope)
+        let key = CoalescedLoads.Key.scope(scope.id, generation: found.generation)
         let now = tier.stack.root.scheduling.now()
         if !found.isStale(after: load.maxAge, at: now) { return found }
         let isPostponed = load.maxAge > .zero && found.isPostponed(at: now) && !loads.isRunning(key)
@@ -79,6 +79,11 @@ extension DataSource {
         }
         if isPostponed { throw DataSourceError(postponed: scope.name, found) }
         try await loads.run(key) { try await load.run() }
+        // The load of another caller makes no request if an older answer is fresh enough for that caller.
+        let loaded = try tier.freshness(of: scope)
+        if loaded.answer == found.answer, loaded.isStale(after: load.maxAge, at: tier.stack.root.scheduling.now()) {
+            try await loads.run(key) { try await load.run() }
+        }
         if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
         return try freshness(of: scope)
     }

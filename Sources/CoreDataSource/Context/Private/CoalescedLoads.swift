@@ -3,16 +3,18 @@ internal import RowStore
 
 /// The running loads. There is at most one load for each key, and any number of callers can wait for it.
 final class CoalescedLoads: Sendable {
-    /// Identifies what to load: an object by an attribute and a value, or the list of a scope by its name.
+    /// Identifies what to load: an object by an attribute and a value, or the list of a scope in the store after a
+    /// number of resets.
     enum Key: Hashable, Sendable {
         case object(attribute: any AnyKeyPath & Sendable, value: StoredValue)
-        case scope(String)
+        case scope(ScopeID, generation: Int)
 
         static func == (lhs: Key, rhs: Key) -> Bool {
             switch (lhs, rhs) {
             case (.object(let attribute, let value), .object(let other, let otherValue)):
                 value == otherValue && (attribute as AnyKeyPath) == (other as AnyKeyPath)
-            case (.scope(let name), .scope(let other)): name == other
+            case (.scope(let scope, let generation), .scope(let other, let otherGeneration)):
+                scope == other && generation == otherGeneration
             default: false
             }
         }
@@ -22,7 +24,9 @@ final class CoalescedLoads: Sendable {
             case .object(let attribute, let value):
                 hasher.combine(attribute as AnyKeyPath)
                 hasher.combine(value)
-            case .scope(let name): hasher.combine(name)
+            case .scope(let scope, let generation):
+                hasher.combine(scope)
+                hasher.combine(generation)
             }
         }
     }

@@ -1,0 +1,89 @@
+import CoreDataSource
+import ErrorExpectations
+import Foundation
+import Testing
+
+/// Which loads callers join, and which loads they do not join.
+@MainActor
+struct ScopeJoinTests {
+    /// A request that does not end before the test says so.
+    private struct SlowRequest: Sendable {
+        private let arrived = AsyncStream.makeStream(of: Void.self)
+        private let answered = AsyncStream.makeStream(of: Void.self)
+
+        func list(_ request: ScopeRequest) async throws -> ServerAnswer<any Sendable> {
+            arrived.continuation.finish()
+            for await _ in answered.stream {}
+            return .list(contactList(0..<3), entityTag: "slow")
+        }
+
+        func waitUntilRequested() async { for await _ in arrived.stream {} }
+        func answer() { answered.continuation.finish() }
+    }
+
+    /// For example, another user has logged in since.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aLoadFromBeforeAResetIsNotJoined(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, _ in
+            let (slow, isRequested) = (SlowRequest(), Shared(false))
+            let first = Task { try await contacts.load(.contacts, maxAge: .seconds(10), slow.list) }
+            await slow.waitUntilRequested()
+            try await contacts.main.container?.reset()
+            let second = Task {
+                try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in
+                    isRequested.value = true
+                    return .list(contactList(5..<6), entityTag: "2")
+                }
+            }
+            while contacts.tier.loadWaiterCount < 2, !isRequested.value { await Task.yield() }
+            slow.answer()
+            await expectError(.storeReset) { try await first.value }
+            #expect(try await second.value.entityTag == "2")
+            #expect(try contacts.uids() == ["uid-5"])
+        }
+    }
+
+    @Test func aLoadOfAnotherPredicateIsNotJoined() async throws {
+        try await withScopes { contacts, _ in
+            let (slow, isRequested) = (SlowRequest(), Shared(false))
+            let mine = SyncScope("mine", ContactEntity.self, where: \.uid == "uid-1")
+            let first = Task { try await contacts.load(mine, maxAge: .seconds(10), slow.list) }
+            await slow.waitUntilRequested()
+            let theirs = SyncScope("mine", ContactEntity.self, where: \.uid == "uid-5")
+            let second = Task {
+                try await contacts.load(theirs, maxAge: .seconds(10)) { _ in
+                    isRequested.value = true
+                    return .list(contactList(5..<6), entityTag: "2")
+                }
+            }
+            while contacts.tier.loadWaiterCount < 2, !isRequested.value { await Task.yield() }
+            if isRequested.value {
+                // It does not wait for the first one.
+                #expect(try await second.value.entityTag == "2")
+            }
+            slow.answer()
+            _ = try await first.value
+            _ = try await second.value
+            #expect(isRequested.value)
+        }
+    }
+
+    /// The joined load ends without a request, because an answer that was stored meanwhile is fresh enough for its caller.
+    @Test func aLoadThatIsFreshForItsCallerIsNotEnoughForWhoWantsAllNew() async throws {
+        try await withScopes { contacts, place in
+            let slow = SlowRequest()
+            let first = Task { try await contacts.load(.contacts, maxAge: .seconds(10), slow.list) }
+            await slow.waitUntilRequested()
+            try await contacts.apply(
+                .list(contactList(0..<3), entityTag: "1"), to: .contacts, requestedAt: place.clock.value)
+            let second = Task {
+                try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<4), entityTag: "2") }
+            }
+            while contacts.tier.loadWaiterCount < 2 { await Task.yield() }
+            slow.answer()
+            #expect(try await first.value.isComplete)
+            #expect(try await second.value.entityTag == "2")
+            #expect(try contacts.count(ContactEntity.self) == 4)
+        }
+    }
+}
