@@ -128,6 +128,7 @@ extension DataSource {
         sweep.earlierPages = pages
         try add(values, in: context) { try sweep.markObject($0, in: context) }
         let report = try sweep.end(part.deletes ? stored : [], in: context)
+        context.listedObjects = sweep.markedObjects
         return (report, sweep.page)
     }
 

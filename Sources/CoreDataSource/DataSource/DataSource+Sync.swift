@@ -98,7 +98,7 @@ struct SyncSweep {
     private let mark: Int32
     private let flagColumn: Int?
     private var report = SyncReport()
-    private var markedObjects: [ManagedObject] = []
+    private(set) var markedObjects: [ManagedObject] = []
     /// What earlier pages of the same list had; empty for a list without pages.
     var earlierPages = ListedPages()
     private let linkEdits: Int

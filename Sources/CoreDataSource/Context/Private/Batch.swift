@@ -188,10 +188,10 @@ struct Batch {
     ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
         var changes = try context.collectChanges()
         changes.earlyWrite = context.earlyWrites.taken
-        changes.scopes = context.scopeChanges
         for other in others {
             for rows in try other.collectChanges().entities { changes.add(rows) }
         }
+        changes.scopes = context.scopeChanges(savedWith: changes)
         assert(changes.hasEachRowOnce)
         guard !changes.isEmpty else {
             // Objects that were only read may come from a store that was reset.

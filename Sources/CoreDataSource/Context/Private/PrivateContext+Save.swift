@@ -51,6 +51,23 @@ extension PrivateContext {
         return changes
     }
 
+    /// Returns the changes of scopes. If a delete rule or a hook has deleted an object of the list that is stored, the objects do
+    /// not show the list of the entity tag and of the cursor, so the store keeps neither.
+    ///
+    /// - Parameter changes: The changes of the whole batch.
+    func scopeChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
+        if scopeChanges.isEmpty || listedObjects.isEmpty { return scopeChanges }
+        let deleted = Set(changes.entities.flatMap { rows in rows.deleted.map(\.key) })
+        guard listedObjects.contains(where: { $0.isDeleted || deleted.contains($0.key) }) else { return scopeChanges }
+        return scopeChanges.map { change in
+            var change = change
+            if case .loaded(_, _, isComplete: true) = change.event {
+                change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true)
+            }
+            return change
+        }
+    }
+
     /// Marks all changes as saved.
     func didSave(_ number: Int64) {
         for object in changed { bindings[object.layout.index].didSave(object, asOf: number) }

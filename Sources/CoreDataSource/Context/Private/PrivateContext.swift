@@ -27,6 +27,8 @@ public final class PrivateContext: EditingContext {
     var sweeps = ChildSweeps()
     /// What the batch changes of the store's scopes.
     var scopeChanges: [ScopeChange] = []
+    /// The objects of the list that the batch stores.
+    var listedObjects: [ManagedObject] = []
     /// Whether delete rules are being applied. Delete rules may change rows that no data source owns.
     private(set) var isApplyingRules = false
     /// The entities whose leases the batch has; nil in a store that is not shared, and while a batch is rehearsed.
@@ -110,7 +112,7 @@ public final class PrivateContext: EditingContext {
         (hasCascaded, hasFailedToCascade) = (false, false)
         sweeps = ChildSweeps()
         told.removeAll()
-        scopeChanges = []
+        (scopeChanges, listedObjects) = ([], [])
     }
 
     /// Applies the cascades of the deletions so far, so that a query does not find the deleted objects.
