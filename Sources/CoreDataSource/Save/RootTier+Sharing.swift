@@ -40,6 +40,7 @@ extension RootTier {
             for (event, block) in events { state.apply(event, block) }
             state.followedPosition = page.position
         }
+        if !events.isEmpty { scopes.forgetKnown() }
         if page.foundOutsideRows { raiseKeys.withLock { $0 }?(store.firstFreeKey) }
         if page.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { notifyMainIfListening() }
     }

@@ -114,6 +114,14 @@ package final class ScopeCache: Sendable {
         didChange()
     }
 
+    /// Forgets what is known of all scopes, but no failure that could not be stored.
+    func forgetKnown() {
+        state.withLock { state in
+            state.version += 1
+            state.known = [:]
+        }
+    }
+
     func forgetAll() {
         state.withLock { state in
             state.version += 1
@@ -172,8 +180,9 @@ extension ScopeCache {
     /// Whether the scopes may have changed since the follower began to read them.
     var isFollowerCalled: Bool { state.withLock(\.isFollowerCalled) }
 
-    /// Records that any scopes may have changed in the store.
+    /// Records that any scopes may have changed in the store. What was read before is forgotten.
     func didChange() {
+        forgetKnown()
         typealias Waiters = [Int: CheckedContinuation<Void, Never>]
         let (follower, waiting) = state.withLock { state -> ((@Sendable () -> Void)?, Waiters) in
             let waiting = state.waiting

@@ -258,6 +258,47 @@ struct ScopeLossTests {
         try await other.close()
     }
 
+    /// The load reads nothing, but what it knows of the scope is not older than the own saves.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aLoadOfAFreshScopeKnowsTheDeletionsSince(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let load = {
+                try await contacts.load(.contacts, maxAge: .seconds(1000)) { _ in
+                    .list(contactList(0..<3), entityTag: "1")
+                }
+            }
+            #expect(try await load().entityTag == "1")
+            try await contacts.delete(ContactData(uid: "uid-1", name: ""))
+            #expect(try await load().entityTag == nil)
+            try await contacts.apply(
+                .list(contactList(0..<3), entityTag: "2"), to: .contacts, requestedAt: place.clock.value)
+            #expect(try await load().entityTag == "2")
+            try await contacts.delete(ContactEntity.self, where: nil)
+            #expect(try await load().entityTag == nil)
+            #expect(try contacts.uids().isEmpty)
+        }
+    }
+
+    @Test(arguments: ScopeStoreKind.shared)
+    func aListThatAnotherMemberHasBegunToStoreIsNotFresh(_ kind: ScopeStoreKind) async throws {
+        let place = try ScopePlace(kind)
+        let (one, other) = (try place.open(), try place.open())
+        let (mine, theirs) = (
+            try one.dataSource(ContactDataSource.self), try other.dataSource(ContactDataSource.self)
+        )
+        try await mine.load(.contacts, maxAge: .seconds(1000)) { _ in .list(contactList(0..<3)) }
+        try await theirs.apply(
+            .page(contactList(3..<5), next: "2"), to: .contacts, requestedAt: place.clock.value)
+        // This read has the rows of the page.
+        #expect(try mine.count(ContactEntity.self) == 5)
+        let found = try await mine.load(.contacts, maxAge: .seconds(1000)) { _ in
+            .list(contactList(0..<5), entityTag: "2")
+        }
+        #expect(found.entityTag == "2")
+        try await one.close()
+        try await other.close()
+    }
+
     @Test func aReadOnlyStoreShowsItsScopesAndRefusesAnswers() async throws {
         let place = try ScopePlace(.file)
         let container = try place.open()
