@@ -36,7 +36,8 @@ extension DataSource {
     /// - Parameters:
     ///   - scope: The scope. The data source must own its entity.
     ///   - maxAge: The age from which the objects are stale, counted from the request. With zero, the list is always loaded.
-    ///   - whenStale: Whether to wait for the server; `.wait` by default. With `.serveStale`, no error of the server is thrown.
+    ///   - whenStale: Whether to wait for the server; `.wait` by default. With `.serveStale`, stale objects are returned at
+    ///     once, and no error of the server is thrown. If no answer was ever stored, the call waits, and throws any error.
     ///   - timeLimit: The longest time for each call of the closure, at most a week; a minute by default.
     ///   - deleting: The limit of deletions, as for a sync.
     ///   - options: The options, as for a sync. An empty list deletes objects only with ``SyncOptions/allowsEmpty``.
@@ -74,7 +75,8 @@ extension DataSource {
         if !found.isStale(after: load.maxAge, at: now) { return found }
         let isPostponed = load.maxAge > .zero && found.isPostponed(at: now) && !loads.isRunning(key)
         if whenStale == .serveStale, found.requestedAt != nil {
-            if !isPostponed, !loads.isRunning(key) { Task { try? await loads.run(key) { try await load.run() } } }
+            // A running load goes on even if its callers are canceled.
+            if !isPostponed { loads.start(key) { try await load.run() } }
             return found
         }
         if isPostponed { throw DataSourceError(postponed: scope.name, found) }

@@ -68,6 +68,37 @@ struct ScopeJoinTests {
         }
     }
 
+    @Test func aLoadThatServesStaleObjectsKeepsTheRunningLoad() async throws {
+        try await withScopes { contacts, place in
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<1)) }
+            place.pass(20)
+            let slow = SlowRequest()
+            let first = Task { try await contacts.load(.contacts, maxAge: .seconds(10), slow.list) }
+            await slow.waitUntilRequested()
+            let served = try await contacts.load(
+                .contacts, maxAge: .seconds(10), whenStale: .serveStale
+            ) { _ in .list(contactList(5..<6)) }
+            #expect(served.entityTag == nil)
+            first.cancel()
+            await expectThrows(CancellationError.self) { try await first.value }
+            try #require(contacts.tier.loadCount == 1)
+            slow.answer()
+            while contacts.tier.loadCount > 0 { await Task.yield() }
+            #expect(try contacts.freshness(of: .contacts).entityTag == "slow")
+            #expect(try contacts.count(ContactEntity.self) == 3)
+        }
+    }
+
+    @Test func withNothingToServeTheErrorOfTheServerIsThrown() async throws {
+        try await withScopes { contacts, _ in
+            await expectThrows(Poison.self) {
+                try await contacts.load(.contacts, maxAge: .seconds(10), whenStale: .serveStale) { _ in
+                    throw Poison()
+                }
+            }
+        }
+    }
+
     /// The joined load ends without a request, because an answer that was stored meanwhile is fresh enough for its caller.
     @Test func aLoadThatIsFreshForItsCallerIsNotEnoughForWhoWantsAllNew() async throws {
         try await withScopes { contacts, place in

@@ -36,7 +36,9 @@ final class CoalescedLoads: Sendable {
     private struct Load {
         let number: Int
         let task: Task<Void, Never>
-        var waiting: [Int: Waiter]
+        var waiting: [Int: Waiter] = [:]
+        /// Whether the load goes on without waiters.
+        var isKept = false
     }
 
     private struct State {
@@ -50,7 +52,7 @@ final class CoalescedLoads: Sendable {
 
     /// Waits for the running load of a key. Starts a load if none is running.
     ///
-    /// A load is canceled when its last waiter is canceled.
+    /// A load is canceled when its last waiter is canceled, unless ``start(_:_:)`` was called for it.
     ///
     /// - Throws: For every waiter, any error that the load throws; `CancellationError` if the task is canceled.
     func run(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) async throws {
@@ -71,6 +73,17 @@ final class CoalescedLoads: Sendable {
         try outcome.get()
     }
 
+    /// Starts a load if none is running, and does not wait for it. Now the load goes on when its last waiter is canceled.
+    func start(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) {
+        state.withLock { state in
+            if state.loads[key] == nil {
+                state.lastNumber += 1
+                state.loads[key] = Load(number: state.lastNumber, task: task(key, state.lastNumber, load))
+            }
+            state.loads[key]?.isKept = true
+        }
+    }
+
     /// Whether a load of the key is running.
     func isRunning(_ key: Key) -> Bool { state.withLock { $0.loads[key] != nil } }
 
@@ -80,20 +93,24 @@ final class CoalescedLoads: Sendable {
     ) -> Bool {
         state.withLock { state in
             if state.cancelled.contains(number) { return false }
-            if state.loads[key] != nil {
-                state.loads[key]?.waiting[number] = waiter
-                return true
+            if state.loads[key] == nil {
+                state.loads[key] = Load(number: number, task: task(key, number, load))
             }
-            let task = Task {
-                do {
-                    try await load()
-                    self.end(key, number, .success(()))
-                } catch {
-                    self.end(key, number, .failure(error))
-                }
-            }
-            state.loads[key] = Load(number: number, task: task, waiting: [number: waiter])
+            state.loads[key]?.waiting[number] = waiter
             return true
+        }
+    }
+
+    private func task(
+        _ key: Key, _ number: Int, _ load: @escaping @Sendable () async throws -> Void
+    ) -> Task<Void, Never> {
+        Task {
+            do {
+                try await load()
+                self.end(key, number, .success(()))
+            } catch {
+                self.end(key, number, .failure(error))
+            }
         }
     }
 
@@ -112,7 +129,7 @@ final class CoalescedLoads: Sendable {
                 state.cancelled.insert(number)
                 return (nil, nil)
             }
-            guard state.loads[key]?.waiting.isEmpty == true else { return (waiter, nil) }
+            guard let load = state.loads[key], load.waiting.isEmpty, !load.isKept else { return (waiter, nil) }
             return (waiter, state.loads.removeValue(forKey: key)?.task)
         }
         task?.cancel()
