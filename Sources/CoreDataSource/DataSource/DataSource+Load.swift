@@ -56,17 +56,24 @@ extension DataSource {
         if let known = tier.known(scope).map({ ScopeFreshness($0, generation: root.generation) }),
             !known.isStale(after: maxAge, at: root.scheduling.now())
         {
+            // Another caller may have stored the list just now.
+            if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
             return known
         }
-        return try await load(
-            ScopeLoad(
-                source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: options,
-                request: request), whenStale)
+        let load = ScopeLoad(
+            source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: options,
+            request: request)
+        let found = try await wait(for: load, whenStale)
+        if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
+        return try found ?? freshness(of: scope)
     }
 
-    private nonisolated func load<Object: ManagedObject>(
-        _ load: ScopeLoad<Value, Object>, _ whenStale: StalePolicy
-    ) async throws -> ScopeFreshness {
+    /// Waits for a load, unless the objects are fresh or are served stale.
+    ///
+    /// - Returns: The freshness of objects that are there already; nil after a load.
+    private nonisolated func wait<Object: ManagedObject>(
+        for load: ScopeLoad<Value, Object>, _ whenStale: StalePolicy
+    ) async throws -> ScopeFreshness? {
         let (scope, loads) = (load.scope, tier.loads)
         try tier.claim(scope)
         let found = try tier.freshness(of: scope)
@@ -86,8 +93,7 @@ extension DataSource {
         if loaded.answer == found.answer, loaded.isStale(after: load.maxAge, at: tier.stack.root.scheduling.now()) {
             try await loads.run(key) { try await load.run() }
         }
-        if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
-        return try freshness(of: scope)
+        return nil
     }
 }
 

@@ -99,6 +99,26 @@ struct ScopeJoinTests {
         }
     }
 
+    /// The main actor is busy until the list is in the store, so it cannot show the list before the second load.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func mainShowsAFreshListWhenTheLoadReturns(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, _ in
+            try await contacts.add([ContactData(uid: "uid-0", name: "old")])
+            let object = try #require(try contacts.fetch(ContactEntity.self).first)
+            let list = try contacts.list(ObjectRequest(ContactEntity.self))
+            #expect(object.name == "old" && list.count == 1)
+            let loading = Task.detached {
+                try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in
+                    .list(contactList(0..<3) { "new \($0)" })
+                }
+            }
+            while try contacts.freshness(of: .contacts).requestedAt == nil {}
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in throw Poison() }
+            #expect(object.name == "new 0" && list.count == 3)
+            _ = try await loading.value
+        }
+    }
+
     /// The joined load ends without a request, because an answer that was stored meanwhile is fresh enough for its caller.
     @Test func aLoadThatIsFreshForItsCallerIsNotEnoughForWhoWantsAllNew() async throws {
         try await withScopes { contacts, place in
