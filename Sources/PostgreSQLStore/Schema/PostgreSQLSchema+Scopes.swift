@@ -115,7 +115,8 @@ extension PostgreSQLSchema {
     var scopeTrimSQL: String {
         """
         DELETE FROM \(scopes) WHERE "name" IN \
-        (SELECT "name" FROM \(scopes) ORDER BY "requested" DESC NULLS LAST OFFSET \(StoredScope.limit))
+        (SELECT "name" FROM \(scopes) \
+        ORDER BY COALESCE("requested", "failed") DESC NULLS LAST OFFSET \(StoredScope.limit))
         """
     }
 

@@ -101,8 +101,7 @@ struct MemoryState: Sendable {
         for change in set.scopes {
             guard let scope = change.result(after: scopes[change.name]) else { continue }
             if scopes.count >= StoredScope.limit, scopes[scope.name] == nil {
-                scopes.min { ($0.value.requestedAt ?? .distantPast) < ($1.value.requestedAt ?? .distantPast) }
-                    .map { scopes[$0.key] = nil }
+                scopes.min { $0.value.lastDate < $1.value.lastDate }.map { scopes[$0.key] = nil }
             }
             scopes[scope.name] = scope
         }
@@ -288,4 +287,9 @@ struct MemoryTable: Sendable {
         for column in transientColumns { row.setNull(column) }
         return row
     }
+}
+
+extension StoredScope {
+    /// The time of the request; of the last failure if the scope was never answered.
+    fileprivate var lastDate: Date { requestedAt ?? failedAt ?? .distantPast }
 }

@@ -24,9 +24,10 @@ enum ScopeTable {
             .joined(separator: ", ")))
         """
     static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
+    /// A scope that was never answered counts from its last failure, so that a new failure is kept.
     static let trimSQL = """
         DELETE FROM "_scopes" WHERE "name" IN \
-        (SELECT "name" FROM "_scopes" ORDER BY "requested" DESC LIMIT -1 OFFSET \(StoredScope.limit))
+        (SELECT "name" FROM "_scopes" ORDER BY COALESCE("requested", "failed") DESC LIMIT -1 OFFSET \(StoredScope.limit))
         """
     static let dropTagsSQL = """
         UPDATE "_scopes" SET "tag" = NULL, "cursor" = NULL, "version" = "version" + 1 \

@@ -251,6 +251,15 @@ struct ScopeTests {
         #expect(
             try raw.column("SELECT name FROM _scopes WHERE name IN ('new', 'newer', 'old 1', 'old 2') ORDER BY 1")
                 == ["new", "newer", "old 2"])
+        // The first failure of one more scope is kept, so its loads pause.
+        let failing = SyncScope<ContactEntity>("failing")
+        await expectThrows(Poison.self) {
+            try await contacts.load(failing, maxAge: .seconds(10)) { _ in throw Poison() }
+        }
+        await expectError(.loadPostponed) {
+            try await contacts.load(failing, maxAge: .seconds(10)) { _ in throw Poison() }
+        }
+        #expect(try raw.column("SELECT count(*) FROM _scopes") == ["10000"])
         try await container.close()
     }
 }
