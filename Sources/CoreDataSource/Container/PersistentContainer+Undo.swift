@@ -20,7 +20,8 @@ extension PersistentContainer {
     /// The new save has a record of its own, of the kind ``HistoryKind/local``. To revert several records, begin with the newest
     /// one.
     ///
-    /// **Isolation**: the queues of the data sources that own the objects, as in ``perform(in:waitFor:_:)``.
+    /// **Isolation**: the queues of the data sources that own the objects, as in ``perform(in:waitFor:_:)``. On the main actor,
+    /// main shows the objects when the call returns.
     ///
     /// **Complexity**: O(*n*) for *n* changed objects of the record. Of an ordered relationship, all objects are read.
     ///
@@ -51,8 +52,10 @@ extension PersistentContainer {
                 .recordNotRevertible,
                 "Record \(record.number) has no values, so it cannot be reverted. \(record.note ?? "")")
         }
-        return try await Reversal(container: self, resolution: resolution, level: level)
+        let report = try await Reversal(container: self, resolution: resolution, level: level)
             .revert(changes, at: record.position, step: nil).report
+        if isMainActor(#isolation) { await stack.mainNotifier.mergeNow() }
+        return report
     }
 
     // MARK: Undo
@@ -94,8 +97,10 @@ extension PersistentContainer {
     public func undo(
         author: String, resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
     ) async throws -> DraftReport? {
-        try await Reversal(container: self, resolution: resolution, level: level)
+        let report = try await Reversal(container: self, resolution: resolution, level: level)
             .step(.undo, author)
+        if isMainActor(#isolation) { await stack.mainNotifier.mergeNow() }
+        return report
     }
 
     /// Redoes the last undo of an author.
@@ -120,8 +125,10 @@ extension PersistentContainer {
     public func redo(
         author: String, resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
     ) async throws -> DraftReport? {
-        try await Reversal(container: self, resolution: resolution, level: level)
+        let report = try await Reversal(container: self, resolution: resolution, level: level)
             .step(.redo, author)
+        if isMainActor(#isolation) { await stack.mainNotifier.mergeNow() }
+        return report
     }
 
     /// Returns the record that ``undo(author:resolving:waitFor:)`` would take back next, for example to name the

@@ -319,6 +319,30 @@ struct UndoTests {
         }
     }
 
+    @Test(arguments: HistoryPlace.all)
+    func mainShowsEachUndoWhenTheCallReturns(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            try await write("edited", "me", container)
+            try await container.withAuthor("me") { try await contacts.add(contactList(5..<6)) }
+            let object = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-0"))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self))
+            #expect(object.note == "edited" && list.count == 2)
+            try await container.undo(author: "me")
+            #expect(object.note == "edited" && list.count == 1)
+            try await container.undo(author: "me")
+            #expect(object.note == nil && list.count == 1)
+            try await container.redo(author: "me")
+            #expect(object.note == "edited" && list.count == 1)
+            try await container.redo(author: "me")
+            #expect(object.note == "edited" && list.count == 2)
+            let added = try #require(try await container.records().last)
+            try await container.revert(added)
+            #expect(object.note == "edited" && list.count == 1)
+        }
+    }
+
     @Test func withoutAHistoryThereIsNoUndo() async throws {
         let directory = try TemporaryDirectory()
         let container = try await HistoryPlace.sqlite.open(directory.store, .keeping(.none))
