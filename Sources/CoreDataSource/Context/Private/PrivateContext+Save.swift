@@ -52,11 +52,12 @@ extension PrivateContext {
     }
 
     /// Returns the changes of scopes. If a delete rule or a hook has deleted an object of the list that is stored, the objects do
-    /// not show the list of the entity tag and of the cursor, so the store keeps neither.
+    /// not show the list of the entity tag and of the cursor, so the store keeps neither. The context forgets the list.
     ///
     /// - Parameter changes: The changes of the whole batch.
     func scopeChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
         if scopeChanges.isEmpty || listedObjects.isEmpty { return scopeChanges }
+        defer { listedObjects = [] }
         let deleted = Set(changes.entities.flatMap { rows in rows.deleted.map(\.key) })
         guard listedObjects.contains(where: { $0.isDeleted || deleted.contains($0.key) }) else { return scopeChanges }
         return scopeChanges.map { change in
