@@ -129,6 +129,17 @@ public struct ScopeFreshness: Sendable, Hashable {
     }
 }
 
+extension RootTier {
+    /// Reads how old the objects of a scope are.
+    ///
+    /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
+    func freshness(of id: ScopeID) throws(DataSourceError) -> ScopeFreshness {
+        let found = try stored(id)
+        // The request comes later than both reads, so its answer is not from before the reset with this number.
+        return ScopeFreshness(found, generation: generation)
+    }
+}
+
 extension SyncScope {
     /// The greatest length of a scope's name, in bytes.
     private static var longestName: Int { 1 << 10 }

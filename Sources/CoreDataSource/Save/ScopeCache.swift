@@ -252,15 +252,6 @@ extension RootTier {
         return stored
     }
 
-    /// Reads how old the objects of a scope are.
-    ///
-    /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
-    func freshness(of id: ScopeID) throws(DataSourceError) -> ScopeFreshness {
-        let found = try stored(id)
-        // The request comes later than both reads, so its answer is not from before the reset with this number.
-        return ScopeFreshness(found, generation: generation)
-    }
-
     /// - Throws: `scopesNotKept` if the store keeps no scopes.
     func checkKeepsScopes() throws(DataSourceError) {
         if store is any ScopeStore { return }
