@@ -79,8 +79,9 @@ struct QuerySnippets {
                 GroupEntity.self, where: .any(\.members, \ContactEntity.age > 30 && \ContactEntity.age < 60),
                 order: [.ascending(\.name)])
             let young: FetchPredicate<GroupEntity> = .any(\.members, \.age > 0 && \.age < 3)
-            #expect(try container.main.fetch(grown).count <= 3)
-            #expect(try container.main.count(GroupEntity.self, where: young) == 0)
+            let found = try container.main.fetch(grown).count
+            let count = try container.main.count(GroupEntity.self, where: young)
+            #expect(found <= 3 && count == 0)
         }
     }
 
