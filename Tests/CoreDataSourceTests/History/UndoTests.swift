@@ -326,7 +326,7 @@ struct UndoTests {
             try await contacts.add(contactList(0..<1))
             try await write("edited", "me", container)
             try await container.withAuthor("me") { try await contacts.add(contactList(5..<6)) }
-            let object = try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-0"))
+            let object = try #require(try contacts.main.first(ContactEntity.self, where: \.uid, equals: "uid-0"))
             let list = try contacts.list(ObjectRequest(ContactEntity.self))
             #expect(object.note == "edited" && list.count == 2)
             try await container.undo(author: "me")
