@@ -141,7 +141,8 @@ struct HistoryReader {
         }
         if position.number < first.number {
             throw DataSourceError(
-                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.", start: first)
+                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.",
+                start: first)
         }
         let found = try rows(
             "SELECT time FROM \(schema.history) WHERE number = $1 AND part = 0", [WireValue(position.number)])

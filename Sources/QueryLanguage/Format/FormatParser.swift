@@ -255,7 +255,8 @@ extension FormatParser {
         guard values.count == count else {
             let expected = count == 0 ? "no values" : "one value"
             throw error(
-                "\(function.formatName)() takes \(expected), but the number of given values is \(values.count).", at: range)
+                "\(function.formatName)() takes \(expected), but the number of given values is \(values.count).",
+                at: range)
         }
         return try makePart(.function(function, values.map(\.value)), values)
     }

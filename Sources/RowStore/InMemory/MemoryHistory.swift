@@ -115,7 +115,8 @@ struct MemoryHistory: Sendable {
         }
         guard position.number >= start.number, position.number <= last else {
             throw DataSourceError(
-                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.", start: start)
+                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.",
+                start: start)
         }
     }
 

@@ -65,7 +65,8 @@ struct HistoryReading {
         }
         if position.number < first.number {
             throw DataSourceError(
-                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.", start: first)
+                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.",
+                start: first)
         }
         let newest = try connection.values("SELECT max(\"key\") FROM \"_history\"").first?.first
         let last: Int64 = if case .integer(let key)? = newest { key >> HistoryTables.partBits } else { 0 }
