@@ -77,8 +77,9 @@ struct HistoryPositionTests {
         try await place.withContainer(configuration) { container, url in
             try await save(container, 0..<5)
             let old = try #require(try await container.records().first?.position)
-            try RawConnection(url).execute("UPDATE _history SET time = time - 200000000 WHERE key >> 20 <= 4")
             try await container.close()
+            // While the container is open, it would record this write.
+            try RawConnection(url).execute("UPDATE _history SET time = time - 200000000 WHERE key >> 20 <= 4")
             let later = try await place.open(url, configuration)
             try await save(later, 5..<6)
             await expectError(.historyExpired) { try await later.records(after: old) }
