@@ -303,20 +303,12 @@ extension SQLiteStore: LeaseStore {
     package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
         try reopenIfLost()
         if let page = try emptyPage() { return page }
-        return noting(
-            try shared.reading { reader throws(DataSourceError) in try reader.readFeed(after: position) })
-    }
-
-    /// Has the writer note writes of other programs that a page reports. If another member has written, too, the writer does
-    /// not find these writes itself.
-    private func noting(_ page: FeedPage) -> FeedPage {
-        if page.foundOutsideWrites { counters.recordUnnotedWrite() }
-        return page
+        return try shared.reading { reader throws(DataSourceError) in try reader.readFeed(after: position) }
     }
 
     package func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
         try reopenIfLost()
-        return noting(try shared.readSaves(after: position))
+        return try shared.readSaves(after: position)
     }
 
     /// Returns the result of ``readFeed(after:)`` without a read of the feed, if no other member has written. Returns nil if

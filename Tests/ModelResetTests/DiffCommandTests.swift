@@ -133,10 +133,10 @@ import Testing
         }
         let path = try program.write("Old", old)
         let states = [
-            "Item.code: the attribute is new and required, and has no default value for the existing objects. Give the "
-                + "attribute a default value, or make the attribute optional.",
             "Item.name: the attribute is required now and has no default value, but some objects have no value. Give the "
                 + "attribute a default value.",
+            "Item.code: the attribute is new and required, and has no default value for the existing objects. Give the "
+                + "attribute a default value, or make the attribute optional.",
         ].map { "  \($0)\n" }.joined()
         let first = try await program.run("diff", path, try program.write("New", new("price", "boxes")))
         #expect(

@@ -1,9 +1,8 @@
 internal import RowStore
 
-/// A type of properties by which aggregates can be grouped: the types of attributes, objects, and ids.
+/// A type of properties by which aggregates can be grouped: the types of attributes, and classes of objects.
 ///
-/// An attribute is its own key. The key of a to-one relationship is the id of the related object. So `\.thread` and
-/// `\.thread?.objectID` make the same groups:
+/// An attribute is its own key. The key of a to-one relationship is the id of the related object:
 ///
 /// ```swift
 /// let sizes = try context.aggregate(
@@ -59,7 +58,7 @@ extension Optional: GroupableProperty where Wrapped: GroupableProperty {
     }
 }
 
-extension ManagedObjectID: GroupableProperty {
+extension ManagedObject: GroupableProperty {
     public static func groupKey(of value: GroupValue) throws -> ManagedObjectID {
         guard let id = value.id else {
             throw DataSourceError(
@@ -68,14 +67,6 @@ extension ManagedObjectID: GroupableProperty {
             )
         }
         return id
-    }
-
-    public static func groupKeyIfPresent(of value: GroupValue) throws -> ManagedObjectID? { value.id }
-}
-
-extension ManagedObject: GroupableProperty {
-    public static func groupKey(of value: GroupValue) throws -> ManagedObjectID {
-        try ManagedObjectID.groupKey(of: value)
     }
 
     public static func groupKeyIfPresent(of value: GroupValue) throws -> ManagedObjectID? { value.id }

@@ -43,8 +43,7 @@ package final class StoreCounters: Sendable {
         set { freeKey.store(newValue, ordering: .releasing) }
     }
 
-    /// Whether another program has made a write that no transaction of this container has noted in the file. A reader of a
-    /// shared store finds writes, too, which the writer cannot tell from the writes of other members.
+    /// Whether another program has made a write that no transaction of this container has noted in the file.
     var hasUnnotedWrite: Bool { isNoteMissing.load(ordering: .acquiring) }
 
     func recordUnnotedWrite() { isNoteMissing.store(true, ordering: .releasing) }

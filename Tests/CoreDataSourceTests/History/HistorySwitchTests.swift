@@ -252,25 +252,6 @@ struct HistorySwitchTests {
         }
     }
 
-    /// The write looks like the save of the other member.
-    @Test func aWriteAfterASaveOfAnotherMemberIsRecorded() async throws {
-        let place = try SharedPlace(.sqlite)
-        let first = try place.open(configuration: .keeping())
-        let second = try place.open(configuration: .keeping())
-        let contacts = try first.dataSource(ContactDataSource.self)
-        try await contacts.add(contactList(0..<1))
-        first.stack.root.noticeOutsideWrites()
-        try await second.dataSource(GroupDataSource.self).add(GroupData(gid: "1", name: ""))
-        first.stack.root.noticeOutsideWrites()
-        try place.run("UPDATE \"ContactEntity\" SET \"name\" = 'outside'")
-        first.stack.root.noticeOutsideWrites()
-        try await contacts.add(contactList(1..<2))
-        let kinds = try await first.records().map(\.kind)
-        #expect(kinds == [.incoming, .incoming, .outsideWrites, .incoming])
-        try await first.close()
-        try await second.close()
-    }
-
     /// Damage by another program leads to an error, never to records that are silently missing.
     @Test(
         arguments: [

@@ -54,7 +54,7 @@ struct LiveAggregateTests {
             threads = try mail.liveAggregate(request, groupBy: \.thread?.title, .count(), .sum(\.size))
             sizes = try mail.liveAggregate(request, groupBy: \.size, .count(), .max(\.sent))
             related = try mail.liveAggregate(request, groupBy: \.thread, .count(), .sum(\.size))
-            replies = try mail.liveAggregate(request, groupBy: \.replyTo?.objectID, .count())
+            replies = try mail.liveAggregate(request, groupBy: \.replyTo, .count())
             owners = try mail.liveAggregate(request, groupBy: \.thread?.owner, .count())
         }
 

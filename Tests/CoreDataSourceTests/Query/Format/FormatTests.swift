@@ -113,7 +113,7 @@ import Testing
         ("a == '\\u12'", 1, 9, "hexadecimal"), ("a == '\\ud800'", 1, 7, "No character"), ("in == 1", 1, 1, "write a #"),
         ("a.in == 1", 1, 3, "write a #"), ("a. == 1", 1, 4, "Expected a key"), ("$ == 1", 1, 1, "variable"),
         ("# == 1", 1, 1, "is followed by a key"), ("@ == 1", 1, 1, "@count"), ("f(1) == 1", 1, 1, "No function"),
-        ("uppercase(a, b) == 1", 1, 1, "than 2"), ("CAST(a, 'Colour') == 1", 1, 9, "type in quotes"),
+        ("uppercase(a, b) == 1", 1, 1, "values is 2"), ("CAST(a, 'Colour') == 1", 1, 9, "type in quotes"),
         ("CAST(a) == 1", 1, 7, "a type"), ("TERNARY(a, b, c) == 1", 1, 9, "Expected a comparison"),
         ("TERNARY(a == 1, b) == 1", 1, 20, "two values"), ("UUID('x') == a", 1, 1, "UUID in quotes"),
         ("SUBQUERY(xs, x, $x.a == 1).@count > 0", 1, 14, "Expected a variable"),
@@ -126,7 +126,7 @@ import Testing
         ("a == 1 & b == 2", 1, 12, "condition"), ("modulus:by: a", 1, 13, "Expected ( after modulus:by:"),
         ("modulus:by(a, 7) == 1", 1, 11, "Expected : after modulus:by"), ("modulus:by:(a) == 1", 1, 1, "takes two"),
         ("modulus:with:(a, 7) == 1", 1, 1, "No function"), ("add(a, b) == 1", 1, 1, "No function"),
-        ("median() == 1", 1, 1, "than 0"), ("~(a == 1) == 1", 1, 2, "condition"),
+        ("median() == 1", 1, 1, "values is 0"), ("~(a == 1) == 1", 1, 2, "condition"),
     ])
     func anErrorSaysWhereItIs(_ format: String, _ line: Int, _ column: Int, _ words: String) throws {
         let error = try requireThrows(DataSourceError.self) { try FetchPredicate<ManagedObject>(format: format) }
