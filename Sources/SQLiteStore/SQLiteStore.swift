@@ -135,8 +135,6 @@ package final class SQLiteStore: PersistentStore {
             }
             let history = try SQLiteStore.makeHistory(opened, schema, access, named: options.memberName)
             connection.trace(options.tracing)
-            // The rows of other programs are gone, too.
-            _ = counters.takeUnnotedWrite()
             let log = WALCheckpointer(
                 connection, counters: counters, limits: options.logLimits, readers: readers, reports: reports,
                 writeLock: access?.writeLock, lockTimeout: options.lockTimeout)
@@ -190,18 +188,11 @@ package final class SQLiteStore: PersistentStore {
     }
 
     /// Whether the write-ahead log is so long that it should be copied into the main file.
-    ///
-    /// Also whether a write of another program is not noted in the file yet.
-    package var needsUpkeep: Bool { counters.uncopiedFrames > options.logLimit || counters.hasUnnotedWrite }
+    package var needsUpkeep: Bool { counters.uncopiedFrames > options.logLimit }
 
-    /// Notes writes of other programs. Copies the write-ahead log into the main file if the log is too long. The copy can take
-    /// milliseconds.
+    /// Copies the write-ahead log into the main file if the log is too long. The copy can take milliseconds.
     package func upkeep() {
-        writer.withLock { state in
-            guard let writer = state.current, writer.hasLock else { return }
-            writer.noteOutsideWrites()
-            writer.checkpointIfNeeded()
-        }
+        writer.withLock { if let writer = $0.current, writer.hasLock { writer.checkpointIfNeeded() } }
     }
 
     package func willClose() { ClosingStores.shared.add(files.main, self) }
@@ -226,7 +217,6 @@ package final class SQLiteStore: PersistentStore {
     private func endWriting() {
         writer.withLock { writer in
             writer.current?.abandonEarlyWrite()
-            writer.current?.noteOutsideWrites(isClosing: true)
             // A process that has lost the store's lock, or cannot take its turn, must not write.
             let hasWriteLock = access.map { (try? $0.writeLock.take()) != nil } ?? true
             if !hasWriteLock || writer.current?.hasLock == false {

@@ -10,7 +10,7 @@ extension RootTier {
     package func commitInPlace(_ number: Int64) throws(DataSourceError) -> Bool {
         if let group = state.withLock({ $0.log.takeForCommit() }) {
             let (_, isMoreWaiting) = commit(group)
-            if isMoreWaiting { commitSoon() } else { upkeepSoon() }
+            if isMoreWaiting { commitSoon() } else if store.needsUpkeep { queue.async { self.upkeep() } }
         }
         guard let outcome = state.withLock({ $0.takeOutcome(number) }) else { return false }
         try outcome.get()
@@ -29,11 +29,6 @@ extension RootTier {
             if !isWritten && !isMoreWaiting { return }
         }
         upkeep()
-    }
-
-    /// Lets the store do its postponed upkeep on the queue.
-    func upkeepSoon() {
-        if store.needsUpkeep { queue.async { self.upkeep() } }
     }
 
     /// Lets the store do its postponed upkeep, if no saves are pending.

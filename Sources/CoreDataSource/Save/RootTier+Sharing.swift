@@ -134,8 +134,6 @@ extension RootTier {
         notifyMainIfListening()
         saves.publish(unknown: .outsideWrites, nil)
         scopes.didChange()
-        // The store notes the writes, so that they are known after the end of this process.
-        upkeepSoon()
     }
 
     /// Adds a loop over saves.

@@ -12,7 +12,6 @@ package final class StoreCounters: Sendable {
     private let checkpoints = Atomic(0)
     private let continued = Atomic(0)
     private let freeKey: Atomic<Int64>
-    private let isNoteMissing = Atomic(false)
 
     init(firstFreeKey: Int64) {
         freeKey = Atomic(firstFreeKey)
@@ -42,14 +41,6 @@ package final class StoreCounters: Sendable {
         get { freeKey.load(ordering: .acquiring) }
         set { freeKey.store(newValue, ordering: .releasing) }
     }
-
-    /// Whether another program has made a write that no transaction of this container has noted in the file.
-    var hasUnnotedWrite: Bool { isNoteMissing.load(ordering: .acquiring) }
-
-    func recordUnnotedWrite() { isNoteMissing.store(true, ordering: .releasing) }
-
-    /// Returns whether there is an unnoted write. The caller notes it.
-    func takeUnnotedWrite() -> Bool { isNoteMissing.exchange(false, ordering: .acquiringAndReleasing) }
 
     func count(statements: Int, rows: Int = 0) {
         self.statements.wrappingAdd(statements, ordering: .relaxed)

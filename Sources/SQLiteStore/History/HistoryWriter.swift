@@ -25,8 +25,12 @@ final class HistoryWriter {
     var place = Place()
     /// The end of the history after the last transaction; nil if it must be read.
     private var committed: Place?
+    /// Whether another program has written, and no record says so yet.
+    var foundOutsideWrites = false
     /// Whether the store has the names of the layout.
     private var hasNames = false
+    /// Whether the records in the current transaction say that another program has written.
+    private var hasNotedOutsideWrites = false
     private var insertion: Statement?
     private var trimming = HistoryTrimming()
 
@@ -57,9 +61,8 @@ final class HistoryWriter {
     // MARK: Transactions
 
     /// Called at the start of a transaction.
-    ///
-    /// - Parameter isNoting: Whether to record that another program has written.
-    func begin(notingOutsideWrites isNoting: Bool = false) throws(DataSourceError) {
+    func begin() throws(DataSourceError) {
+        hasNotedOutsideWrites = false
         trimming.begin()
         let name = HistoryWriter.namesKey(encoding.signature)
         if !hasNames, try HistoryTables.value(name, connection) == nil {
@@ -70,7 +73,10 @@ final class HistoryWriter {
         } else {
             place = try HistoryWriter.readPlace(connection)
         }
-        if isNoting { try append(.outsideWrites, note: "Another program has written to the store.") }
+        if foundOutsideWrites {
+            try append(.outsideWrites, note: "Another program has written to the store.")
+            hasNotedOutsideWrites = true
+        }
     }
 
     /// Drops old records. Called before the commit of a transaction.
@@ -79,7 +85,10 @@ final class HistoryWriter {
     }
 
     /// Called after the commit of a transaction.
-    func didCommit() { (committed, hasNames) = (place, true) }
+    func didCommit() {
+        (committed, hasNames) = (place, true)
+        if hasNotedOutsideWrites { foundOutsideWrites = false }
+    }
 
     private static func readPlace(_ connection: Connection) throws(DataSourceError) -> Place {
         let rows = try connection.values(

@@ -136,22 +136,9 @@ final class SharedWriter {
     /// Records the changes of a save.
     func append(_ changes: ChangeSet) throws(DataSourceError) {
         if changes.entities.isEmpty { return }
-        let words = encoding.words(changes)
-        try append(words, words == nil ? .text(encoding.names(changes)) : .null)
-    }
-
-    /// Records that another program has written. The members that have not noticed it reload all rows, and would later take the
-    /// write for a write of this member.
-    func appendOutsideWrites() throws(DataSourceError) { try append(nil, .null) }
-
-    /// Records a save.
-    ///
-    /// - Parameters:
-    ///   - words: The encoded changes; nil if the changes are not known.
-    ///   - names: The names of the changed entities, if the changes are not known; null for all entities.
-    private func append(_ words: ContiguousArray<UInt64>?, _ names: RowValue) throws(DataSourceError) {
         feed.position += 1
         let statement = try insertionStatement()
+        let words = encoding.words(changes)
         var code = statement.bind(.integer(feed.position), 1)
         code |= statement.bind(.integer(member.number), 2)
         code |= statement.bind(.integer(Int64(time(nil))), 3)
@@ -164,7 +151,7 @@ final class SharedWriter {
                 return code == SQLITE_OK ? statement.step() : code
             }
         } else {
-            code |= statement.bind(names, 5)
+            code |= statement.bind(.text(encoding.names(changes)), 5)
             code |= statement.bind(.null, 6)
             if code == SQLITE_OK { code = statement.step() }
         }

@@ -11,9 +11,8 @@ struct OutsideWrites {
     private var version: UInt32 = 0
     /// Whether another program has made a write that was not reported yet.
     private var hasUnreportedWrite = false
-    /// Whether another program has made a write that is not noted in the file yet. A transaction notes it: it drops the entity
-    /// tags of scopes, and adds a record to the history, and an event to the feed of a shared store.
-    private(set) var isUnnoted = false
+    /// Whether another program has made a write after which the entity tags of scopes were not dropped yet.
+    private(set) var makesTagsWrong = false
 
     /// Compares the file with the recorded state. Uses the state of the file that the connection's last transaction saw.
     ///
@@ -26,15 +25,9 @@ struct OutsideWrites {
         version = found
         if isByMember { return false }
         hasUnreportedWrite = true
-        isUnnoted = true
+        makesTagsWrong = true
         return true
     }
-
-    /// Records that a reader has found a write by another program.
-    mutating func recordFinding() { isUnnoted = true }
-
-    /// Whether the file differs from the recorded state. Uses the state that the connection's last transaction saw.
-    func isChanged(_ connection: Connection) -> Bool { OutsideWrites.version(connection) != version }
 
     /// Returns whether another program has made a write that was not reported yet. The write then counts as reported.
     mutating func takeUnreportedWrite() -> Bool {
@@ -44,7 +37,7 @@ struct OutsideWrites {
 
     /// Records the current state of the file, after a commit or when the store is opened.
     mutating func record(_ connection: Connection) {
-        isUnnoted = false
+        makesTagsWrong = false
         version = Self.version(connection)
     }
 
@@ -59,47 +52,19 @@ extension Writer {
     /// Compares the file with the recorded state, as ``OutsideWrites/detectWrite(_:isByMember:)``.
     func lookOutside(isByMember: Bool = false) -> Bool {
         guard outside.detectWrite(connection, isByMember: isByMember) else { return false }
-        counters.recordUnnotedWrite()
+        history?.foundOutsideWrites = true
         return true
-    }
-
-    /// Records that writes of other programs are not noted, after the transaction that would have noted them was rolled back.
-    func keepUnnotedWrites() {
-        if outside.isUnnoted { counters.recordUnnotedWrite() }
-    }
-
-    /// Notes writes of other programs in the file, if the store keeps a history or scopes. Without such a note, the entity tags
-    /// would outlive the process. Does not wait for another program: if the file is locked, a later transaction makes the note.
-    /// Only the last note of a member waits for the other members.
-    ///
-    /// - Parameter isClosing: Whether to check the file first, because nobody will check it later.
-    func noteOutsideWrites(isClosing: Bool = false) {
-        // The transaction of early rows has made the note.
-        guard openEarlyWrite == nil, !isOutcomeUnknown else { return }
-        if sharing != nil { connection.expectScopeTable() }
-        guard history != nil || (try? connection.hasScopeTable()) == true else {
-            _ = counters.takeUnnotedWrite()
-            return
-        }
-        let isChanged = isClosing && seesNewestState() && outside.isChanged(connection)
-        guard isChanged || outside.isUnnoted || counters.hasUnnotedWrite else { return }
-        let limit = isClosing && sharing != nil ? lockTimeout : .zero
-        connection.setBusyTimeout(limit)
-        defer { connection.setBusyTimeout(lockTimeout) }
-        try? transaction(lockTimeout: limit) {}
-    }
-
-    /// Makes the connection check the file.
-    private func seesNewestState() -> Bool {
-        (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
     }
 
     /// Returns whether another program has made a write that was not reported yet.
     func noticeOutsideWrites() -> Bool {
         // During a transaction nobody else can write.
         if openEarlyWrite != nil { return outside.takeUnreportedWrite() }
+        // A read transaction makes the connection check the file.
+        let isSeen =
+            (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
         // If the keys cannot be read now, a later commit refuses any save that uses a stored key again.
-        if seesNewestState(), lookOutside() { try? raiseFirstFreeKey() }
+        if isSeen, lookOutside() { try? raiseFirstFreeKey() }
         return outside.takeUnreportedWrite()
     }
 

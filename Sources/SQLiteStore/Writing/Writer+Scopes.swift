@@ -7,7 +7,7 @@ extension Connection {
     /// Records that another connection may have made the table of scopes.
     func expectScopeTable() { if scopeTable == .missing { scopeTable = .unknown } }
 
-    func hasScopeTable() throws(DataSourceError) -> Bool {
+    fileprivate func hasScopeTable() throws(DataSourceError) -> Bool {
         if scopeTable == .unknown {
             let found = try values("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '\(ScopeTable.name)'")
             scopeTable = found.isEmpty ? .missing : .present

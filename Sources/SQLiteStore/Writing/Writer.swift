@@ -138,13 +138,9 @@ final class Writer {
 
     /// Runs the body in a transaction. If rows were written early, uses the transaction of those rows. If the body throws or
     /// the commit fails, everything in the transaction is rolled back, early rows included.
-    ///
-    /// - Parameter limit: The longest time to wait for the turn of this member; nil for ``lockTimeout``.
-    func transaction<R>(
-        lockTimeout limit: Duration? = nil, _ body: () throws(DataSourceError) -> R
-    ) throws(DataSourceError) -> R {
+    func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         // Take the turn before BEGIN: pages that spill from the cache go to the WAL at once, and may restart the WAL.
-        if openEarlyWrite == nil { try sharing?.writeLock.take(lockTimeout: limit ?? lockTimeout) }
+        if openEarlyWrite == nil { try sharing?.writeLock.take(lockTimeout: lockTimeout) }
         defer { sharing?.writeLock.release() }
         if openEarlyWrite == nil { try begin() }
         defer {
@@ -165,7 +161,6 @@ final class Writer {
         } catch {
             connection.rollBack()
             connection.forgetNewScopeTable()
-            keepUnnotedWrites()
             throw error
         }
         outside.record(connection)
@@ -186,15 +181,11 @@ final class Writer {
             try watch.checkLock()
             let isByMember = try sharing?.begin() ?? false
             if lookOutside(isByMember: isByMember), sharing == nil { try raiseFirstFreeKey() }
-            if counters.takeUnnotedWrite() { outside.recordFinding() }
-            try history?.begin(notingOutsideWrites: outside.isUnnoted)
+            try history?.begin()
             if isByMember { connection.expectScopeTable() }
-            guard outside.isUnnoted else { return }
-            try dropTags(of: nil)
-            try sharing?.appendOutsideWrites()
+            if outside.makesTagsWrong { try dropTags(of: nil) }
         } catch {
             connection.rollBack()
-            keepUnnotedWrites()
             throw error
         }
     }
@@ -344,7 +335,6 @@ extension Writer {
         guard openEarlyWrite != nil else { return }
         endEarlyWrite()
         connection.rollBack()
-        keepUnnotedWrites()
         shrinkCache()
         sharing?.writeLock.release()
     }

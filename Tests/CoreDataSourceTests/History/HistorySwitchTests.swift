@@ -237,21 +237,6 @@ struct HistorySwitchTests {
         }
     }
 
-    /// A reader that starts later would not know of it.
-    @Test(arguments: HistoryPlace.files)
-    func aWriteOfAnotherProgramIsRecordedWithoutALaterSave(place: HistoryPlace) async throws {
-        let directory = try TemporaryDirectory()
-        let first = try await place.open(directory.store)
-        try await first.dataSource(ContactDataSource.self).add(contactList(0..<2))
-        try RawConnection(directory.store).execute("UPDATE \"ContactEntity\" SET \"name\" = 'outside'")
-        try await first.close()
-        for _ in 0..<2 {
-            let later = try await place.open(directory.store)
-            #expect(try await later.records().map(\.kind) == [.incoming, .outsideWrites])
-            try await later.close()
-        }
-    }
-
     /// Damage by another program leads to an error, never to records that are silently missing.
     @Test(
         arguments: [

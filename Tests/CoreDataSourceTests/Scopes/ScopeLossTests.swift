@@ -101,63 +101,6 @@ struct ScopeLossTests {
         }
     }
 
-    /// The next start of the app would ask with the tag, and the server would answer that nothing has changed.
-    @Test(arguments: [ScopeStoreKind.file, .sharedFile], [true, false])
-    func aWriteOfAnotherProgramDropsTheTagWithoutALaterSave(_ kind: ScopeStoreKind, _ isNoticed: Bool) async throws {
-        let place = try ScopePlace(kind)
-        let first = try place.open()
-        try await store(try first.dataSource(ContactDataSource.self))
-        try place.run("DELETE FROM \"ContactEntity\" WHERE uid = 'uid-1'")
-        if isNoticed { first.stack.root.noticeOutsideWrites() }
-        try await first.close()
-        let second = try place.open()
-        let contacts = try second.dataSource(ContactDataSource.self)
-        #expect(try contacts.freshness(of: .contacts).entityTag == nil)
-        // Only once.
-        try await store(contacts)
-        try await second.close()
-        let third = try place.open()
-        #expect(try third.dataSource(ContactDataSource.self).freshness(of: .contacts).entityTag == "1")
-        try await third.close()
-    }
-
-    /// A process that is killed later cannot drop it.
-    @Test(.timeLimit(.minutes(5)))
-    func aNoticedWriteOfAnotherProgramDropsTheTagAtOnce() async throws {
-        try await withScopes(.file) { contacts, place in
-            try await store(contacts)
-            try place.run("DELETE FROM \"ContactEntity\" WHERE uid = 'uid-1'")
-            contacts.tier.noticeOutsideWrites()
-            let raw = try RawConnection(place.url)
-            while try raw.column("SELECT 1 FROM _scopes WHERE tag IS NOT NULL") != [] { await Task.yield() }
-            // The container does not take its own note for a write of another program.
-            try await store(contacts)
-            contacts.tier.noticeOutsideWrites()
-            let container = try #require(contacts.main.container)
-            #expect(!container.stack.root.store.needsUpkeep)
-            #expect(try contacts.freshness(of: .contacts).entityTag == "1")
-        }
-    }
-
-    /// The member that finds the write says so to the others, which would take it for a write of that member.
-    @Test(.timeLimit(.minutes(5)))
-    func membersFollowAWriteThatAnotherMemberHasNoted() async throws {
-        let place = try ScopePlace(.sharedFile)
-        let (one, other) = (try place.open(), try place.open())
-        let (mine, theirs) = (
-            try one.dataSource(ContactDataSource.self), try other.dataSource(ContactDataSource.self)
-        )
-        try await store(mine)
-        let held = try #require(try theirs.main.first(ContactEntity.self, where: \.uid == "uid-1"))
-        #expect(held.name == "name 1")
-        try place.run("UPDATE \"ContactEntity\" SET name = 'outside'")
-        try await mine.add(ContactData(uid: "4", name: ""))
-        #expect(try theirs.main.first(ContactEntity.self, where: \.uid == "4") != nil)
-        #expect(held.name == "outside")
-        try await one.close()
-        try await other.close()
-    }
-
     @Test(arguments: [ScopeStoreKind.file, .sharedFile])
     func aStoreWithoutScopesHasNoTable(_ kind: ScopeStoreKind) async throws {
         try await withScopes(kind) { contacts, place in
