@@ -21,6 +21,8 @@ nonisolated public protocol GroupableProperty {
     /// - Throws: `invalidRequest` if a key path that is not optional leads to no object.
     static func groupKey(of value: GroupValue) throws -> GroupKey
     /// Returns the key of a group; nil for the group of the objects without a value. For the library.
+    ///
+    /// - Throws: The errors of ``groupKey(of:)``.
     static func groupKeyIfPresent(of value: GroupValue) throws -> GroupKey?
 }
 
@@ -41,8 +43,12 @@ nonisolated public struct GroupValue {
 }
 
 extension AttributeStorable {
+    /// Returns the value. Throws no error.
     public static func groupKey(of value: GroupValue) throws -> Self { read(from: value.object, at: value.column) }
 
+    /// Returns the value; nil for the group of the objects without a value.
+    ///
+    /// - Throws: No error.
     public static func groupKeyIfPresent(of value: GroupValue) throws -> Self? {
         readIfPresent(from: value.object, at: value.column)
     }

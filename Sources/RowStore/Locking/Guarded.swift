@@ -15,11 +15,14 @@ public final class Guarded<Value>: @unchecked Sendable {
     @usableFromInline
     let lock = NSLock()
 
+    /// Makes a guarded value.
     public init(_ value: consuming sending Value) {
         self.value = value
     }
 
     /// Calls the body with the value, while other threads wait. The body must not call ``withLock(_:)`` of the same object.
+    ///
+    /// - Throws: The error of the body.
     @inlinable
     public func withLock<R, E: Error>(_ body: (inout sending Value) throws(E) -> sending R) throws(E) -> sending R {
         lock.lock()
@@ -28,6 +31,8 @@ public final class Guarded<Value>: @unchecked Sendable {
     }
 
     /// Works like ``withLock(_:)``, but returns nil immediately if another thread has the lock.
+    ///
+    /// - Throws: The error of the body.
     @inlinable
     public func withLockIfAvailable<R, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
