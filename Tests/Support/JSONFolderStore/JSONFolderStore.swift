@@ -90,7 +90,8 @@ public final class JSONFolderStore: ScopeStore {
     public func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try rows.commit(group) { (accepted, firstFreeKey) throws(DataSourceError) in
             try self.write(
-                Self.files(of: accepted, self.rows.layout), firstFreeKey, try self.rows.scopes(after: accepted))
+                Self.files(of: accepted, self.rows.layout), firstFreeKey,
+                try self.rows.scopes(after: accepted))
         }
     }
 
