@@ -134,7 +134,7 @@ struct CommittedSavesTests {
         try await place.withContainer { container in
             let contacts = try container.dataSource(ContactDataSource.self)
             let groups = try container.dataSource(GroupDataSource.self)
-            let replay = Replay(container.saves)
+            let replay = SavesReplay(container.saves)
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for task in 0..<4 {
                     tasks.addTask {
@@ -169,7 +169,7 @@ struct CommittedSavesTests {
     func allMembersGetOneOrder(place: Place) async throws {
         let shared = try SharedPlace(place == .server ? .postgreSQL : .sqlite)
         let containers = [try shared.open(), try shared.open()]
-        let replays = containers.map { Replay($0.saves) }
+        let replays = containers.map { SavesReplay($0.saves) }
         let contacts = try containers[0].dataSource(ContactDataSource.self)
         let groups = try containers[1].dataSource(GroupDataSource.self)
         async let saved: Void = {
@@ -330,7 +330,7 @@ struct CommittedSavesTests {
     func theLoopEndsAfterTheLastSave(place: Place) async throws {
         try await place.withContainer { container in
             let contacts = try container.dataSource(ContactDataSource.self)
-            let replay = Replay(container.saves)
+            let replay = SavesReplay(container.saves)
             try await contacts.add(contactList(0..<3), waitFor: .main)
             try await container.close()
             #expect(await replay.order.last?.change.contains("uid-2") ?? false)
@@ -343,7 +343,7 @@ struct CommittedSavesTests {
         let directory = try TemporaryDirectory()
         var container: PersistentContainer? = try await PersistentContainer(
             model: .contacts, store: .sqlite(directory.store), configuration: .init(synchronous: .normal))
-        let replay = Replay(try #require(container).saves)
+        let replay = SavesReplay(try #require(container).saves)
         try await container?.dataSource(ContactDataSource.self).add(contactList(0..<1))
         container = nil
         // The loop ends by itself, and the file is free.
@@ -375,45 +375,4 @@ struct CommittedSavesTests {
 
 extension SaveEvent {
     fileprivate var unknown: UnknownChanges? { if case .unknown(let changes) = self { changes } else { nil } }
-}
-
-/// A loop that applies what it is told to a table of names.
-private final class Replay: Sendable {
-    struct Entry: Sendable {
-        var change: String
-        var isOwn: Bool
-    }
-
-    private let loop: Task<([String: String], [String], [Entry]), Never>
-
-    init(_ saves: CommittedSaves) {
-        loop = Task {
-            var (names, problems, order) = ([String: String](), [String](), [Entry]())
-            for await event in saves {
-                guard case .save(let save) = event, let changes = try? save.changes(of: ManagedObject.self) else {
-                    problems.append("\(event)")
-                    continue
-                }
-                for change in changes {
-                    let id = "\(change.id)"
-                    if names[id] != change.old.map(name) { problems.append("\(id) was \(names[id] ?? "not there")") }
-                    names[id] = change.new.map(name)
-                }
-                let described = changes.map { "\($0.entityName) \($0.id) \($0.new.map { "\($0)" } ?? "deleted")" }
-                order.append(Entry(change: described.joined(separator: "; "), isOwn: save.member == nil))
-            }
-            return (names, problems, order)
-        }
-    }
-
-    func result() async -> (rows: [String: String], problems: [String]) {
-        let result = await loop.value
-        return (result.0, result.1)
-    }
-
-    var order: [Entry] { get async { await loop.value.2 } }
-}
-
-private func name(_ row: ListRow<ManagedObject>) -> String {
-    row.map { ($0 as? ContactEntity)?.name ?? ($0 as? GroupEntity)?.name ?? "?" }
 }
