@@ -54,8 +54,9 @@ struct GenerationMigration {
     /// - Throws: `storeBusy` if a transaction keeps the tables locked for too long.
     func lock() throws(DataSourceError) {
         try run("SET LOCAL lock_timeout = '10s'")
-        let shared = [PostgreSQLSchema.keys, PostgreSQLSchema.feed, PostgreSQLSchema.members].map(old.qualified)
-        let tables = old.tables.compactMap { $0?.name } + shared
+        // Readers lock the feed first, so this order rules out deadlocks with readers.
+        let shared = [PostgreSQLSchema.feed, PostgreSQLSchema.keys, PostgreSQLSchema.members].map(old.qualified)
+        let tables = shared + old.tables.compactMap { $0?.name }
         try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE")
     }
 

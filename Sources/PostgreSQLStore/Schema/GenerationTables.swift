@@ -58,7 +58,8 @@ struct GenerationTables {
     ///
     /// - Throws: `modelChanged` if a database object of another program would be dropped, too. The cause lists such objects.
     func drop() throws(DataSourceError) {
-        let own = try names() + PostgreSQLSchema.names.map(schema.qualified) + [schema.history, schema.historyState]
+        // The statement locks the tables in this order. Readers lock the feed first, so the order rules out deadlocks with readers.
+        let own = try PostgreSQLSchema.names.map(schema.qualified) + names() + [schema.history, schema.historyState]
         do throws(DataSourceError) {
             for sql in [
                 "DROP TABLE IF EXISTS \(own.joined(separator: ", "))",
@@ -99,7 +100,7 @@ extension Connection {
         _ schema: PostgreSQLSchema, _ name: String, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         do throws(DataSourceError) { return try body() } catch {
-            guard error.code == .storeCorrupt, isUsable else { throw error }
+            guard error.code == .storeCorrupt || error.isConflict, isUsable else { throw error }
             if isInTransaction { try run("ROLLBACK") }
             guard let found = try Registry(self).entry(name) else { throw error }
             if found.schema != schema.name { throw DataSourceError(resetElsewhere: name) }

@@ -40,7 +40,7 @@ struct ReadOnlyStoreTests {
                     try reader.row(entity: TestModel.item, key: 1)
                 }
             }
-            #expect(found == nil || found == .storeReset)
+            #expect([nil, .storeReset].contains(found))
             reading.close()
         }
         await resets.value
