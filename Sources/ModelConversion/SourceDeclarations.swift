@@ -78,7 +78,9 @@ struct SourceDeclarations {
         let entity = reader.entity(declaration)
         try Self.check(reader, file)
         guard let entity else { return }
-        if let other = entities[path] { throw duplicateDeclarationError(declaration, file, other.file, other.offset) }
+        if let other = entities[path] {
+            throw duplicateDeclarationError(declaration, in: file, of: other.file, at: other.offset)
+        }
         entities[path] = Found(file: file, value: entity, offset: declaration.offset, path: path)
     }
 
@@ -89,7 +91,9 @@ struct SourceDeclarations {
         let composite = reader.composite(declaration)
         try Self.check(reader, file)
         guard let composite else { return }
-        if let other = composites[path] { throw duplicateDeclarationError(declaration, file, other.file, other.offset) }
+        if let other = composites[path] {
+            throw duplicateDeclarationError(declaration, in: file, of: other.file, at: other.offset)
+        }
         composites[path] = Found(file: file, value: composite, offset: declaration.offset, path: path)
     }
 
@@ -100,7 +104,7 @@ struct SourceDeclarations {
     }
 
     private func duplicateDeclarationError(
-        _ declaration: Declaration, _ file: SourceFolder.File, _ other: SourceFolder.File, _ offset: Int
+        _ declaration: Declaration, in file: SourceFolder.File, of other: SourceFolder.File, at offset: Int
     ) -> ModelReaderError {
         file.error(
             .duplicateName, at: declaration.offset,

@@ -64,7 +64,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     /// Adds the location of the call to an error, because the error cannot name a property that is not in the model.
     private init(
-        _ keyPath: AnyKeyPath, _ isAscending: Bool, _ stringOrder: StringOrder, _ fileID: StaticString, _ line: UInt
+        _ keyPath: AnyKeyPath, _ isAscending: Bool, _ stringOrder: StringOrder, fileID: StaticString, line: UInt
     ) {
         self.init(keyPath, isAscending, stringOrder)
         guard case .invalid(let part) = target else { return }
@@ -91,7 +91,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = [], fileID: StaticString = #fileID,
         line: UInt = #line
     ) -> FetchOrder {
-        FetchOrder(keyPath, true, stringOrder(options), fileID, line)
+        FetchOrder(keyPath, true, stringOrder(options), fileID: fileID, line: line)
     }
 
     /// Sorts from the greatest value to the least.
@@ -109,7 +109,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = [], fileID: StaticString = #fileID,
         line: UInt = #line
     ) -> FetchOrder {
-        FetchOrder(keyPath, false, stringOrder(options), fileID, line)
+        FetchOrder(keyPath, false, stringOrder(options), fileID: fileID, line: line)
     }
 
     /// Sorts by a string attribute in an order that the app defines.
@@ -128,7 +128,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> FetchOrder {
-        FetchOrder(keyPath, isAscending, .collation(collation.collation), fileID, line)
+        FetchOrder(keyPath, isAscending, .collation(collation.collation), fileID: fileID, line: line)
     }
 
     /// Sorts by a sort descriptor of Foundation.

@@ -131,7 +131,7 @@ struct GraphImport {
                 entityName: entity.name, attributeName: attribute.name)
         }
         guard let value = AttributeCoding.value(json, attribute.type) else {
-            throw wrongType(json, "\(location).\(entity.columns[column].name)", attribute, entity)
+            throw wrongType(json, at: "\(location).\(entity.columns[column].name)", of: attribute, entity)
         }
         return value
     }
@@ -192,7 +192,7 @@ struct GraphImport {
         switch field.kind {
         case .attribute(let column, let attribute):
             guard let value = AttributeCoding.value(json, attribute.type) else {
-                throw wrongType(json, location, attribute, object.layout)
+                throw wrongType(json, at: location, of: attribute, object.layout)
             }
             object.setValue(value, column)
         case .composite(let leaves):
@@ -223,7 +223,7 @@ struct GraphImport {
     }
 
     private func wrongType(
-        _ json: JSONValue, _ location: String, _ attribute: AttributeDescription, _ entity: EntityLayout
+        _ json: JSONValue, at location: String, of attribute: AttributeDescription, _ entity: EntityLayout
     ) -> DataSourceError {
         DataSourceError(
             .invalidGraph, "\(location) \(AttributeCoding.problem(json, attribute.type)).", entityName: entity.name,

@@ -12,7 +12,7 @@ package struct UnsupportedPart: Sendable, Hashable {
     /// The warning: the location, the problem and the effect.
     package let message: String
 
-    fileprivate init(_ declaration: UnsupportedDeclaration, _ owner: String?, _ name: String, _ words: String) {
+    fileprivate init(_ declaration: UnsupportedDeclaration, in owner: String?, _ name: String, _ words: String) {
         self.declaration = declaration
         self.owner = owner
         self.name = name
@@ -28,7 +28,7 @@ extension ManagedObjectModel {
         let ofEntities = entities.flatMap { entity in
             entity.attributes.flatMap { $0.unsupportedParts(in: entity.name) }
                 + entity.fetchedProperties.map {
-                    UnsupportedPart(.fetchedProperty, entity.name, $0.name, "a fetched property is ignored")
+                    UnsupportedPart(.fetchedProperty, in: entity.name, $0.name, "a fetched property is ignored")
                 }
         }
         let ofComposites = composites.flatMap { composite in
@@ -71,7 +71,7 @@ extension AttributeDescription {
             (.spotlight, isIndexedBySpotlight ? "spotlightIndexingEnabled" : nil),
         ]
         return found.compactMap { declaration, words in
-            words.map { UnsupportedPart(declaration, owner, name, "\($0) is ignored") }
+            words.map { UnsupportedPart(declaration, in: owner, name, "\($0) is ignored") }
         }
     }
 }
@@ -82,19 +82,20 @@ extension FetchRequestTemplate {
         let format = FormatOutline(predicateFormat ?? "")
         var parts: [UnsupportedPart] = []
         if let error = format.syntaxError {
-            parts.append(UnsupportedPart(.predicate, nil, name, error))
+            parts.append(UnsupportedPart(.predicate, in: nil, name, error))
         } else {
             for unknown in format.names where !known.contains(unknown) {
                 let words = "its predicate names \(unknown), which is not a property of \(entityName)"
-                parts.append(UnsupportedPart(.predicate, nil, name, words))
+                parts.append(UnsupportedPart(.predicate, in: nil, name, words))
             }
-            if let error = format.likelyError { parts.append(UnsupportedPart(.predicate, nil, name, error)) }
+            if let error = format.likelyError { parts.append(UnsupportedPart(.predicate, in: nil, name, error)) }
             parts += format.objectVariables.map {
-                UnsupportedPart(.objectOfVariable, nil, name, "its predicate uses $\($0) as an object")
+                UnsupportedPart(.objectOfVariable, in: nil, name, "its predicate uses $\($0) as an object")
             }
         }
         if resultType != .objects {
-            parts.append(UnsupportedPart(.resultType, nil, name, "its resultType \(resultType.rawValue) is ignored"))
+            parts.append(
+                UnsupportedPart(.resultType, in: nil, name, "its resultType \(resultType.rawValue) is ignored"))
         }
         return parts
     }

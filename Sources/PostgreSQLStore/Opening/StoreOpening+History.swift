@@ -42,7 +42,7 @@ extension StoreOpening {
             guard metadata.keepsHistory else { return nil }
             try switchHistory(connection, schema, to: "opened without its history") { () throws(DataSourceError) in
                 try run("DROP TABLE IF EXISTS \(schema.history), \(schema.historyState)", connection)
-                try set(metadata, false, connection, schema)
+                try set(metadata, keepsHistory: false, connection, schema)
             }
             return nil
         case .kept(let limits):
@@ -55,7 +55,7 @@ extension StoreOpening {
             try switchHistory(connection, schema, to: "opened with a history") { () throws(DataSourceError) in
                 for sql in schema.historySQL { try run(sql, connection) }
                 try history.begin(limits, nil)
-                try set(metadata, true, connection, schema)
+                try set(metadata, keepsHistory: true, connection, schema)
             }
             return try history.state()
         }
@@ -82,7 +82,7 @@ extension StoreOpening {
     }
 
     private func set(
-        _ metadata: StoreMetadata, _ keepsHistory: Bool, _ connection: Connection, _ schema: PostgreSQLSchema
+        _ metadata: StoreMetadata, keepsHistory: Bool, _ connection: Connection, _ schema: PostgreSQLSchema
     ) throws(DataSourceError) {
         var metadata = metadata
         metadata.keepsHistory = keepsHistory
@@ -138,7 +138,7 @@ extension StoreOpening {
     /// What happens to the history if rows are carried over to a new generation. The history ends if entities are reset
     /// or if rows are dropped because of a changed key, because its records have values of these rows.
     func carriage(
-        _ connection: Connection, _ old: PostgreSQLSchema, _ found: StoreMetadata, _ purpose: MigrationPurpose
+        _ connection: Connection, of old: PostgreSQLSchema, _ found: StoreMetadata, _ purpose: MigrationPurpose
     ) throws(DataSourceError) -> HistoryCarriage {
         // Dropping a history works even if the history is damaged.
         guard found.keepsHistory, options.history != KeptHistory.none else { return .none }

@@ -379,7 +379,7 @@ extension StoreOpening {
         let firstFreeKey = try firstFreeKey(connection, schema)
         let keep = purpose.isMigration ? 0 : options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
         var startup = StoreStartup(reason: reason)
-        let history = try carriage(connection, schema, found, purpose)
+        let history = try carriage(connection, of: schema, found, purpose)
         let entry = try create(
             registry, old, firstFreeKey: firstFreeKey, storeID: found.storeID, history: history
         ) { new throws(DataSourceError) in

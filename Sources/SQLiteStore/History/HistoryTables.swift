@@ -39,11 +39,11 @@ enum HistoryTables {
     ///   - ended: The history of the store that this store has replaced; nil for none.
     /// - Returns: Whether the store keeps a history now.
     static func settle(
-        _ connection: Connection, _ wanted: KeptHistory, _ metadata: StoreMetadata, _ ended: EndedHistory? = nil
+        _ connection: Connection, _ wanted: KeptHistory, _ metadata: StoreMetadata, replacing ended: EndedHistory? = nil
     ) throws(DataSourceError) -> Bool {
         switch wanted.choice {
         case .unchanged:
-            if let ended { try begin(connection, ended.limits, metadata, ended) }
+            if let ended { try begin(connection, ended.limits, metadata, replacing: ended) }
             return ended != nil || metadata.keepsHistory
         case .none:
             guard metadata.keepsHistory else { return false }
@@ -54,14 +54,15 @@ enum HistoryTables {
             if metadata.keepsHistory {
                 try set(limits, connection)
             } else {
-                try begin(connection, limits, metadata, ended)
+                try begin(connection, limits, metadata, replacing: ended)
             }
             return true
         }
     }
 
     private static func begin(
-        _ connection: Connection, _ limits: KeptHistory.Limits, _ metadata: StoreMetadata, _ ended: EndedHistory?
+        _ connection: Connection, _ limits: KeptHistory.Limits, _ metadata: StoreMetadata,
+        replacing ended: EndedHistory?
     ) throws(DataSourceError) {
         for sql in createSQL { try connection.run(sql) }
         try set("id", .text(UUID().uuidString), connection)
@@ -171,7 +172,7 @@ enum HistoryTables {
             UPDATE "_history_state" SET "value" = (SELECT coalesce(max("key") >> \(partBits), 0) FROM "_history") \
             WHERE "name" >= 'consumer ' AND "name" < 'consumer!'
             """)
-        try HistoryWriter.note(.reset, reason, connection, layout)
+        try HistoryWriter.note(.reset, reason, on: connection, layout)
     }
 
     /// The history that a reset ends.

@@ -46,7 +46,7 @@ final class HistoryWriter {
 
     /// Records an event of the opening of a store, such as a reset. Must run in a transaction.
     static func note(
-        _ kind: HistoryKind, _ note: String, _ connection: Connection, _ layout: ModelLayout
+        _ kind: HistoryKind, _ note: String, on connection: Connection, _ layout: ModelLayout
     ) throws(DataSourceError) {
         let writer = try HistoryWriter(connection, layout, member: .alone(), isShared: false)
         try writer.begin()

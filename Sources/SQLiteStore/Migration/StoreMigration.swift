@@ -126,12 +126,12 @@ extension StoreMigration {
         let keyed = found.identity.entitiesOfOtherKeys(in: identity).sorted()
         if purpose.isMigration, keyed.isEmpty {
             return try HistoryWriter.note(
-                .migration, "The store was migrated to another model.", probe.connection, schema.layout)
+                .migration, "The store was migrated to another model.", on: probe.connection, schema.layout)
         }
         if case .upgrade = purpose { return }
         let reason = "Some rows of the store were reset."
         try HistoryTables.end(probe.connection, reason: reason)
-        try HistoryWriter.note(.reset, reason, probe.connection, schema.layout)
+        try HistoryWriter.note(.reset, reason, on: probe.connection, schema.layout)
     }
 
     /// Makes the new tables beside the old tables, fills the new tables, and drops the old tables. Keeps each table whose rows

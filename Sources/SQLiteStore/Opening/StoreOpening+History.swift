@@ -16,9 +16,9 @@ extension StoreOpening {
     ///
     /// - Returns: Whether the store keeps a history.
     func settleHistory(_ connection: Connection, _ metadata: StoreMetadata) throws(DataSourceError) -> Bool {
-        let keeps = try HistoryTables.settle(connection, options.history, metadata, ended)
+        let keeps = try HistoryTables.settle(connection, options.history, metadata, replacing: ended)
         if keeps { try HistoryTables.check(schema) }
-        if keeps, ended != nil { try HistoryWriter.note(.reset, StoreOpening.resetNote, connection, schema.layout) }
+        if keeps, ended != nil { try HistoryWriter.note(.reset, StoreOpening.resetNote, on: connection, schema.layout) }
         return keeps
     }
 
