@@ -75,7 +75,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     ///
     /// - Complexity: `onAdd` gets each value about 16 times, and 2 more times for each refused value.
     /// - Throws: Any error from preparing the first store or from adding the values to that store, because without
-    ///   objects no rule can be checked. `CancellationError` if the task is cancelled.
+    ///   objects no rule can be checked. `CancellationError` if the task is canceled.
     /// - Returns: The broken rules; empty if the data source keeps all rules.
     public func violations() async throws -> [DataSourceViolation] {
         let expected = try await withSource { try await contents(after: values, in: $0, $1) }

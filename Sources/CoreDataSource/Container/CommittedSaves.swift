@@ -61,7 +61,7 @@ public struct CommittedSaves: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let saves: CommittedSaves
 
-        /// Waits for the next commit, and returns the commit; nil if the task is cancelled, or if the container is
+        /// Waits for the next commit, and returns the commit; nil if the task is canceled, or if the container is
         /// closed or released.
         ///
         /// ```swift
@@ -101,8 +101,8 @@ public struct CommittedSave: Sendable {
     /// The container or process that made the save; nil for this container.
     public var member: StoreMember? { saved.member }
 
-    /// The author of the save: ``PersistentContainer/withAuthor(_:isolation:_:)``, or else `Configuration.author`. Nil for none.
-    /// The save of another process has its author, too, unless the process runs a release before 0.2.
+    /// The author of the save: ``PersistentContainer/withAuthor(_:isolation:_:)``, or else `Configuration.author`. Nil for
+    /// none. A save of another process also has its author, unless that process runs a release before 0.2.
     ///
     /// ```swift
     /// for await case .save(let save) in container.saves where save.author != "sync" {
@@ -112,7 +112,7 @@ public struct CommittedSave: Sendable {
     public var author: String? { saved.facts?.author }
     /// The class name of the data source that made the save. For a save of several data sources, the name of the first one.
     public var dataSourceName: String? { saved.facts?.dataSourceName }
-    /// What has made the changes, such as ``HistoryKind/incoming``; nil if it is not known.
+    /// The kind of work that made the changes, such as ``HistoryKind/incoming``; nil if it is not known.
     public var kind: HistoryKind? { saved.facts?.kind }
 
     /// The names of the entities of the changed objects, in the order of the model.
@@ -194,8 +194,8 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
         case delete
     }
 
-    /// The values before the save; nil for an insert. Reading a relationship traps: see ``link(_:)``. A large value that an update did not change
-    /// may be nil: fetch the object by its ``id`` to read these.
+    /// The values before the save; nil for an insert. Reading a relationship traps: see ``link(_:)``. A large value that an
+    /// update did not change may be nil: fetch the object by its ``id`` to read the value.
     public let old: ListRow<Object>?
     /// The values after the save; nil for a delete. As in ``old``, reading a relationship traps, and a large value that an
     /// update did not change may be nil.
@@ -245,8 +245,8 @@ extension SavedChange {
     /// ```
     ///
     /// - Parameter name: The name of the relationship.
-    /// - Returns: The IDs of the objects; nil for no object, and for a relationship whose links are in other objects or of
-    ///   their own.
+    /// - Returns: The IDs of the objects; nil for no object, and for a relationship whose links are stored in other objects or
+    ///   in rows of their own.
     public func link(_ name: String) -> (old: ManagedObjectID?, new: ManagedObjectID?) {
         guard let index = layout.relationship(named: name), let reader = (new ?? old)?.reader,
             case .column(let column) = layout.relationships[index].storage

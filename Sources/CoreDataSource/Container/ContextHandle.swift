@@ -9,7 +9,7 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// The handle keeps no objects between two calls. It writes through the private context of each data source, so writes to the
+/// The handle keeps no objects between two calls. It writes through the private context of each data source. So writes to the
 /// same data source run one after the other, and writes to different data sources run in parallel. At most 6 calls that only
 /// read run in parallel. Each of these calls reads a consistent snapshot of all rows.
 ///
@@ -96,7 +96,7 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// - Throws: Any error that the work throws; errors of the store; `CancellationError` if the task is cancelled.
+    /// - Throws: Any error that the work throws; errors of the store; `CancellationError` if the task is canceled.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
         _ work: @Sendable (ReadContext) throws -> Result

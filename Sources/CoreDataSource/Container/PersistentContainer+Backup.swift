@@ -24,7 +24,7 @@ extension PersistentContainer {
     /// - Parameter url: The new file. The folder of the file must exist.
     /// - Throws: `fileExists` if the file, its log or its journal already exists; `storeUnreadable` if the store is in memory,
     ///   on a server, or a custom store; errors of ``flush()``; `storeClosed`, `notAFile`, `permissionDenied`, `diskFull`,
-    ///   `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is cancelled. If the call throws, it leaves no new
+    ///   `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is canceled. If the call throws, it leaves no new
     ///   file.
     public func backup(to url: URL) async throws {
         guard let store = stack.root.store as? SQLiteStore else {
@@ -68,7 +68,7 @@ extension PersistentContainer {
     /// - Throws: `fileExists` if the store exists and may not be replaced; `storeInUse` if the store is open, or the
     ///   backup is open for writing; `foreignDatabase`, `notADatabase`, `newerFormat` or `storeCorrupt` if this release
     ///   cannot read the whole backup; `storeBusy`, `notAFile`, `permissionDenied`, `diskFull`, `storeUnreadable`;
-    ///   `CancellationError` if the task is cancelled during the copy.
+    ///   `CancellationError` if the task is canceled during the copy.
     @concurrent
     public static func restore(_ backup: URL, to store: URL, replacingStore isReplacing: Bool = false) async throws {
         try await BlockingExecutor.run {
@@ -104,7 +104,7 @@ extension PersistentContainer {
         try await BlockingExecutor.run { try SQLiteStore.destroy(store, removesBackups: removesBackups) }
     }
 
-    /// Calls the body. For a cancelled task, throws a `CancellationError` instead of the store's error.
+    /// Calls the body. For a canceled task, throws a `CancellationError` instead of the store's error.
     private static func throwingCancellation(_ body: () throws(DataSourceError) -> Void) throws {
         do throws(DataSourceError) { try body() } catch {
             if error.code == .cancelled { throw CancellationError() }

@@ -72,17 +72,17 @@ extension PersistentContainer {
         /// How long the main actor waits for a server that does not answer; 10 seconds by default. After this time, the read
         /// throws `storeUnavailable`. The limit has no effect on stores on this machine.
         public var mainPatience: Duration
-        /// Whether the store keeps a history of its saves: see <doc:HistoryAndUndo>. With the default, `.unchanged`, a store that
-        /// keeps a history continues to keep it, and a new store keeps none. A container that opens the store beside others
-        /// throws `storeInUse` if it would have to switch the history on or off. Older releases of this library cannot open a
-        /// store that keeps a history.
+        /// Whether the store keeps a history of its saves: see <doc:HistoryAndUndo>. With the default, `.unchanged`, a store
+        /// that keeps a history continues to keep it, and a new store keeps none. A container that would have to switch the
+        /// history on or off throws `storeInUse` if other containers have the store open. Older releases of this library cannot
+        /// open a store that keeps a history.
         public var history: KeptHistory
         /// The author of saves that name no author with ``PersistentContainer/withAuthor(_:isolation:_:)``. The author is
         /// recorded in the kept history, and is the ``CommittedSave/author`` of the save. Nil, the default, for none.
         public var author: String?
-        /// A name for the container. ``StoreMember/name``, and so diagnostics, errors, the kept history, the saves of a shared
-        /// store and `model-reset inspect`, have the name instead of the name of the program. Nil, the default, for the name
-        /// of the program.
+        /// A name for the container. Diagnostics, errors, the kept history, the saves of a shared store and `model-reset
+        /// inspect` show it instead of the name of the program: see ``StoreMember/name``. Nil, the default, for the name of the
+        /// program.
         ///
         /// ```swift
         /// configuration.name = "widget"

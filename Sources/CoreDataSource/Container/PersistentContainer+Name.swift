@@ -12,8 +12,8 @@ extension PersistentContainer {
     /// ```
     ///
     /// Without a directory in the configuration, the file is in ``Configuration/defaultDirectory``: on Linux
-    /// `~/.local/share/<program>/Contacts.sqlite`, on Apple platforms in the app's folder of Application Support. ``storeURL`` is
-    /// the file:
+    /// `~/.local/share/<program>/Contacts.sqlite`, on Apple platforms in the app's folder of Application Support. ``storeURL``
+    /// is the file:
     ///
     /// ```swift
     /// print(container.storeURL?.path ?? "in memory")
@@ -49,7 +49,8 @@ extension PersistentContainer {
 }
 
 extension PersistentContainer {
-    /// The file of the store, for example for `model-reset inspect`; nil for a store in memory, on a server, or of another type.
+    /// The file of the store, for example for `model-reset inspect`; nil for a store in memory, on a server, or of another
+    /// type.
     ///
     /// ```swift
     /// print(container.storeURL?.path ?? "in memory")

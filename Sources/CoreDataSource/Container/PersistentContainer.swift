@@ -174,7 +174,8 @@ public final class PersistentContainer: Sendable {
     /// await container.discardPending()
     /// ```
     ///
-    /// When the call returns, objects, fetches and lists of the main context show the rows of the store, unless it is pinned.
+    /// When the call returns, objects, fetches and lists of the main context show the rows of the store, unless the context is
+    /// pinned.
     ///
     /// - Returns: The number of saves that were rolled back.
     @discardableResult
@@ -252,7 +253,7 @@ extension PersistentContainer {
     /// wait in the order of the calls, without blocking a thread.
     ///
     /// - Parameter body: The reads. The body returns values; objects cannot leave the body.
-    /// - Throws: Any error that the body throws; errors of the store; `CancellationError` if the task is cancelled while the
+    /// - Throws: Any error that the body throws; errors of the store; `CancellationError` if the task is canceled while the
     ///   call waits or while a query runs.
     public func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result {
         let reader = try await readers.take()

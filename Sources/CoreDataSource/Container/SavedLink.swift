@@ -1,6 +1,7 @@
 internal import RowStore
 
-/// A changed link of a many-to-many relationship, in a ``CommittedSave`` or a ``HistoryRecord``.
+/// A changed link in a ``CommittedSave`` or a ``HistoryRecord``: a link of a many-to-many relationship, or of a to-many
+/// relationship without an inverse.
 public struct SavedLink: Sendable, Hashable {
     /// The kind of a change.
     public enum Kind: String, Sendable, Hashable {
@@ -14,7 +15,8 @@ public struct SavedLink: Sendable, Hashable {
 
     /// What has happened to the link.
     public let kind: Kind
-    /// The relationship, as `ContactEntity.groups`. It is the relationship that the model declares first.
+    /// The relationship, such as `ContactEntity.groups`. Of two inverse relationships, the one that comes first by the names of
+    /// the entity and the relationship.
     public let relationshipName: String
     /// The object that has the relationship.
     public let source: ManagedObjectID
@@ -23,7 +25,7 @@ public struct SavedLink: Sendable, Hashable {
 }
 
 extension CommittedSave {
-    /// The changed links of many-to-many relationships.
+    /// The changed links of many-to-many relationships, and of to-many relationships without an inverse.
     ///
     /// ```swift
     /// for link in save.linkChanges { print(link.kind, link.source, link.destination) }

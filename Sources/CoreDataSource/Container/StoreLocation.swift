@@ -82,8 +82,8 @@ package struct CustomLocation: Sendable, Hashable {
 }
 
 extension StoreLocation {
-    /// The kind of store for which the current thread must not wait, as the subject of an error message: a store on a server
-    /// and, on the main thread, a custom store. Nil for other stores.
+    /// The kind of store, as the subject of an error message, if the current thread must not wait for the store; otherwise nil.
+    /// No thread may wait for a store on a server, and the main thread may not wait for a custom store.
     var blockingStoreName: String? {
         #if PostgreSQL
         if server != nil { return "A store on a server" }
@@ -183,9 +183,9 @@ extension StoreLocation {
     ///
     /// Each process reads and writes, and its lists show the saves of the other processes; see <doc:SharingAStore>. The first
     /// process to open the store creates the tables of the store in a separate schema. By default the store is never reset:
-    /// opening it with a different model or database key throws `modelChanged`. The policies ``ResetPolicy/migrate(otherwise:)``,
-    /// ``ResetPolicy/changedEntities``, ``ResetPolicy/discard`` and ``ResetPolicy/backup(keep:)`` change the store if no other
-    /// process has it open.
+    /// opening it with a different model or database key throws `modelChanged`. The policies
+    /// ``ResetPolicy/migrate(otherwise:)``, ``ResetPolicy/changedEntities``, ``ResetPolicy/discard`` and
+    /// ``ResetPolicy/backup(keep:)`` change the store if no other process has it open.
     ///
     /// - Parameters:
     ///   - connection: A URI (`postgresql://app@db.example.com:5432/app`) or keywords (`host=... dbname=...`), as libpq reads

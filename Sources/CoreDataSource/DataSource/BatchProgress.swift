@@ -15,10 +15,10 @@ public import Foundation
 /// try await contacts.sync(serverList, progress: BatchProgress(progress))
 /// ```
 ///
-/// A value is completed when ``DataSource/onAdd(_:in:)`` has returned for it; an object of a graph, when its attributes are set. The numbers never decrease. They are
-/// reported before the first value, then at most once per 256 values and at most once per hundredth of all values, and
-/// at the end. All values are reported as completed only just before the call returns, after links, deletions and the
-/// write to the store. If the call throws, nothing more is reported.
+/// A value is completed when ``DataSource/onAdd(_:in:)`` has returned. An object of a graph is completed when its attributes
+/// are set. The numbers never decrease. They are reported before the first value, then at most once per 256 values and at most
+/// once per hundredth of all values, and at the end. The last report, that all values are completed, comes just before the call
+/// returns, after links, deletions and the write to the store. If the call throws, nothing more is reported.
 public struct BatchProgress: Sendable {
     private let report: @Sendable (_ completed: Int, _ total: Int) -> Void
     private let wasCancelled: @Sendable () -> Bool
@@ -36,7 +36,7 @@ public struct BatchProgress: Sendable {
 
     /// Makes a progress that sets the unit counts of a `Progress`. One unit is one value.
     ///
-    /// While values are added, `cancel()` of the progress has the same effect as cancelling the task: the call throws
+    /// While values are added, `cancel()` of the progress has the same effect as canceling the task: the call throws
     /// `CancellationError` and changes nothing. The call checks for the cancellation before the first value, at least once for
     /// each 256 values, and after the last value. A later cancellation has no effect, and the save is completed.
     ///
@@ -58,7 +58,7 @@ public struct BatchProgress: Sendable {
     /// Reports the number of added values if a report is due.
     ///
     /// - Parameter count: The number of values that have been added.
-    /// - Throws: `CancellationError` if the progress was cancelled.
+    /// - Throws: `CancellationError` if the progress was canceled.
     func check(_ count: Int, of total: Int) throws {
         if wasCancelled() { throw CancellationError() }
         // This function is called after each 256 values.

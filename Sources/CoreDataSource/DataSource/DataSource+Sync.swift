@@ -99,7 +99,7 @@ struct SyncSweep {
     private let flagColumn: Int?
     private var report = SyncReport()
     private(set) var markedObjects: [ManagedObject] = []
-    /// What earlier pages of the same list had; empty for a list without pages.
+    /// The earlier pages of the same list; empty for a list without pages.
     var earlierPages = ListedPages()
     private let linkEdits: Int
 
@@ -150,7 +150,7 @@ struct SyncSweep {
         return report
     }
 
-    /// What this page had, for the later pages of the list.
+    /// This page and the earlier pages, for the later pages of the list.
     var page: ListedPages {
         ListedPages(
             keys: Set(markedObjects.lazy.map(\.key)), ignored: report.ignored, candidates: earlierPages.candidates)

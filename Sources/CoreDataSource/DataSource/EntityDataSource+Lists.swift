@@ -110,8 +110,8 @@ extension EntityDataSource {
         }
     }
 
-    /// Returns the freshness of the scope of a list's request (``ObjectRequest/freshnessOf``), as old as the rows or older. Nil
-    /// if the request has no scope, or if the data key is not registered.
+    /// Returns the freshness of the scope in a list's request (``ObjectRequest/freshnessOf``). The freshness is never newer
+    /// than the rows. Nil if the request has no scope, or if the data key is not registered.
     ///
     /// ```swift
     /// let date = contacts.freshness(dataKey: "list")?.requestedAt
@@ -201,7 +201,7 @@ extension EntityDataSource {
     ///   - dataKey: The name of the list in this data source.
     ///   - request: The request, as in ``register(_:dataKey:_:sectionBy:)``.
     ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
-    /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)``; `CancellationError` if the task was cancelled, or if
+    /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)``; `CancellationError` if the task was canceled, or if
     ///   the data key was registered again, moved or unregistered. If the call throws, it registers nothing.
     public func registerOffMain<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
@@ -227,8 +227,8 @@ extension EntityDataSource {
     /// ```
     ///
     /// The call reads the rows of the new page and a few more. If a section is computed, or the predicate needs objects, the
-    /// call reads all matching rows. The delegate gets no report. As after a new registration, a paused list is no longer
-    /// paused. To return to an earlier page, pass the cursor of that page. Does nothing if the data key is not registered.
+    /// call reads all matching rows. The delegate gets no report. The call also ends a pause of the list. To return to an
+    /// earlier page, pass the cursor of that page. Does nothing if the data key is not registered.
     ///
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.

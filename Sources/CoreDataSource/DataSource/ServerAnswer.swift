@@ -10,13 +10,13 @@ public enum ServerAnswer<Value: Sendable>: Sendable {
     /// A page of the list, and the cursor of the next page; nil after the last page. A load requests all pages, and then
     /// deletes the objects that were in scope before the first page and that no page has.
     case page([Value], next: String?)
-    /// The list is the list of the entity tag in the request.
+    /// The list has not changed since the answer that had the entity tag of the request.
     case notModified
     /// The server no longer has the list. All objects in scope are deleted.
     case gone
 }
 
-/// What a load asks a server for.
+/// A request of a load to a server.
 ///
 /// ```swift
 /// try await contacts.load(adults, maxAge: .seconds(300)) { request in
@@ -25,10 +25,10 @@ public enum ServerAnswer<Value: Sendable>: Sendable {
 /// }
 /// ```
 public struct ScopeRequest: Sendable, Hashable {
-    /// The entity tag of the stored list, for a request such as If-None-Match; nil if the server must send the list.
+    /// The entity tag of the stored list, for a header such as `If-None-Match`; nil if the server must send the list.
     public let entityTag: String?
-    /// The cursor: for the first page, the cursor of the whole list that is stored, and nil if there is none; for a later page,
-    /// the cursor that the page before had.
+    /// For the first page, the cursor that was stored with the whole list; nil if no cursor was stored. For a later page, the
+    /// cursor of the next page that the previous page named.
     public let cursor: String?
     /// The number of the page, counted from 0.
     public let page: Int
@@ -51,15 +51,15 @@ public struct ScopeRequest: Sendable, Hashable {
 /// of the scope then waits at least as long, in all processes that share the store.
 public protocol RetryAfterError: Error {
     /// The time from the error until the next request; nil if the server does not say. A load waits up to a tenth longer, so
-    /// that not all devices ask at the same time, but never longer than a day. If its own pause after failures is longer, that
-    /// pause counts. Negative times count as zero.
+    /// that devices do not all ask at the same time, but never longer than a day. If the load's own pause after failures is
+    /// longer, the load waits for that pause. Negative times count as zero.
     var retryAfter: Duration? { get }
 }
 
-/// What a load does if the objects of the scope are stale.
+/// How a load handles stale objects of the scope.
 public enum StalePolicy: Sendable, Hashable {
     /// The load waits for the server.
     case wait
-    /// The load returns at once, and refreshes the objects behind. It waits only if no answer was ever stored.
+    /// The load returns at once, and refreshes the objects in the background. It waits only if no answer has been stored yet.
     case serveStale
 }

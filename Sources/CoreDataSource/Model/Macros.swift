@@ -14,12 +14,12 @@ public import ManagedModel
 /// }
 /// ```
 ///
-/// A property needs no macro if its type is one of these types or an optional of one of them: Bool, Int16, Int32,
-/// Int64, Int, Float, Double, Decimal, String, Date, UUID, URL, Data. Every other stored property needs
+/// A property needs no macro if its type is one of these types or an optional of one of them: Bool, Int16, Int32, Int64, Int,
+/// Float, Double, Decimal, String, Date, UUID, URL, Data. Every other stored property needs
 /// [`@Stored`](<doc:Stored(_:name:raw:unique:indexed:isOptional:isTransient:default:in:length:matching:derived:allowsExternalStorage:renamedFrom:hashModifier:transformer:className:isPreservedAfterDeletion:isCloudEncrypted:isIndexedBySpotlight:userInfo:)>),
-/// [`@Related`](<doc:Related(inverse:onDelete:isOptional:count:isTransient:name:renamedFrom:hashModifier:userInfo:)>)
-/// or [`@Unstored`](<doc:Unstored()>). An initial value that is a literal becomes the default value in the model. Any
-/// other initial value is calculated once for each inserted object.
+/// [`@Related`](<doc:Related(inverse:onDelete:isOptional:count:isTransient:name:renamedFrom:hashModifier:userInfo:)>) or
+/// [`@Unstored`](<doc:Unstored()>). An initial value that is a literal becomes the default value in the model. Any other
+/// initial value is calculated once for each inserted object.
 ///
 /// All arguments must be literals, because `model-reset` reads them from the source code.
 ///

@@ -16,10 +16,10 @@ internal import RowStore
 /// let openTasks: FetchPredicate<TaskEntity> = \.state == .open
 /// ```
 ///
-/// The enum is stored, compared and sorted as its raw value. A stored value that belongs to no case is reported as
-/// damaged. The property is then nil if it is optional. Otherwise, the property is the attribute's default value in the
-/// model; without a default value, the case with the raw value 0 or the first case of `allCases`. With `swiftType` =
-/// `Int`, the property of an Integer 64 is an `Int`. User info never changes the model's hash.
+/// The enum is stored, compared and sorted as its raw value. A stored value that belongs to no case is reported as damaged. The
+/// property is then nil if it is optional. Otherwise, the property is the first of these that exists: the attribute's default
+/// value in the model, the case with the raw value 0, the first case in `allCases`. With `swiftType` = `Int`, the property of
+/// an Integer 64 attribute is an `Int`. User info never changes the model's hash.
 ///
 /// **Isolation**: the requirements run in the context of the object.
 nonisolated public protocol AttributeStorable: StoredValueConvertible, GroupableProperty where GroupKey == Self {

@@ -103,8 +103,8 @@ extension ManagedObject {
     /// The layout of `ManagedObject`, which has no properties. Each class with `@StoredEntity` declares its own layout,
     /// which continues the layout of its superclass.
     nonisolated public enum StoredLayout {
-        /// The types that the members of `@StoredEntity` use. The members name the types through the superclass. If a
-        /// superclass has no layout, the compiler therefore reports the error only once.
+        /// The types in the members that `@StoredEntity` makes. The members name these types through the superclass, so that
+        /// the compiler reports a superclass without a layout only once.
         public enum LayoutTypes {
             /// An object of a model.
             public typealias Object = ManagedObject

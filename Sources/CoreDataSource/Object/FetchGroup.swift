@@ -12,10 +12,10 @@ final class FetchGroup {
     /// The keys of linked objects that have not been read yet.
     @exclusivity(unchecked) private var links: [LinkKeys] = []
 
-    /// The largest number of objects for which a relationship is read together.
+    /// The largest number of objects whose relationship one query reads.
     static let window = 1000
-    /// The largest number of objects for which a to-many relationship is read together. The number is reduced after a
-    /// relationship had very many destinations.
+    /// The largest number of objects whose to-many relationship one query reads. A relationship with very many destinations
+    /// reduces the number.
     var endWindow = FetchGroup.window
 
     private init(_ entities: [Int32] = []) { self.entities = entities }

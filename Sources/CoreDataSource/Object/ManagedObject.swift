@@ -115,7 +115,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// to this class, for example in `\.thread?.title`. Inherited properties are included.
     open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
 
-    /// The names of all attributes and relationships of the entity, including inherited ones; nil if the class does not know them.
+    /// The names of the entity's attributes and relationships, including inherited ones; nil if the class does not know them.
     ///
     /// ``FetchPredicate/init(format:_:)`` checks the names in a format against them. Classes with `@StoredEntity` and classes
     /// that the plugin generates know the names. If you write a class by hand, you need not override this property: the fetch

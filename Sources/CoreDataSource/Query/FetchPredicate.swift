@@ -62,10 +62,10 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// To compare an attribute with a case of your enum, capture the case, because the macro does not accept `.open`:
     /// `let open = TaskState.open`, then `#Predicate { $0.state == open }`. The enum must be `Codable`. Only equality works.
     ///
-    /// Arithmetic that would trap in Foundation always gives nil: for example, a result beyond the range of the
-    /// attribute's type, or an integer division by zero. Nil has no order and equals only nil. A forced unwrap of nil
-    /// gives nil in the store; on an object, the fetch throws `predicateFailed`, as for an index beyond the end of a
-    /// list, an `as!` to another type, and a closure over a range of more than 100,000 numbers.
+    /// Arithmetic that would trap in Foundation always gives nil: for example, a result beyond the range of the attribute's
+    /// type, or an integer division by zero. Nil has no order and equals only nil. A forced unwrap of nil gives nil in the
+    /// store. On an object, the fetch throws `predicateFailed`. It throws the same error for an index beyond the end of a list,
+    /// an `as!` to another type, and a closure over a range of more than 100,000 numbers.
     public init(_ predicate: Predicate<Object>) {
         tree = PredicateTree(predicate)
     }
@@ -104,9 +104,9 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   - format: The predicate as a string, with the syntax above.
     ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
     ///     values; nil. An argument is always a value, never a piece of the format.
-    /// - Throws: `unreadablePredicate`, with the line and the column in the format. `unknownAttribute` if the entity has no such
-    ///   attribute or relationship, with the names that it has. For a class that does not know these names, the fetch throws
-    ///   this error instead; see ``ManagedObject/propertyNames``.
+    /// - Throws: `unreadablePredicate`, with the line and the column in the format. `unknownAttribute` if the entity has no
+    ///   such attribute or relationship, with the names that it has. For a class that does not know these names, the fetch
+    ///   throws this error instead; see ``ManagedObject/propertyNames``.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
         try self.init(format: format, arguments: arguments)
     }

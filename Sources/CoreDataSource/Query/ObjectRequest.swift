@@ -25,8 +25,8 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///
     /// **Complexity**: the store also reads the skipped rows. A cursor in ``after`` costs the same for every page.
     public var offset: Int
-    /// The end of the previous page; nil to begin with the first object. The fetch returns only objects after the cursor, in
-    /// the order of the request.
+    /// The end of the previous page; nil to begin with the first object. The fetch returns only the objects that follow the
+    /// cursor in the order of the request.
     public var after: FetchCursor?
     /// The sections, if the request is used for a list; nil for one section. Fetches ignore the sections.
     ///
@@ -197,7 +197,7 @@ struct FetchPlan {
     var query: RowQuery
     /// The entities whose objects are included.
     var family: [Int]
-    /// The predicate to evaluate on the objects of the rows that the store returns. Limit and offset are applied afterwards.
+    /// A predicate that rows are not enough for. The fetch evaluates it on objects, and then applies the limit and the offset.
     var objectPredicate: ObjectPredicate?
     /// The columns whose keys are collected while rows are read. The objects with these keys are read next.
     var linkColumns: [Int] = []

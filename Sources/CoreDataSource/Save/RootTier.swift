@@ -32,7 +32,7 @@ package final class RootTier: Sendable {
     package let failures: FailureReporter
     /// Tells loops over `container.saves` of the commits.
     package let saves: SaveBroadcaster
-    /// What this process knows of the store's scopes.
+    /// The cache of the store's scopes.
     package let scopes = ScopeCache()
     /// Called after a save was logged, to schedule the merge into the main context.
     private let notifyMain: @Sendable () -> Void
@@ -203,8 +203,8 @@ package final class RootTier: Sendable {
 
     /// Like ``read(_:_:pending:)``, but returns nil instead of repeating.
     ///
-    /// After a reset, the log no longer has some of the saves that the result must include. After the begin of a bulk change,
-    /// older pending rows would replace rows that the bulk change has changed.
+    /// After a reset, the log no longer has some of the saves that the result must include. After a bulk change has begun,
+    /// older pending rows would replace the rows that it changes.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P

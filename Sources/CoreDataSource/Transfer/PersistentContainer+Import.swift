@@ -63,7 +63,7 @@ extension PersistentContainer {
     /// ```
     ///
     /// The file is read in parts, so the objects are in memory, but never the whole file. Other batches of the data
-    /// sources can run while the file is read, and wait only during the import. If the task is cancelled while the file
+    /// sources can run while the file is read, and wait only during the import. If the task is canceled while the file
     /// is read, the call throws at once. The progress begins after the file was read, because the number of objects is not
     /// known before:
     ///
@@ -78,7 +78,8 @@ extension PersistentContainer {
     ///   - keys: The key attributes, as in ``importGraph(_:keys:waitFor:progress:)``.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
     ///   - progress: Gets the number of imported objects, and can cancel the import; nil, the default, for no reports.
-    /// - Throws: Errors of ``importGraph(_:keys:waitFor:progress:)``; `invalidGraph` if the file cannot be read; `CancellationError`.
+    /// - Throws: Errors of ``importGraph(_:keys:waitFor:progress:)``; `invalidGraph` if the file cannot be read;
+    ///   `CancellationError`.
     @discardableResult
     public func importGraph(
         contentsOf url: URL, keys: [String: String] = [:], waitFor level: SaveLevel = .store,

@@ -1,11 +1,11 @@
 internal import RowStore
 
 // The folder Unavailable has the spellings of Core Data, SwiftData, GRDB and Fluent that users of these libraries type first.
-// Each declaration is unavailable, and its message says what to write instead. Without it, the compiler would only report that
-// there is no such member. `Tests/Misuse/Cases/Spelt` has each spelling, with the message.
+// Each declaration is unavailable, and its message says what to write instead. Without the declaration, the compiler would only
+// report that there is no such member. `Tests/Misuse/Cases/Spelt` has each spelling, with the message.
 //
-// A spelling must not take part in right code: its arguments are none of those of a function with the same name, and it does
-// not belong to a class whose subclasses have the function.
+// The compiler must never choose a spelling for correct code. So its arguments differ from those of every function with the
+// same name, and no subclass of its class has such a function.
 
 /// Edits in the main context.
 extension MainContext {

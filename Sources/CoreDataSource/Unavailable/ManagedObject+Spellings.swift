@@ -1,4 +1,4 @@
-// These are members of a protocol, so that no property or function of an entity's class has to make room for them.
+// These are members of a protocol, so that the class of an entity can have properties and functions with these names.
 
 /// Requests, inserts and saves of a class or an object.
 extension GroupableProperty where Self: ManagedObject {

@@ -51,8 +51,8 @@ struct DeleteRules {
 
     mutating func apply() throws {
         guard let graph = contexts.first(where: { !$0.deletions.isEmpty })?.stack.graph else { return }
-        // Delete rows without making objects only if the batch has no changes except deletions: the search for these rows
-        // reads the store, and does not see changes of the batch.
+        // Delete rows without making objects only if all changes of the batch are deletions: the search for these rows reads
+        // the store, and does not see changes of the batch.
         if !onlyCascades, deletesRows,
             contexts.allSatisfy({ $0.bulkChanges.isEmpty && $0.changed.allSatisfy(\.isDeleted) })
         {

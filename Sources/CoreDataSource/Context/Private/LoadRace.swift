@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Work that is given up when it takes too long. The work may not notice that its task is canceled.
+/// Work that is abandoned when it takes too long, even if the work ignores the cancellation of its task.
 final class LoadRace<Value: Sendable>: Sendable {
     private struct State {
         var waiter: CheckedContinuation<Result<Value, any Error>, Never>?
@@ -13,8 +13,8 @@ final class LoadRace<Value: Sendable>: Sendable {
     /// Runs work for a limited time.
     ///
     /// - Parameters:
-    ///   - limit: The longest time, at most a week: timers do not take all durations.
-    ///   - what: What the server was asked for, for the message of the error.
+    ///   - limit: The longest time. A longer time than a week counts as a week, because timers do not accept all durations.
+    ///   - what: A description of the request, for the message of the error.
     /// - Throws: Errors of the work; `loadTimedOut`; `CancellationError`, even if the work does not notice the cancellation.
     static func limited(
         to limit: Duration, _ what: String, of entity: String, _ scheduling: WorkScheduling,

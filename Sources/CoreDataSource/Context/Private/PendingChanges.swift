@@ -35,10 +35,10 @@ public struct PendingChanges {
     /// If this array is not empty, the rows have not become objects, and the reads of the hook show the rows before the change.
     /// If the hook reads these descriptions and edits nothing, the store makes the change in one statement.
     ///
-    /// If the hook calls ``of(_:)`` or ``owners(of:)`` for objects that the change may affect, the call throws. If the hook does
-    /// so, or edits anything, its edits are discarded, and every row becomes an object, with about 1,000 bytes for each row.
-    /// Then the hook is called again, like in any other batch, and `bulk` is empty. Until then, the hook should not change
-    /// anything outside of the context.
+    /// If the hook calls ``of(_:)`` or ``owners(of:)`` for objects that the change may affect, the call throws. After such a
+    /// call, or after any edit, the edits of the hook are discarded, and every row becomes an object, with about 1,000 bytes
+    /// for each row. Then the hook is called again, like in any other batch, and `bulk` is empty. Until then, the hook should
+    /// not change anything outside of the context.
     public let bulk: [Bulk]
     private let context: PrivateContext
     private let changes: [ObjectChange]
@@ -67,7 +67,7 @@ public struct PendingChanges {
     ///
     /// - Parameter type: The class of the objects; `ManagedObject.self` for all objects.
     /// - Complexity: O(n) in the number of changes. Nothing is read from the store.
-    /// - Throws: `unknownEntity`. In a call with ``bulk`` changes of these objects, an error that the hook must throw on.
+    /// - Throws: `unknownEntity`. If ``bulk`` may affect these objects, an error that the hook must rethrow.
     public func of<Object: ManagedObject>(_ type: Object.Type) throws -> [Change<Object>] {
         let isAny = type == ManagedObject.self
         let family = isAny ? nil : context.bindings[try context.entity(of: type)].layout.concreteFamily
@@ -89,13 +89,13 @@ public struct PendingChanges {
     ///
     /// The relationship can be to-one or to-many, and can have a join table. An owner is found if this data source owns the row
     /// that stores the link. For a link in a join table, it is enough if this data source owns one of the two linked objects.
-    /// Deleted owners are left out. In a save that takes a record of the history back, all changed owners are included, because
+    /// Deleted owners are left out. In a save that reverts a record of the history, all changed owners are included, because
     /// the record may have values that were calculated from other links.
     ///
     /// - Parameter relationship: A relationship of the model.
     /// - Complexity: O(n) in the number of changes, and one query for the unregistered owners of each entity.
-    /// - Throws: `unknownAttribute` for another property; `unknownEntity`; errors of the store. In a call with a ``bulk``
-    ///   deletion, an error that the hook must throw on.
+    /// - Throws: `unknownAttribute` for another property; `unknownEntity`; errors of the store. If ``bulk`` has a deletion, an
+    ///   error that the hook must rethrow.
     public func owners<Object: ManagedObject>(of relationship: PartialKeyPath<Object>) throws -> [Object] {
         let layout = context.bindings[try context.entity(of: Object.self)].layout
         guard let name = Object.relationshipKeyPaths[relationship], let index = layout.relationship(named: name) else {
@@ -109,7 +109,7 @@ public struct PendingChanges {
         var found = changes.ends(of: layout.relationships[index], context.stack.layout)
             .filter { layout.concreteFamily.contains($0.entity) }
         if context.isReverting {
-            // The old values of an owner may be what the hook has calculated from links that are different now.
+            // The hook may have calculated the old values of an owner from links that have changed since.
             let known = Set(found)
             found += changes.lazy.filter { layout.concreteFamily.contains($0.object.layout.index) && !$0.isDeletion }
                 .map { LinkEnd($0.object) }.filter { !known.contains($0) }
@@ -155,7 +155,7 @@ extension PendingChanges {
         /// The names of the attributes and relationships whose values differ. For an inserted or deleted object, the names of
         /// those with a value.
         ///
-        /// A link is stored on one side: on the to-one side of a to-many relationship. Only that side has the name of the
+        /// The link of a to-many relationship is stored on its to-one side. Only the objects on that side list the
         /// relationship. ``PendingChanges/owners(of:)`` finds the objects of the other side.
         public var properties: [String] {
             change.columns.compactMap { column in

@@ -121,7 +121,7 @@ extension PrivateContext {
 
 /// The part of the data source that completes saves in changes of many rows.
 extension PrivateContext {
-    /// Whether rows may be changed without becoming objects. If the data source completes saves, only a change of so many rows
+    /// Whether rows may be changed without becoming objects. If the data source completes saves, this requires so many rows
     /// that the store could make the change.
     private func mayChangeRows(_ plan: FetchPlan) throws -> Bool {
         if completer == nil { return true }

@@ -18,8 +18,8 @@ extension PrivateContext {
     /// links such an object, the batch is saved before the object can be deleted. So the delete rule of the relationship
     /// applies to the new link.
     ///
-    /// If the data source owns only some sub-entities of the entity, the call reads only the objects of these sub-entities, and
-    /// only look-ups by the classes of these sub-entities are faster. A look-up by the class of the entity still reads the
+    /// If the data source owns only some sub-entities of the entity, the call reads only the objects of these sub-entities.
+    /// Then only look-ups by the classes of these sub-entities are faster. A look-up by the class of the entity still reads the
     /// store.
     ///
     /// **Complexity**: one query for each 1,000 values that the batch has not looked up yet. No query if all objects of the

@@ -51,8 +51,8 @@ extension PrivateContext {
         return changes
     }
 
-    /// Returns the changes of scopes. If a delete rule or a hook has deleted an object of the list that is stored, the objects
-    /// do not show the list of the entity tag and of the cursor, so the store keeps neither. The context forgets the list.
+    /// Returns the changes of scopes. If a delete rule or a hook has deleted an object of the list, the stored objects no
+    /// longer match the entity tag and the cursor of the list, so the store keeps neither. The context forgets the list.
     ///
     /// - Parameter changes: The changes of the whole batch.
     func scopeChanges(savedWith changes: ChangeSet) -> [ScopeChange] {

@@ -25,13 +25,13 @@ public final class PrivateContext: EditingContext {
     var workContexts: [PrivateContext] = []
     /// The sweeps of the batch.
     var sweeps = ChildSweeps()
-    /// What the batch changes of the store's scopes.
+    /// The changes that the batch makes to the store's scopes.
     var scopeChanges: [ScopeChange] = []
     /// The objects of the list that the batch stores.
     var listedObjects: [ManagedObject] = []
     /// Whether delete rules are being applied. Delete rules may change rows that no data source owns.
     private(set) var isApplyingRules = false
-    /// The entities whose leases the batch has; nil in a store that is not shared, and while a batch is rehearsed.
+    /// The entities whose leases the batch has; nil in a store that is not shared, and during a dry run.
     var leasedEntities: Set<Int>?
     /// Whether cascades have already been applied during the batch.
     private var hasCascaded = false
@@ -41,11 +41,11 @@ public final class PrivateContext: EditingContext {
     var completer: (any SaveCompleting)?
     /// The running call of the hook for a change that the store could make; nil if there is none.
     var bulkTrial: BulkTrial?
-    /// Whether the running batch takes a record of the history back.
+    /// Whether the running batch reverts a record of the history.
     var isReverting = false
     /// Whether any data source completes the save of the running batch.
     var isCompleted = false
-    /// What the data source was told about the running batch.
+    /// The changes of the running batch that the data source's hook was told of.
     var told = ToldChanges()
     /// Whether the hook of another data source is running. That hook may only read the objects of this context.
     var isGuarded = false {

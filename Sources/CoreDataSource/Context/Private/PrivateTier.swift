@@ -65,9 +65,9 @@ package actor PrivateTier {
 
 /// The leases that batches of a data source need.
 struct TierLeases: Sendable {
-    /// The leases of batches that change only owned entities. These include the leases of entities that share a
-    /// uniqueness constraint with an owned entity: the batch checks the constraint in the tables of all these entities,
-    /// and no other member may change the tables meanwhile.
+    /// The leases of batches that change only owned entities. They include the leases of entities that share a uniqueness
+    /// constraint with an owned entity. The batch checks such a constraint in the tables of all these entities, and no other
+    /// member may change the tables meanwhile.
     let own: LeaseSet
     /// The leases of batches that may delete.
     let reach: LeaseSet
@@ -227,7 +227,7 @@ struct TierCall: Sendable {
     private let scope: BatchScope
     /// The data sources that complete the save; nil if there are none.
     private let completion: SaveCompletion?
-    /// What the kept history records of the save; nil if the store keeps no history.
+    /// The facts of the save, for the kept history and for loops over ``PersistentContainer/saves``.
     private let facts: SaveFacts
 
     private var stack: PersistentStack { tiers[0].stack }
@@ -238,12 +238,12 @@ struct TierCall: Sendable {
     ///   - blocksReach: Whether to block the queues of the tiers that delete rules reach, even if the save must not change
     ///     the rows of these tiers.
     ///   - kind: The kind of the save.
-    ///   - reversal: What the save takes back; nil for another save.
+    ///   - reversal: The record that the save reverts; nil for any other save.
     init(
         _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local,
         reversal: SaveReversal? = nil
     ) {
-        // Its hook may delete objects, too.
+        // The hook of a data source that completes saves may delete objects, too.
         let scope = scope == .own && tiers.contains(where: \.completes) ? .reach : scope
         self.tiers = tiers
         facts = tiers[0].stack.facts(kind, from: tiers[0].source, reversal: reversal)

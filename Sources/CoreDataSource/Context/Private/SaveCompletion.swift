@@ -21,11 +21,12 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// A subclass inherits the hook and can override it. A data source without the protocol does not pay for it.
+/// A subclass inherits the hook and can override it. The protocol costs nothing for a data source that does not declare it.
 ///
-/// Delete rules may make the hooks of several data sources delete objects in one save. So a save of a data source with the hook
-/// waits for the queues of all data sources that its delete rules reach, even a save by `add`. In a shared store, the save also
-/// waits for the leases of these data sources. From then on, saves of these data sources depend on each other.
+/// If a delete rule changes objects of another data source, the hook of that data source may delete more objects. So each save
+/// of a data source with the hook, even a save by `add`, waits for the queues of all data sources that its delete rules reach.
+/// In a shared store, the save also waits for the leases of these data sources. From then on, saves of these data sources
+/// depend on each other.
 public nonisolated protocol SaveCompleting: AnyObject, Sendable {
     /// Completes the changes of a batch.
     ///
@@ -39,16 +40,16 @@ public nonisolated protocol SaveCompleting: AnyObject, Sendable {
     /// }
     /// ```
     ///
-    /// The library calls the hook in each batch that changes objects of the data source. The batch may be one of `add`,
-    /// `delete`, `sync`, `update`, `perform`, of the save of a draft, of an import, or a batch of another data source whose
-    /// delete rules reach the objects. ``DataSource/planSync(_:entity:scope:deleting:operations:options:)`` calls the hook too,
-    /// and saves nothing. The call comes after all other hooks, sweeps and delete rules, and before the rules of the model are
-    /// checked and derived attributes are calculated.
+    /// The library calls the hook in each batch that changes objects of the data source. Such a batch comes from `add`,
+    /// `delete`, `sync`, `update`, `perform`, the save of a draft or an import, or from another data source whose delete rules
+    /// reach the objects. ``DataSource/planSync(_:entity:scope:deleting:operations:options:)`` calls the hook too, and saves
+    /// nothing. The call comes after all other hooks, sweeps and delete rules, and before the rules of the model are checked
+    /// and derived attributes are calculated.
     ///
     /// The hook may insert, edit and delete objects that the data source owns. Sweeps and delete rules then apply to these
-    /// edits. Afterwards, every hook that was not told of some changes is called again with these changes, until no changes are
-    /// left. So the hook is usually called a second time, with its own edits. Set values that do not depend on the number of
-    /// the calls.
+    /// edits. Afterwards, each hook is called again with the changes that it was not told of, until no such changes are left.
+    /// So the hook is usually called a second time, with its own edits. Set values that do not depend on the number of the
+    /// calls.
     ///
     /// Reads of the hook show all edits of the batch, also those of other data sources. Objects of other data sources are
     /// read-only: if the hook changes such an object, the save throws `entityNotOwned`.
@@ -146,7 +147,7 @@ final class SaveCompletion: Sendable {
         }
     }
 
-    /// Calls the hooks until none of them has a change to be told of. Applies sweeps and delete rules before the first call, and
+    /// Calls the hooks until each of them was told of all changes. Applies sweeps and delete rules before the first call, and
     /// after each call that has edited objects.
     ///
     /// - Parameters:

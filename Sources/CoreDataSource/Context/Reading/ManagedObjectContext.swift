@@ -23,7 +23,7 @@ internal import RowStore
 public class ManagedObjectContext {
     let stack: PersistentStack
     /// The source of the rows. Changes only while the main context is pinned or unpinned.
-    // Safe: no code reads the source during a change of it.
+    // Safe: no code reads the source while it is being changed.
     @exclusivity(unchecked) final var source: RowSource
     /// The binding of each entity, in the order of the model.
     let bindings: [EntityBinding]

@@ -14,9 +14,9 @@ extension PersistentStack {
         return authors
     }
 
-    /// What the kept history and the loops over ``PersistentContainer/saves`` know of a save that the current task makes.
+    /// Returns the facts of a save of the current task, for the kept history and for loops over ``PersistentContainer/saves``.
     ///
-    /// - Parameter reversal: What the save takes back; nil for another save.
+    /// - Parameter reversal: The record that the save reverts; nil for any other save.
     func facts(_ kind: HistoryKind, from source: SaveSource, reversal: SaveReversal?) -> SaveFacts {
         SaveFacts(
             kind, dataSourceName: source.name, author: SaveAuthor.named[ObjectIdentifier(self)] ?? author,

@@ -268,7 +268,7 @@ final class ListPage {
     /// - Parameter isBehind: Whether the main context has merged saves that the state does not include.
     func object(at index: Int, in state: ListState, isBehind: Bool) -> ManagedObject? {
         guard let main else { return nil }
-        // A page has no use if the row needs no read and the object has no relationships.
+        // A page helps only if the row must be read, or if the object has relationships.
         let isAlone = !isBehind && !main.hasRelationships(state.rows[index].entity)
         if isAlone { forget() }
         // Objects of a page are up to date, because the main tier merges saves into them.

@@ -14,7 +14,7 @@ package final class MainTier {
     }
     /// The pin of the context; nil while the context follows saves.
     var pin: MainPin?
-    /// The time of the next check whether the pin has expired; nil if no check is scheduled.
+    /// The time of the next check for an expired pin; nil if no check is scheduled.
     var pinCheck: ContinuousClock.Instant?
     /// When this many objects are registered, unreferenced objects are forgotten.
     private var sweepThreshold = 1024

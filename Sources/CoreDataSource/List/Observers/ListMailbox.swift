@@ -129,7 +129,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 
     // MARK: Taking
 
-    /// Waits for the next report and returns it; nil if the mailbox has ended or the task is cancelled.
+    /// Waits for the next report and returns it; nil if the mailbox has ended or the task is canceled.
     func next() async -> PendingUpdate? {
         await withTaskCancellationHandler {
             while true {

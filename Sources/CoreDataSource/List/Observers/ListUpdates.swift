@@ -36,7 +36,7 @@ public struct ListBuffering: Sendable, Hashable {
 /// ```
 ///
 /// The first update has the current state of the list. Each loop over the sequence follows the list independently, and loops
-/// with the same query share their work. A loop ends when its task is cancelled. When the container is closed, a loop ends
+/// with the same query share their work. A loop ends when its task is canceled. When the container is closed, a loop ends
 /// after the last save. A loop does not keep the store open: the loop ends after the container and its data sources are
 /// released.
 ///
@@ -69,7 +69,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
             self.mailbox = mailbox
         }
 
-        /// Waits for the next update and returns it; nil if the task is cancelled, or the container is closed or released.
+        /// Waits for the next update and returns it; nil if the task is canceled, or the container is closed or released.
         ///
         /// ```swift
         /// if let update = await iterator.next() {
@@ -192,7 +192,7 @@ public struct ListUpdate<Object: ManagedObject>: Sendable {
     public let difference: ListDifference
     /// The reason for the update.
     public let reason: ListReason
-    /// The freshness of the scope of the request (``ObjectRequest/freshnessOf``), as old as the rows or older; nil if the
+    /// The freshness of the request's scope (``ObjectRequest/freshnessOf``), which is never newer than the rows; nil if the
     /// request has no scope. If only the freshness has changed, the kind of the reason is ``ListReason/Kind/freshness``.
     public let freshness: ScopeFreshness?
 }

@@ -22,7 +22,7 @@ public final class LiveList<Object: ManagedObject> {
     public private(set) var snapshot: ListSnapshot<Object>
     /// The changes from the previous snapshot to the current snapshot; empty at first.
     public private(set) var difference = ListDifference()
-    /// The freshness of the scope of the request (``ObjectRequest/freshnessOf``), as old as the rows or older; nil if the
+    /// The freshness of the request's scope (``ObjectRequest/freshnessOf``), which is never newer than the rows; nil if the
     /// request has no scope.
     ///
     /// The value also changes if no row changes: after the answer that the list is not modified, after a failed load, and after

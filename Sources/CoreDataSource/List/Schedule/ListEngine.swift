@@ -158,7 +158,7 @@ final class FirstRowsWaiter: ListSubscriber {
 
     /// Waits for the first rows. Call this function at most once.
     ///
-    /// - Throws: The error of the read; `CancellationError` as soon as the task is cancelled.
+    /// - Throws: The error of the read; `CancellationError` as soon as the task is canceled.
     func wait() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

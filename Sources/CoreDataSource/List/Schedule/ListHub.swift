@@ -20,7 +20,7 @@ package protocol MainFollower: AnyObject {
     /// Handles the saves that the main tier has merged.
     func follow(_ merged: MergedSaves)
 
-    /// Reads from now on the pinned rows, or the newest rows if there are none.
+    /// Makes later reads use the pinned rows, or the newest rows if there are none.
     func read(from pinned: PinnedRows?)
 
     /// Ends, because no more saves follow.

@@ -63,8 +63,8 @@ struct LinkLookup {
     }
 }
 
-/// A hash of the values of a unique key. Equal values have equal hashes. It does not matter whether a value comes from a row or
-/// from a caller.
+/// A hash of the values of a unique key. Equal values have equal hashes. A value has the same hash whether it comes from a row
+/// or from a caller.
 struct UniqueHash {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
