@@ -75,7 +75,7 @@ extension BackupSeries {
 extension SQLiteStore {
     /// Copies the current contents of the store to a new file. Later commits do not change the copy, and do not wait for it.
     ///
-    /// - Throws: `fileExists`, `storeClosed`, `cancelled` if the task is cancelled, or an error from writing the file. If the
+    /// - Throws: `fileExists`, `storeClosed`, `cancelled` if the task is canceled, or an error from writing the file. If the
     ///   call throws, there is no new file.
     package func copy(to url: URL) throws(DataSourceError) {
         let target = try StoreFiles(url, files.calls)

@@ -6,7 +6,7 @@ internal import Synchronization
 package final class SQLiteStore: PersistentStore {
     package typealias Options = SQLiteOptions
 
-    /// What happened when the store was opened.
+    /// The result of opening the store.
     package let startup: StoreStartup
     /// An identifier that no other store has. A reset makes a new identifier.
     package var storeID: String { identifier.withLock { $0 } }
@@ -258,7 +258,7 @@ extension SQLiteStore: BulkStore {
 }
 
 extension SQLiteStore: EarlyWriteStore {
-    /// The maximum number of rows takes one to two milliseconds to write.
+    /// Writing the maximum number of rows takes one to two milliseconds.
     package var rowsWrittenEarly: ClosedRange<Int> { 1...256 }
     package var earlyRows: Int { writer.withLock { $0.current?.openEarlyWrite?.count ?? 0 } }
 

@@ -120,7 +120,7 @@ extension [String] {
 }
 
 extension EntityShape {
-    /// The shape as text, together with the hash of the parent. The text has a line for each property and each
+    /// The shape as a string, together with the hash of the parent. The string has a line for each property and each
     /// constraint. Names are quoted, so that different shapes never have equal forms.
     func canonicalForm(parentHash: ModelHash?) -> String {
         var lines = ["entity \(name.quotedWord) schema \(ManagedObjectModel.schemaFormat)"]

@@ -6,7 +6,7 @@ public struct ColumnDescription: Sendable, Hashable {
     /// `property.entity` is the entity of a destination; a relationship has this column only if its destination entity
     /// has sub-entities. `property.position` is the row's position in an ordered inverse.
     public var name: String
-    /// What the column holds.
+    /// The contents of the column.
     public var role: Role
     /// Whether the store has the column. False for a transient property: a save includes its value, but the store does not.
     public var isStored: Bool
@@ -23,7 +23,7 @@ public struct ColumnDescription: Sendable, Hashable {
         self.isStored = isStored
     }
 
-    /// What a column holds.
+    /// The contents of a column.
     public enum Role: Sendable, Hashable {
         /// An attribute or a leaf of a composite, with its description.
         case attribute(AttributeDescription)

@@ -39,8 +39,8 @@ struct StoreOpening {
         }
     }
 
-    /// - Parameter pendingIndexes: On entry, the indexes that were built since the last call; nil if there was no build. On return,
-    ///   the indexes to build before the next call.
+    /// - Parameter pendingIndexes: On entry, the indexes that were built since the last call; nil if there was no build. On
+    ///   return, the indexes to build before the next call.
     /// - Returns: Nil if indexes must be built first, while the store is not locked.
     private func open(
         _ registry: Registry, _ pendingIndexes: inout IndexBuilding?
@@ -188,7 +188,7 @@ struct StoreOpening {
     /// Finds out whether other members have the store open, which can take some seconds. Ends the open transactions of
     /// members that stopped without leaving the store.
     ///
-    /// - Parameter change: What is done to the store, after "cannot be".
+    /// - Parameter change: The words after "cannot be" in the error message.
     /// - Returns: The last reports of the members that stopped without leaving the store.
     /// - Throws: `storeInUse`, which names the members, if other members have the store open.
     @discardableResult

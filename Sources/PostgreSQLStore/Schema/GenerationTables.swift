@@ -58,7 +58,8 @@ struct GenerationTables {
     ///
     /// - Throws: `modelChanged` if a database object of another program would be dropped, too. The cause lists such objects.
     func drop() throws(DataSourceError) {
-        // The statement locks the tables in this order. Readers lock the feed first, so the order rules out deadlocks with readers.
+        // The statement locks the tables in this order. Readers lock the feed first, so the order rules out deadlocks with
+        // readers.
         let own = try PostgreSQLSchema.names.map(schema.qualified) + names() + [schema.history, schema.historyState]
         do throws(DataSourceError) {
             for sql in [

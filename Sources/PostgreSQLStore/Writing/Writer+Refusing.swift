@@ -122,8 +122,8 @@ extension Writer {
         }
     }
 
-    /// Writes scopes and takes them back, which unlocks their rows. The last message of the transaction writes them. An error
-    /// there would refuse all saves.
+    /// Tries the requests that write scopes, and rolls them back, which unlocks the rows of the scopes. The last message of the
+    /// transaction sends the requests again. An error in that message would refuse all saves.
     private func tryWriting(_ scopes: [Request], _ connection: Connection) throws(DataSourceError) {
         if scopes.isEmpty { return }
         _ = try connection.pipeline(

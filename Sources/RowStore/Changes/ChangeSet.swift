@@ -18,7 +18,7 @@ public struct ChangeSet: Sendable {
     /// The member of a shared store that made the save; nil for a save of this container.
     public var member: StoreMember?
 
-    /// What the save has besides its rows; nil for none.
+    /// The parts of the save other than its rows; nil if there are none.
     private var notes: SaveNotes?
     /// The early write of the save's new rows; nil if no rows were written early.
     package var earlyWrite: EarlyWrite?
@@ -34,13 +34,13 @@ public struct ChangeSet: Sendable {
         self.entities = entities
     }
 
-    /// What the save changes of the store's scopes.
+    /// The changes that the save makes to the store's scopes.
     package var scopes: [ScopeChange] {
         get { notes?.scopes ?? [] }
         set { note(newValue, facts) }
     }
 
-    /// Who has made the save; nil if it is not known.
+    /// The facts of the save, such as its author; nil if they are not known.
     package var facts: SaveFacts? {
         get { notes?.facts }
         set { note(scopes, newValue) }
@@ -96,7 +96,7 @@ public struct ChangeSet: Sendable {
     private static let bytesPerRow = 96
 }
 
-/// What a save has besides its rows. A single reference in a change set, because change sets are copied often.
+/// The parts of a save other than its rows. A change set has a single reference to them, because change sets are copied often.
 private final class SaveNotes: Sendable {
     let scopes: [ScopeChange]
     let facts: SaveFacts?
@@ -209,7 +209,7 @@ public struct StoreMember: Sendable, Hashable {
 }
 
 extension StoreMember: CustomStringConvertible {
-    /// The member as text, for example `process 4711 (importer)`.
+    /// The member as a string, for example `process 4711 (importer)`.
     public var description: String { "process \(processID) (\(name))" }
 }
 

@@ -1,5 +1,5 @@
-/// What has made the changes of a record in the kept history. A release may add new kinds, so a switch over kinds needs a
-/// default branch.
+/// The kind of work that made the changes of a record in the kept history. A release may add new kinds, so a switch over kinds
+/// needs a default branch.
 public struct HistoryKind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: String
 
@@ -32,14 +32,14 @@ public struct HistoryKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let outsideWrites = HistoryKind(rawValue: "outsideWrites")
 }
 
-/// What the kept history records of a save besides its rows.
+/// The facts of a save that the kept history records besides its rows.
 package final class SaveFacts: Sendable {
     package let kind: HistoryKind
     /// The class name of the data source that made the save; nil for none.
     package let dataSourceName: String?
     /// The author that the app gave; nil for none.
     package let author: String?
-    /// What the save takes back; nil for another save.
+    /// The record that the save reverts; nil for any other save.
     package let reversal: SaveReversal?
 
     package init(_ kind: HistoryKind, dataSourceName: String?, author: String?, reversal: SaveReversal? = nil) {
@@ -56,7 +56,7 @@ package final class SaveFacts: Sendable {
     package var kindText: String { undo.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue }
 }
 
-/// What a save takes back.
+/// The record that a save reverts.
 package enum SaveReversal: Sendable, Hashable {
     /// A record that the app has named.
     case record
@@ -68,7 +68,7 @@ package enum SaveReversal: Sendable, Hashable {
 package struct UndoReference: Sendable, Hashable, CustomStringConvertible {
     package let isUndo: Bool
     /// The numbers from the record to the newest record that was passed over. Between them, the author has only records that
-    /// were taken back before, or were passed over.
+    /// were reverted earlier or passed over.
     package let numbers: ClosedRange<Int64>
 
     package init(isUndo: Bool, _ numbers: ClosedRange<Int64>) {

@@ -89,7 +89,7 @@ extension DataSourceError.Code {
     public static let abstractEntity = Self(rawValue: "abstractEntity")
     /// A class of managed objects was passed to a call that takes values.
     public static let classAsValue = Self(rawValue: "classAsValue")
-    /// The container or the context was closed or reset.
+    /// The store was closed, or its container was released.
     public static let storeClosed = Self(rawValue: "storeClosed")
 
     /// A managed object was used after it was deleted, or after the save that inserted it was rolled back.
@@ -99,8 +99,8 @@ extension DataSourceError.Code {
 
     /// An attribute violates a rule of the model. If there are several errors, ``DataSourceError/failures`` lists them.
     public static let validationFailed = Self(rawValue: "validationFailed")
-    /// The draft, or the record that is reverted, and another save have made conflicting changes. If there are several conflicts, ``DataSourceError/failures``
-    /// has an error for each.
+    /// A draft conflicts with another save, or the revert of a record conflicts with a later save. If there are several
+    /// conflicts, ``DataSourceError/failures`` has an error for each.
     public static let draftConflict = Self(rawValue: "draftConflict")
     /// The draft was discarded.
     public static let draftDiscarded = Self(rawValue: "draftDiscarded")
@@ -121,8 +121,9 @@ extension DataSourceError.Code {
 
     /// A hook of `sync` returned an object of another entity than the synced entity.
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
-    /// The store was reset during the call. The new store has none of the call's changes. On a server also: another process has
-    /// switched the history of the store on or off while this process did not answer. The call saved nothing.
+    /// The store was reset during the call. The new store has none of the call's changes. On a server, the error can also mean
+    /// that another process switched the history of the store on or off while this process did not answer. The call saved
+    /// nothing.
     public static let storeReset = Self(rawValue: "storeReset")
     /// The save was discarded by `discardPending()`, or depends on a discarded save.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
@@ -133,7 +134,7 @@ extension DataSourceError.Code {
     /// The app's closure threw an error in a write that no call waits for. `cause` describes the error.
     public static let writeFailed = Self(rawValue: "writeFailed")
 
-    /// The main context was pinned for longer than allowed, or its snapshot was lost. It follows saves again.
+    /// The main context was pinned for longer than allowed, or its snapshot was lost. The context follows saves again.
     public static let pinExpired = Self(rawValue: "pinExpired")
     /// The store cannot keep a snapshot for a pinned main context, because of its kind.
     public static let snapshotsNotKept = Self(rawValue: "snapshotsNotKept")
@@ -178,7 +179,7 @@ extension DataSourceError.Code {
     public static let historyExpired = Self(rawValue: "historyExpired")
     /// The position belongs to another store, or to a history that was switched off.
     public static let historyOfOtherStore = Self(rawValue: "historyOfOtherStore")
-    /// The record cannot be reverted: it has no values, or it has values of a server and the call does not include these.
+    /// The record cannot be reverted: it has no values, or its values came from a server and `includingIncoming` is false.
     public static let recordNotRevertible = Self(rawValue: "recordNotRevertible")
 
     // Transfer.

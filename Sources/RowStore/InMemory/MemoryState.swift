@@ -89,7 +89,7 @@ struct MemoryState: Sendable {
         return copy.scopes.values.sorted { $0.name < $1.name }
     }
 
-    /// Drops the tags that the save makes wrong, and applies the save's changes of scopes.
+    /// Drops the entity tags and cursors that the save's deletions make outdated, and applies the save's changes of scopes.
     private mutating func applyScopes(of set: ChangeSet) {
         if !scopes.isEmpty {
             let entities = set.entitiesWithDeletions(layout)
@@ -290,6 +290,6 @@ struct MemoryTable: Sendable {
 }
 
 extension StoredScope {
-    /// The time of the request; of the last failure if the scope was never answered.
+    /// The time of the request that was last answered; the time of the last failure if no request was answered.
     fileprivate var lastDate: Date { requestedAt ?? failedAt ?? .distantPast }
 }

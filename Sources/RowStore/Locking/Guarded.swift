@@ -6,8 +6,8 @@ public import Foundation
 /// thread sanitizer cannot see, so the sanitizer reports false races. The sanitizer knows the lock of this type. The size of
 /// the value must not be zero: for a value such as `Void`, the sanitizer uses another address and reports false races.
 ///
-/// The type is public because the compiler specializes a generic function for the callers in other modules only if the
-/// function is public. That takes 3 percent of the instructions of a save.
+/// The type is public because the compiler specializes a generic function for the callers in other modules only if the function
+/// is public. The specialization saves 3 percent of the instructions of a save.
 public final class Guarded<Value>: @unchecked Sendable {
     // Guarded by: lock.
     @usableFromInline

@@ -1,4 +1,4 @@
-/// What was found at the location of a store that could be read without an error.
+/// The contents at the location of a store, if they could be read without an error.
 package enum FoundStore: Sendable {
     /// There is no file, or a file without tables.
     case nothing

@@ -18,11 +18,11 @@ public struct StoreMetadata: Sendable, Equatable {
     package var modelText: String?
     /// The format of the tables. New metadata always has the format ``ManagedObjectModel/storeFormat``.
     package private(set) var format = ManagedObjectModel.storeFormat
-    /// Whether the store keeps a history. It is a part of the stored number of the format, so a release that cannot record
+    /// Whether the store keeps a history. The stored number of the format includes this flag, so a release that cannot record
     /// saves does not open the store.
     package var keepsHistory = false
 
-    /// What a stored number of the format is greater by if the store keeps a history.
+    /// The number that is added to the stored number of the format if the store keeps a history.
     package static let historyFormat: Int64 = 1000
     /// The stored number of the format.
     package var storedFormat: Int64 { format + (keepsHistory ? StoreMetadata.historyFormat : 0) }

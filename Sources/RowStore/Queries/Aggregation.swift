@@ -58,8 +58,8 @@ package struct Aggregation: Sendable {
 
     /// Removes a row that was added. Not supported for minima and maxima.
     ///
-    /// - Returns: Whether the row's value could be subtracted. A real number that is not finite cannot be subtracted,
-    ///   and neither can an invalid decimal number.
+    /// - Returns: Whether the row's value could be subtracted. Infinities, NaN and invalid decimal numbers cannot be
+    ///   subtracted.
     package mutating func remove(_ stored: StoredRow) -> Bool {
         guard let number = column else {
             count -= 1

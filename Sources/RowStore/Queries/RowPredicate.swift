@@ -277,9 +277,9 @@ extension RowCursor {
         return layout.isNeverNull(key.column) ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
     }
 
-    /// Returns the complete predicate as comparisons of columns. A row matches if its first sort key comes afterCursor, or if
-    /// its first sort key is equal and its next sort key comes afterCursor, and so on. Returns nil if a database would
-    /// compare one of the sort keys in another order.
+    /// Returns the complete predicate as comparisons of columns. A row matches if its first sort key comes after the cursor's
+    /// first sort key, or if both are equal and its next sort key comes after the cursor's next sort key, and so on. Returns
+    /// nil if a database would compare one of the sort keys in another order.
     package func afterCursor(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         var afterCursor = RowPredicate.compareKey(.greater, key)
         for (key, value) in zip(sort, values).reversed() {

@@ -199,10 +199,10 @@ package struct FeedDecoder {
 }
 
 extension SaveFacts {
-    /// Comes before the facts of a save. No entity has this number. So an earlier release of the library, which does not know the
-    /// facts, counts the changes as unknown, and reads the rows again.
+    /// The word before the facts of a save. No entity has this number. So an earlier release of the library, which does not
+    /// know the facts, counts the changes as unknown, and reads the rows again.
     fileprivate static let mark = UInt64.max
-    /// The longest strings together, in bytes.
+    /// The maximum total size of the strings, in bytes.
     private static let byteLimit = 4096
 
     /// Appends the kind, the data source and the author, unless they are too long. Each string is its number of bytes plus 1,

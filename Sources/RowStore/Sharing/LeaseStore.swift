@@ -94,7 +94,7 @@ extension LeaseStore {
         let isHeld: @Sendable (LeaseSnapshot) -> Bool = { snapshot in
             !isForced && snapshot.arbiter.isHeld(scope: name, byOtherThan: own, snapshot.isAlive)
         }
-        // A look costs no write.
+        // This check writes nothing.
         if isHeld(try leaseSnapshot()) { return nil }
         // The change may be tried several times. Only the last epoch is valid.
         let epoch = Guarded<Int64?>(nil)

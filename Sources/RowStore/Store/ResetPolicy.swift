@@ -77,7 +77,7 @@ public struct ResetPolicy: Sendable, Hashable {
     /// The store contains a copy of its model, and the migration is inferred from both models. The following changes are
     /// possible:
     ///
-    /// - Entities and properties may be added, removed and renamed. The renaming identifier of an entity or property is
+    /// - Entities and properties may be added, removed and renamed. The renaming identifier of a renamed entity or property is
     ///   its name, or its renaming identifier, in the old model.
     /// - An optional attribute may become required if it has a default value.
     /// - A to-one relationship may become to-many.

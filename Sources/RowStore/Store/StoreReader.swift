@@ -30,7 +30,7 @@ public protocol StoreReader {
     /// - Parameters:
     ///   - query: The query.
     ///   - body: Called with each row.
-    /// - Throws: `invalidPredicate` if a pattern needs too much work; `cancelled` if the calling task was cancelled; an error
+    /// - Throws: `invalidPredicate` if a pattern needs too much work; `cancelled` if the calling task was canceled; an error
     ///   if the store cannot be read.
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError)
 
@@ -159,7 +159,8 @@ package protocol StoreSnapshot: AnyObject, Sendable {
     /// Whether the store has closed the snapshot.
     var hasEnded: Bool { get }
 
-    /// Calls the body with a reader, and returns the body's result; nil if the snapshot has ended. All calls see the same state.
+    /// Calls the body with a reader, and returns the body's result; nil if the snapshot has ended. All calls see the same
+    /// state.
     ///
     /// - Throws: The errors of the body.
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R?

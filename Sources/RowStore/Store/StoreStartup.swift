@@ -180,7 +180,7 @@ extension StoreStartup {
 }
 
 extension StoreStartup.Reason: CustomStringConvertible {
-    /// The reason as text, for example `current`, or `modelChanged(ContactEntity), databaseKeyChanged`.
+    /// The reason as a string, for example `current`, or `modelChanged(ContactEntity), databaseKeyChanged`.
     public var description: String {
         switch kind {
         case .firstLaunch: return "firstLaunch"

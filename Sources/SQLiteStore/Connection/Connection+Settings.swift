@@ -71,7 +71,7 @@ extension Connection {
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 
-    /// Sets whether SQLite regularly checks if the task of a running statement was cancelled.
+    /// Sets whether SQLite regularly checks if the task of a running statement was canceled.
     func setChecksCancellation(_ isOn: Bool) {
         guard isOn else { return sqlite3_progress_handler(handle, 0, nil, nil) }
         let connection = Unmanaged.passUnretained(self).toOpaque()

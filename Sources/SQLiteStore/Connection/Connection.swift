@@ -17,7 +17,7 @@ final class Connection: @unchecked Sendable {
     private var isOpen = true
     /// Reports the statements; nil if there is no listener.
     private var tracer: StatementTracer?
-    /// Whether the running statement ends if the task is cancelled.
+    /// Whether the running statement ends if the task is canceled.
     var isCancellable = false
     /// Whether the file has the table of scopes.
     var scopeTable = ScopeTable.Presence.unknown

@@ -174,8 +174,8 @@ final class MemberNotifier: Sendable {
 
     /// Returns whether any container shares the store now. Used by a container that needs the store alone.
     ///
-    /// - Parameter blocksJoining: Whether to keep containers from joining until ``allowJoining(_:)`` is called with the returned
-    ///   descriptor.
+    /// - Parameter blocksJoining: Whether to keep containers from joining until ``allowJoining(_:)`` is called with the
+    ///   returned descriptor.
     static func isAnyAlive(_ files: StoreFiles, blocksJoining: Bool = false) throws(DataSourceError) -> (Bool, Int32?) {
         guard try files.state(files.bell) != nil else { return (false, nil) }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)

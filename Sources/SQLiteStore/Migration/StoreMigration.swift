@@ -97,7 +97,8 @@ extension StoreMigration {
                 firstKey: metadata.firstFreeKey, MigrationMeter(totalRowCount: report.rowsCarried, report: progress))
             let (next, isOverflow) = metadata.firstFreeKey.addingReportingOverflow(keys)
             metadata.firstFreeKey = isOverflow ? .max : next
-            // The rows of a scope may be dropped, or may lack new values that an entity tag would say they have.
+            // Forget all scopes: the migration may have dropped rows of a scope, or rows may lack new values, so entity tags
+            // would be wrong.
             try connection.run("DROP TABLE IF EXISTS \(ScopeTable.quoted)")
             try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
@@ -108,15 +109,15 @@ extension StoreMigration {
         }
     }
 
-    /// Records the migration in the history of the store. If rows are dropped because of a changed key, ends the history, because
-    /// its records have values of these rows.
+    /// Records the migration in the history of the store. If rows are dropped because of a changed key, ends the history,
+    /// because its records have values of these rows.
     private func recordInHistory() throws(DataSourceError) {
         guard found.keepsHistory else { return }
         do throws(DataSourceError) {
             try writeRecord()
         } catch {
-            // Opening reports the damaged history, or drops it if the options say so. Until then, it must not have values of the
-            // dropped rows.
+            // Opening reports the damaged history, or drops it if the options say so. Until then, it must not have values of
+            // the dropped rows.
             guard error.code == .storeCorrupt else { throw error }
             for name in HistoryTables.names { try probe.connection.run("DELETE FROM \(name.quoted)") }
         }

@@ -50,7 +50,7 @@ extension StoreFiles {
 extension Connection {
     /// Writes the current contents of the store to a new file.
     ///
-    /// - Throws: `cancelled` if the task is cancelled during the copy.
+    /// - Throws: `cancelled` if the task is canceled during the copy.
     func vacuum(into path: String, in files: StoreFiles) throws(DataSourceError) {
         try files.make(path)
         let wasQueryOnly = try values("PRAGMA query_only") == [[.integer(1)]]

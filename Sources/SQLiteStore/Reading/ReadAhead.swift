@@ -9,8 +9,8 @@ internal import Synchronization
 /// the other thread is running, and so never waits for a thread to start. From then on, the other thread reads, at most a few
 /// batches ahead of the caller.
 ///
-/// **Ordering**: rows arrive in the order of the statement. After ``readRemaining(_:_:)`` or ``endUnused()`` has returned, the other
-/// thread no longer uses the statement.
+/// **Ordering**: rows arrive in the order of the statement. After ``readRemaining(_:_:)`` or ``endUnused()`` has returned, the
+/// other thread no longer uses the statement.
 final class ReadAhead: Sendable {
     /// The number of rows that the caller reads before it requests the other thread. The request takes some microseconds.
     static let firstRows = 256

@@ -216,7 +216,8 @@ extension LeaseSnapshot {
             members: try SharedTables.members(connection), isAlive: isAlive)
     }
 
-    /// Writes the differences between this snapshot and the changed arbiter. Must run in the transaction that has read the snapshot.
+    /// Writes the differences between this snapshot and the changed arbiter. Must run in the transaction that has read the
+    /// snapshot.
     func write(_ changed: LeaseArbiter, _ connection: Connection) throws(DataSourceError) {
         for change in SharedTables.leases.changes(from: arbiter, to: changed) {
             _ = try connection.values(change.sql, change.values)

@@ -73,7 +73,7 @@ extension Writer {
 
     /// Runs the statement.
     ///
-    /// - Parameter isCancellable: Whether the statement ends if the task is cancelled.
+    /// - Parameter isCancellable: Whether the statement ends if the task is canceled.
     /// - Returns: The number of changed rows.
     private func run(
         _ change: BulkStatement, isCancellable: Bool = false, _ table: EntityTable

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The work that a query may do, and whether the query ends if its task is cancelled.
+/// The work that a query may do, and whether the query ends if its task is canceled.
 ///
 /// Reading each row once, and each of its characters once, is free, because every query without an index must do so. The
 /// additional work for patterns is taken from the budget, for all rows of the query together. A query that exceeds its budget
@@ -10,7 +10,7 @@ package final class QueryBudget: Sendable {
     /// strings are free.
     package static let stepLimit = 50_000_000
 
-    /// Whether the query ends if its task is cancelled.
+    /// Whether the query ends if its task is canceled.
     package let isCancellable: Bool
     private let limit: Int
     private let steps = Atomic(0)
@@ -59,7 +59,7 @@ extension QueryBudget: Hashable {
 }
 
 extension DataSourceError.Code {
-    /// The task that made the query was cancelled. Apps get a `CancellationError` instead.
+    /// The task that made the query was canceled. Apps get a `CancellationError` instead.
     package static let cancelled = Self(rawValue: "cancelled")
 }
 
