@@ -32,8 +32,8 @@ package struct MailStore {
         try await labels.add(server.labels)
     }
 
-    /// Deletes a mailbox with its messages, and the threads that have no other message. Mailboxes and threads belong to two data
-    /// sources, so one save spans both.
+    /// Deletes a mailbox with its messages, and the threads that have no other message. Mailboxes and threads belong to two
+    /// data sources, so one save spans both.
     package func delete(_ mailbox: Mailbox) async throws {
         try await container.perform(in: mailboxes, messages) { mailboxes, messages in
             try mailboxes.delete(MailboxEntity.self, where: \.path == mailbox.path)

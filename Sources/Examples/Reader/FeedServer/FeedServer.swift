@@ -3,8 +3,8 @@ import Synchronization
 
 /// A server of feeds, for the sample reader and its tests: HTTP/1.1 on the loopback, one request for each connection.
 ///
-/// It is a server to test with, not one for the internet: bad requests get an answer, each request and each wait has a limit, and
-/// nothing is encrypted.
+/// The server is for tests, not for the internet. Bad requests get a reply, each request and each wait has a limit, and nothing
+/// is encrypted.
 ///
 /// ```swift
 /// let server = try FeedServer(.sample())
@@ -20,12 +20,12 @@ package final class FeedServer: Sendable {
     /// The most bytes before the body of a request, and in the body.
     private static let headLimit = 16 << 10
     private static let bodyLimit = 64 << 10
-    /// The most connections at a time. More are closed at once.
+    /// The most connections at a time. Further connections are closed at once.
     private static let connectionLimit = 64
     /// The seconds after which a client that sends nothing, or that sends byte by byte, is disconnected.
     private static let patience = 10
 
-    /// Listens.
+    /// Starts to listen.
     ///
     /// - Parameter port: The port; with 0, the default, the system chooses one.
     /// - Throws: An error of the system, for example because another program uses the port.
@@ -42,7 +42,7 @@ package final class FeedServer: Sendable {
     }
 
     deinit {
-        // A thread that accepts connections may have the last reference, so nobody waits for its end here.
+        // The thread that accepts connections may release the last reference, so do not wait for the end of that thread here.
         site.close()
         listener.wake()
     }
@@ -54,7 +54,7 @@ package final class FeedServer: Sendable {
     package func close() {
         site.close()
         connections.withLock { connections in
-            // Meanwhile no thread closes its connection, so each number is still that of the connection.
+            // No thread closes its connection during this loop, so each descriptor still belongs to its connection.
             for connection in connections ?? [] { ServerSocket.interrupt(connection) }
             connections = nil
         }
@@ -68,7 +68,7 @@ package final class FeedServer: Sendable {
             return true
         }
         guard isWelcome else { return ServerSocket.end(connection) }
-        // Reading blocks the thread, and so does a fault that lets the answer wait.
+        // Reading blocks the thread, and so does a fault that delays the reply.
         Thread.detachNewThread { [self] in
             let isReset = serve(ServerConnection(connection, patience: Self.patience))
             connections.withLock { connections in
@@ -78,9 +78,9 @@ package final class FeedServer: Sendable {
         }
     }
 
-    /// Reads a request, and answers it.
+    /// Reads a request, and replies to it.
     ///
-    /// - Returns: Whether the connection is to be reset.
+    /// - Returns: Whether to reset the connection.
     private func serve(_ connection: ServerConnection) -> Bool {
         var hasBody = true
         let reply: HTTPReply
@@ -109,7 +109,7 @@ package final class FeedServer: Sendable {
     /// Runs a server until standard input ends. Prints the port as the first line, and then performs the commands of standard
     /// input: see ``FeedSite/perform(_:)``.
     ///
-    /// Standard input ends with the process at its other end, so the server does not outlive the process that has started it.
+    /// Standard input ends when the process that has started the server ends. So the server does not outlive that process.
     package static func run(port: UInt16) throws {
         let server = try FeedServer(.sample(), port: port)
         say("\(server.port)")

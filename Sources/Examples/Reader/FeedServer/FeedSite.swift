@@ -6,7 +6,7 @@ import Synchronization
 ///     GET /feeds                          all feeds
 ///     GET /feeds/ID/articles?cursor=C     a page of a feed's articles, newest first
 ///     POST /control                       lines of commands, as for perform
-///     GET /control                        the last requests, one a line
+///     GET /control                        the last requests, one per line
 package final class FeedSite: Sendable {
     /// A feed in a reply.
     struct ListedFeed: Sendable, Encodable {
@@ -69,7 +69,7 @@ package final class FeedSite: Sendable {
 
     // MARK: Replies
 
-    /// Replies to a request. A fault may let the reply wait.
+    /// Replies to a request. A fault may delay the reply.
     func reply(to request: HTTPRequest, body: Data) -> HTTPReply {
         if request.path == "/control" { return control(request, body) }
         guard ["GET", "HEAD"].contains(request.method) else {
@@ -110,7 +110,7 @@ package final class FeedSite: Sendable {
         return reply
     }
 
-    /// The reply of a server that refuses the request; nil if no fault says so.
+    /// The reply of a server that refuses the request; nil if no fault refuses it.
     private func refusal(_ faults: [ServerFault], _ date: Date) -> HTTPReply? {
         for fault in faults {
             switch fault {
@@ -179,12 +179,12 @@ package final class FeedSite: Sendable {
 
     /// Performs a command:
     ///
-    ///     fault PATH TIMES FAULT    lets so many answers of paths that begin with PATH fail; always for TIMES means all
+    ///     fault PATH TIMES FAULT    adds a fault to the next TIMES replies for paths that begin with PATH; TIMES can be always
     ///     clear                     drops all faults
-    ///     release                   lets the answers go that wait
+    ///     release                   sends the replies that wait
     ///     publish FEED TITLE        adds an article to a feed
-    ///     expire FEED COUNT         takes the oldest articles out of a feed
-    ///     close FEED                lets a feed be gone
+    ///     expire FEED COUNT         removes the oldest articles of a feed
+    ///     close FEED                makes a feed gone: its replies have the status 410
     package func perform(_ line: String) throws(HTTPReply) {
         let words = line.split(separator: " ").map(String.init)
         switch (words.first, words.count) {

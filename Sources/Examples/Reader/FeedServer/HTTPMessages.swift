@@ -54,7 +54,7 @@ package struct HTTPReply: Sendable, Error {
     /// Whether the connection is reset in the middle of the body.
     var isCutOff = false
 
-    /// A reply with a sentence.
+    /// Makes a reply with a sentence as its body.
     init(_ status: Int, _ sentence: String) {
         self.init(status: status, body: Data("\(sentence)\n".utf8), type: "text/plain; charset=utf-8")
     }
@@ -65,7 +65,7 @@ package struct HTTPReply: Sendable, Error {
         headers["Content-Type"] = type
     }
 
-    /// - Parameter hasBody: Whether the body is sent; its length always is.
+    /// - Parameter hasBody: Whether to send the body. If not, the length of the body is still sent.
     func bytes(hasBody: Bool) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status) \(Self.reasons[status] ?? "Unknown")", "Date: \(Self.text(of: date))"]
         lines += headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }

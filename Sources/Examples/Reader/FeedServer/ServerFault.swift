@@ -1,17 +1,17 @@
 import Dispatch
 import Synchronization
 
-/// What goes wrong with an answer of the server.
+/// A fault of the server's reply.
 package enum ServerFault: Sendable, Equatable {
-    /// The answer has another status, such as 429 or 500.
+    /// The reply has another status, such as 429 or 500.
     case status(Int)
-    /// The answer has the status 429, and the header `Retry-After` with seconds or with a date.
+    /// The reply has the status 429, and the header `Retry-After` with seconds or with a date.
     case tooMany(retryAfter: Int, asDate: Bool)
     /// The connection is reset in the middle of the body.
     case reset
-    /// The answer waits until the faults are released, for at most so many seconds.
+    /// The reply waits until the faults are released, for at most this number of seconds.
     case hold(seconds: Int)
-    /// The header `Date` has a time that is so many seconds from now.
+    /// The header `Date` has a time that is this number of seconds from now.
     case clock(seconds: Int)
     /// The list is empty.
     case empty
@@ -52,7 +52,7 @@ package enum ServerFault: Sendable, Equatable {
 
 /// The faults that are still to come, and the requests that wait for their release.
 final class FaultPlan: Sendable {
-    /// A fault of the requests whose path begins in a certain way.
+    /// A fault of all requests whose paths begin with a prefix.
     private struct Rule: Sendable {
         let path: String
         let fault: ServerFault
@@ -119,7 +119,7 @@ final class FaultPlan: Sendable {
         for signal in waiting { signal.signal() }
     }
 
-    /// Ends all waits, also the later ones.
+    /// Ends all waits. Later waits end at once.
     func close() {
         state.withLock { $0.isClosed = true }
         release()

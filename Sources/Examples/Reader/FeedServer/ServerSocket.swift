@@ -115,7 +115,7 @@ final class ServerSocket: Sendable {
 /// The bytes of a connection. Each call blocks the thread.
 struct ServerConnection {
     private let descriptor: Int32
-    /// When the client must have sent its request.
+    /// The time by which the client must have sent its request.
     private let end: Date
     /// Bytes that were read, but are not used yet.
     private let buffer = BytesBox()
@@ -197,8 +197,8 @@ struct ServerConnection {
         #endif
     }
 
-    /// Says that no more bytes come, and reads the rest of the request. A connection that is closed with unread bytes is reset, and
-    /// the client might not get the reply.
+    /// Ends the reply, and reads the rest of the request. If a connection is closed with unread bytes, the system resets the
+    /// connection, and the client might not get the reply.
     func finish() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
         var bytes = [UInt8](repeating: 0, count: 4096)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Two readers on one store, and a server that fails now and then. Every program is a process of its own.
+/// Two readers on one store, and a server that fails now and then. Each program is a separate process.
 @MainActor
 final class Demonstration {
     private let folder = FileManager.default.temporaryDirectory.appending(component: "reader-\(UUID())")
@@ -81,7 +81,7 @@ final class Demonstration {
         while case .line(let line) = try await reader.program.next() { write("\(reader.mark)   \(line)") }
     }
 
-    /// Waits until a reader tells what the other one has done.
+    /// Waits until a reader reports the changes of the other reader.
     private func wait(_ reader: Reader, count: Int = 1) async throws {
         for _ in 0..<count { write("\(reader.mark)   \(try await line(of: reader.program))") }
     }

@@ -2,7 +2,7 @@ import CoreDataSource
 import Foundation
 import ReaderApp
 
-/// A reader in a terminal: it shows the articles, performs commands, and tells what other readers do.
+/// A reader in a terminal: it shows the articles, performs commands, and reports the changes of other readers.
 @MainActor
 final class ReaderSession {
     static let help = """
@@ -164,7 +164,7 @@ final class ReaderSession {
 
     // MARK: Other readers
 
-    /// Tells what other readers have changed.
+    /// Reports the changes of other readers.
     private func tellWhatOthersDo() async {
         for await update in store.articles.updates(ArticleDataSource.byFeed, buffering: .every()) {
             guard update.reason.kind != .initial, !update.reason.processes.isEmpty else { continue }

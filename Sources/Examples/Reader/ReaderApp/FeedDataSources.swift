@@ -58,7 +58,7 @@ package final class ArticleDataSource: DataSource<Article> {
         try context.preload(FeedEntity.self, where: \.uid, in: Set(articles.map(\.feed)))
     }
 
-    /// Leaves what the user has read and starred as it is. Ignores an article of an unknown feed.
+    /// Keeps the user's marks: whether an article was read, and its star. Ignores an article of an unknown feed.
     package nonisolated override func onAdd(_ article: Article, in context: PrivateContext) throws -> ManagedObject? {
         guard let feed = try context.first(FeedEntity.self, where: \.uid, equals: article.feed) else { return nil }
         let entity = try context.findOrInsert(ArticleEntity.self, where: \.uid, equals: article.id)
@@ -75,15 +75,16 @@ package final class ArticleDataSource: DataSource<Article> {
 
     // MARK: The server's lists
 
-    /// The list of a feed's articles. An article with a star is not in this scope, so it stays when the server no longer lists it.
+    /// The list of a feed's articles. An article with a star is not in this scope, so it stays when the server no longer lists
+    /// it.
     package nonisolated static func list(of feed: String) -> SyncScope<ArticleEntity> {
         SyncScope("articles of \(feed)", ArticleEntity.self, where: \.feed?.uid == feed && \.hasStar == false)
     }
 
     /// Loads the list of a feed's articles if it is older than `maxAge`.
     ///
-    /// A feed lists only its newest articles. After a long time they may all be new, so any number of articles is deleted. Only an
-    /// empty list is refused.
+    /// A feed lists only its newest articles. After a long time, all of them may be new. So the load may delete any number of
+    /// articles, and refuses only an empty list.
     package nonisolated func load(_ feed: String, from service: FeedService, maxAge: Duration) async throws {
         try await load(Self.list(of: feed), maxAge: maxAge, deleting: .all) { try await service.articles(of: feed, $0) }
     }
@@ -104,8 +105,8 @@ package final class ArticleDataSource: DataSource<Article> {
 
     // MARK: Lists
 
-    /// All articles, with a section for each feed, newest first. Two feeds can have the same title, so the sections are ordered by
-    /// the id of the feed.
+    /// All articles, with a section for each feed, newest first. Two feeds can have the same title, so the sections are ordered
+    /// by the id of the feed.
     package nonisolated static var byFeed: ObjectRequest<ArticleEntity> {
         var request = ObjectRequest(ArticleEntity.self, order: [.descending(\.date), .descending(\.uid)])
         request.sections = .titles(\.feed?.title, orderedBy: .ascending(\.feed?.uid))

@@ -6,7 +6,7 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// The requests to a server of feeds, and what its answers mean.
+/// Sends requests to a server of feeds, and interprets the replies.
 package final class FeedService: Sendable {
     private let root: URL
     private let session: URLSession
@@ -23,7 +23,7 @@ package final class FeedService: Sendable {
     package init(_ root: URL) {
         self.root = root
         let configuration = URLSessionConfiguration.ephemeral
-        // The store is the cache. With one of its own, the session answers 200 where the server has answered 304.
+        // The store is the cache. A cache of the session would turn the server's status 304 into 200.
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         session = URLSession(configuration: configuration)

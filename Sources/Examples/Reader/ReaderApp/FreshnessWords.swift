@@ -1,7 +1,8 @@
 package import CoreDataSource
 package import Foundation
 
-/// What a reader says of the age of a list: `updated 5 minutes ago, refresh failed: the server answered 429, next try in 20 s`.
+/// The sentence that a reader shows about the age of a list: `updated 5 minutes ago, refresh failed: the server answered 429,
+/// next try in 20 s`.
 package struct FreshnessWords: Sendable {
     package var requestedAt: Date?
     package var isComplete: Bool

@@ -4,7 +4,7 @@ package import Foundation
 /// The app's logic: a store that several readers may have open, the two data sources, and the server.
 @MainActor
 package final class ReaderStore {
-    /// The author of the user's edits. Loads have no author, so an undo never takes a load back.
+    /// The author of the user's edits. Loads have no author, so an undo never reverts a load.
     package nonisolated static let author = "user"
 
     package let container: PersistentContainer
@@ -12,7 +12,7 @@ package final class ReaderStore {
     package let articles: ArticleDataSource
     package let service: FeedService
 
-    /// A list that was not loaded, and why.
+    /// A list that was not loaded, with the error.
     package struct Failure: Sendable {
         package let list: String
         package let error: any Error
@@ -24,7 +24,8 @@ package final class ReaderStore {
         configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()
     ) async throws {
         var configuration = configuration
-        // For undo. All readers pass the same setting, because the only reader could otherwise switch the history off.
+        // Undo needs the history. All readers pass the same setting: a reader with another setting could switch the history off
+        // while no other reader is open.
         configuration.history = .kept(for: .seconds(30 * 86_400), upTo: 16 << 20)
         container = try await PersistentContainer(
             model: .reader, store: .sqlite(file, sharing: .processes), configuration: configuration)
@@ -35,8 +36,8 @@ package final class ReaderStore {
 
     // MARK: Loading
 
-    /// Loads the lists that are older than `maxAge`: the list of feeds, and then the articles of each feed. A list that fails does
-    /// not stop the others.
+    /// Loads the lists that are older than `maxAge`: the list of feeds, and then the articles of each feed. A list that fails
+    /// does not stop the others.
     ///
     /// - Parameter maxAge: The age. With zero, all lists are loaded, even if a pause after a failure has not ended.
     /// - Returns: The failures.
@@ -71,26 +72,26 @@ package final class ReaderStore {
         try await container.withAuthor(Self.author) { try await articles.setRead(true, ids) }
     }
 
-    /// Gives articles a star, or takes it.
+    /// Adds a star to articles, or removes it.
     package func star(_ ids: [ManagedObjectID], _ hasStar: Bool = true) async throws {
         try await container.withAuthor(Self.author) { try await articles.setStar(hasStar, ids) }
     }
 
-    /// Takes the user's last edit back, in whichever reader it was made.
+    /// Undoes the user's last edit, in whichever reader the user made it.
     ///
-    /// - Returns: What was undone; nil if there is nothing to undo.
+    /// - Returns: A description of the undone edit; nil if there is nothing to undo.
     package func undo() async throws -> String? {
         let words = try await container.nextUndo(author: Self.author).map(Self.words)
         return try await container.undo(author: Self.author) == nil ? nil : words
     }
 
-    /// Takes the last undo back.
+    /// Reverts the last undo.
     package func redo() async throws -> String? {
         let words = try await container.nextRedo(author: Self.author).map(Self.words)
         return try await container.redo(author: Self.author) == nil ? nil : words
     }
 
-    /// What a step changes, for example `star of "Fog at the lighthouse"`.
+    /// Describes the changes of a step, for example `star of "Fog at the lighthouse"`.
     private nonisolated static func words(_ record: HistoryRecord) -> String {
         let changes = (try? record.changes(of: ArticleEntity.self)) ?? []
         let steps = changes.map { change in
