@@ -99,9 +99,9 @@ struct NameMatching {
             identifier != new[position].name, old[match].name != new[position].name
         else { return false }
         if old[match].name != identifier {
-            // The match has the same identifier. If another old element has the identifier as its name, the match is
-            // clear only in one case: a new element without an identifier has that name, and no new element without an
-            // identifier has the name of the match.
+            // The match has the same identifier. If another old element has the identifier as its name, the match is clear only
+            // if two conditions hold: a new element without an identifier has the name of that other element, and no such new
+            // element has the name of the match.
             return oldNames.hasTwoMatches(identifier)
                 && (!newNames.plain.contains(identifier) || newNames.plain.contains(old[match].name))
         }

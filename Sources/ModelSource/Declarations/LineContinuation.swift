@@ -1,4 +1,4 @@
-/// Where a type or an expression goes on in the next line.
+/// Decides whether a type or an expression continues in the next line.
 extension SwiftSource {
     /// Whether a token at the start of a line continues the type on the line before.
     func continuesType(_ index: Int) -> Bool {
@@ -38,8 +38,9 @@ extension SwiftSource {
         return token.kind == .identifier && words.contains(text(token.start..<token.end))
     }
 
-    /// Whether the expression before the line goes on after this token. A binary operator goes on, and has a space before
-    /// it. An operator that touches the token before it is a postfix operator, or the end of a generic type.
+    /// Whether an expression that ends its line with this token continues in the next line. It continues after a binary
+    /// operator, which has a space before it. An operator that touches the token before it is a postfix operator, or the end of
+    /// a generic type.
     func endsInOperator(_ index: Int) -> Bool {
         guard tokens[index].kind == .symbol else { return false }
         switch bytes[tokens[index].start] {

@@ -2,7 +2,7 @@ internal import DeclarationRules
 
 /// Reads the arguments of a macro as literals of the expected types. Any other expression causes a diagnostic.
 struct ArgumentReader {
-    /// What is said about bounds that no value is between.
+    /// The message for bounds that no value lies between.
     static let emptyRange = "The lower bound of this range is greater than the upper bound. Exchange the bounds."
 
     private let source: SwiftSource
@@ -167,8 +167,8 @@ struct ArgumentReader {
         "isCloudEncrypted", "isIndexedBySpotlight", "userInfo",
     ]
 
-    /// Refuses arguments that the macro does not have, and arguments that are given twice. The compiler does the same, but `model-reset` also reads files that were
-    /// never compiled.
+    /// Refuses unknown arguments, and arguments that are given twice. The compiler does the same, but `model-reset` also reads
+    /// files that were never compiled.
     mutating func checkLabels() {
         let known = Self.labels[macro] ?? Self.attributeLabels
         for label in arguments.keys.sorted() where !known.contains(label) {

@@ -113,7 +113,7 @@ package struct EntityReader {
         return superclass.name
     }
 
-    /// Reports a name of a type that the members that a macro adds cannot spell, or need themselves.
+    /// Reports a type whose name cannot be written in the members that a macro adds, or is the name of an added type.
     private mutating func hasAllowedName(_ declaration: Declaration, _ kind: String, _ macro: String) -> Bool {
         let name = declaration.name
         if !ReservedMembers.isIdentifier(name) {

@@ -3,9 +3,9 @@
 /// The members name types through the layout of the superclass, `SuperLayout`. If the superclass has no layout, the compiler
 /// reports this error once, and no further errors about the types.
 ///
-/// An app can have a type or a property of any name. So the members name the library's types through aliases in
-/// `StoredLayout`. The aliases also name the app's types, because a property can have the same name as a type. Only a type is
-/// found where an alias names a type.
+/// An app can have a type or a property of any name. So the members name the library's types through aliases in `StoredLayout`.
+/// The aliases also name the app's types, because a property can have the same name as a type. In an alias, the compiler looks
+/// up only types.
 struct EntityExpansion {
     let entity: EntitySource
 
@@ -182,7 +182,7 @@ struct EntityExpansion {
 /// `package` declaration get `package`, and other members get no modifier.
 enum AccessText {
     /// Returns the access level, or a lower level of a type around the declaration. In an extension, the compiler refuses a
-    /// public member of a type that is public by its word only.
+    /// public member of a type that is declared public inside a type that is not public.
     static func level(_ level: String?, in lexicalContext: [String]) -> String? {
         let ranks = ["open": 3, "public": 3, "package": 2]
         return lexicalContext.reduce(level) { lowest, text in

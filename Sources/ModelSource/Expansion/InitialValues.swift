@@ -1,15 +1,15 @@
 /// A nested enum with the initial values that are evaluated for each new object.
 ///
-/// In the enum, a name means what it means in the initial value of a stored property: a static member, but no member of the
-/// object. The enum has no other members whose names could hide the app's names.
+/// In the enum, a name has the same meaning as in the initial value of a stored property: it can be a static member, but not a
+/// member of the object. The enum has no other members whose names could hide the app's names.
 enum InitialValues {
     static let typeName = "StoredInitialValues"
 
     /// The expression for an initial value.
     static func expression(for attribute: AttributeSource) -> String { "\(typeName).initial_\(attribute.propertyName)" }
 
-    /// The expression for an initial value in an accessor. Only an expression of an unknown type can lead out of the enum if
-    /// the type is private.
+    /// The expression for an initial value in an accessor. If the type is private, the enum has the value as `Any`, because it
+    /// cannot have a visible member of the type.
     static func accessorExpression(for attribute: AttributeSource) -> String {
         guard attribute.isPrivate else { return expression(for: attribute) }
         return "(\(typeName).any_\(attribute.propertyName) as! \(CheckedType.name(of: attribute)))"
