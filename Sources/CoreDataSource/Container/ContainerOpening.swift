@@ -80,8 +80,8 @@ extension PersistentContainer {
     ///     store is reset. Nil, the default, keeps the label of the store.
     ///   - configuration: The settings of the container.
     /// - Throws: `openingWouldBlock` for a store on a server; on the main thread, also for a custom store, and for a store that
-    ///   must be migrated or upgraded. Otherwise the errors of ``init(model:store:databaseKey:configuration:)``. If the call
-    ///   throws, it changes no file.
+    ///   must be migrated or upgraded. Otherwise the errors of ``init(model:store:databaseKey:configuration:)``, which also
+    ///   describes the store after an error.
     public static func openAndWait(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: Configuration = Configuration()
@@ -108,7 +108,7 @@ extension PersistentContainer {
     ///   - configuration: The settings of the container, including the directory of the store.
     ///   - fileID: Identifies the module that contains the model. Leave this argument out.
     /// - Throws: The errors of ``openAndWait(model:store:databaseKey:configuration:)``, and the errors of
-    ///   ``init(name:model:databaseKey:configuration:fileID:)``. If the call throws, it changes no file.
+    ///   ``init(name:model:databaseKey:configuration:fileID:)``.
     public static func openAndWait(
         name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,
         configuration: Configuration = Configuration(), fileID: String = #fileID

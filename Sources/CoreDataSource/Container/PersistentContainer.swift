@@ -14,7 +14,8 @@ package import RowStore
 ///
 /// Opening compares the model's hash and the database key with the hash and the key of the store. If the hash or the key
 /// differs, the store is reset or migrated according to the ``Configuration/resetPolicy``. ``startup`` has the outcome. If
-/// opening throws, it changes no file.
+/// opening throws, the store is unchanged, unless it had to be reset or migrated. Then the old store may already be dropped,
+/// kept as a backup, or migrated.
 ///
 /// The store is closed by ``close()``, or soon after the container and its data sources are released. Before the store is
 /// closed, pending saves are written.
@@ -60,10 +61,11 @@ public final class PersistentContainer: Sendable {
     ///   - databaseKey: The app's own label for the contents, stored in clear text. If the store has a different label, the
     ///     store is reset. Nil, the default, keeps the label of the store.
     ///   - configuration: The settings of the container.
-    /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`,
-    ///   `notAFile`, `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; for a store
-    ///   on a server also `storeUnavailable`, `storeReadOnly` and `invalidRequest`; errors of a custom store. If
-    ///   opening throws, it changes no file.
+    /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
+    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; for a store on a server also
+    ///   `storeUnavailable`, `storeReadOnly` and `invalidRequest`; errors of a custom store. If opening throws, the store is
+    ///   unchanged, unless it had to be reset or migrated. Then the old store may already be dropped, kept as a backup, or
+    ///   migrated.
     @concurrent
     public convenience init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,

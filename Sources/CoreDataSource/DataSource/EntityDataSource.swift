@@ -62,7 +62,7 @@ public struct DataSourceBinding: ~Copyable {
 ///
 /// Each call makes one save. As in any save, the rules of the model, uniqueness, derived attributes and ownership apply, and
 /// all objects and lists show the changes. Only matching rows whose values change are written. If there are more than a few
-/// such rows and no attribute is derived, a single statement writes them. The cost is that of a fetch and of writing the
+/// such rows and no attribute is derived, a single statement writes them. The call costs one fetch plus the writing of the
 /// changed rows.
 ///
 /// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is
