@@ -35,7 +35,8 @@ public struct GraphFixture: Sendable {
     /// - Parameters:
     ///   - graph: The objects.
     ///   - model: The model of the container.
-    ///   - dataSources: The data source classes for the entities in the graph and in the containers that you compare with it.
+    ///   - dataSources: The data source classes for all entities in the graph, and in the containers that you compare with the
+    ///     fixture.
     ///   - keys: The key attribute of each entity, by entity name. By default, an entity's key is the attribute of its first
     ///     uniqueness constraint on a single attribute.
     public init(
@@ -58,7 +59,8 @@ public struct GraphFixture: Sendable {
     /// - Parameters:
     ///   - url: A JSON file.
     ///   - model: The model of the container.
-    ///   - dataSources: The data source classes for the entities in the graph and in the containers that you compare with it.
+    ///   - dataSources: The data source classes for all entities in the graph, and in the containers that you compare with the
+    ///     fixture.
     ///   - keys: The key attribute of each entity, by entity name. By default, an entity's key is the attribute of its first
     ///     uniqueness constraint on a single attribute.
     /// - Throws: An error if the file cannot be read; `invalidGraph` if the JSON is not a valid graph.

@@ -109,7 +109,7 @@ package struct RelatedRows: Sendable, Hashable {
         isToOne = !relationship.description.isToMany
     }
 
-    /// Whether the related rows depend on other columns of the outer row than the columns of the link.
+    /// Whether the related rows depend on columns of the outer row other than the columns of the link.
     package var isCorrelated: Bool {
         joined.contains { $0.related == nil }
     }

@@ -76,7 +76,7 @@ struct StoreOpening {
         }
     }
 
-    /// Removes the backups that ``ResetPolicy/standard`` made, if the policy removes them for this reason of a reset.
+    /// Removes the backups that ``ResetPolicy/standard`` made, if the policy says so for the given reason.
     func removeStandardBackups(_ reason: StoreStartup.Reason) throws(DataSourceError) -> [URL] {
         guard options.resetPolicy.removesStandardBackups(reason) else { return [] }
         return try BackupSeries(files: files, maker: .standard).removeAll()

@@ -55,7 +55,7 @@ struct StoreRestore {
         return (try? HistoryTables.EndedHistory(connection, reason: StoreRestore.restored))?.reasons ?? [:]
     }
 
-    /// Tells the readers of the history, and of the history of the replaced store, that the store was restored.
+    /// Records that the store was restored, for readers of its history and for readers of the replaced store's history.
     private func renewHistory(_ metadata: StoreMetadata, _ isReplaced: Bool) throws(DataSourceError) {
         guard metadata.keepsHistory, let model = metadata.model() else { return }
         let replaced = isReplaced ? replacedHistories : [:]

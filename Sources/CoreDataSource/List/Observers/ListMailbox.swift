@@ -77,7 +77,8 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
                 reason: engine.lastUpdateReason))
     }
 
-    /// Adds a report with the new freshness. If the list has no rows yet, the first report has the freshness.
+    /// Adds a report with the new freshness. If the rows have not been read yet, adds nothing: the first report will have the
+    /// freshness.
     @MainActor
     private func notifyFreshness() {
         let (engine, freshness) = state.withLock { ($0.engine, $0.followedFreshness) }
