@@ -119,10 +119,10 @@ extension PrivateContext {
     }
 }
 
-/// The part of the data source that completes saves in changes of many rows.
+/// How a data source that completes saves takes part in a change of many rows.
 extension PrivateContext {
-    /// Whether rows may be changed without becoming objects. If the data source completes saves, this requires so many rows
-    /// that the store could make the change.
+    /// Whether rows may be changed without becoming objects. If the data source completes saves, only if there are enough rows
+    /// for the store to make the change.
     private func mayChangeRows(_ plan: FetchPlan) throws -> Bool {
         if completer == nil { return true }
         guard plan.objectPredicate == nil, canChangeInStore(plan) else { return false }

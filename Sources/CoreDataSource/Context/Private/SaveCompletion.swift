@@ -296,7 +296,7 @@ final class BulkTrial {
     /// The entities of the changed rows.
     let family: Set<Int>
     let isDeletion: Bool
-    /// Whether the hook has used objects that do not exist unless the rows become objects.
+    /// Whether the hook has used objects that exist only if the rows become objects.
     private(set) var needsObjects = false
     /// Whether the hook has discarded the batch.
     var hasRolledBack = false

@@ -304,7 +304,7 @@ final class EntityBinding {
 
     /// Records that an object has new values in the columns of a constraint. The next look-up adds them to the index.
     ///
-    /// The update is late, because few fetches precede a look-up, and default values would collide in the index.
+    /// New values wait, because often no look-up follows, and because equal default values would collide in the index.
     func indexLater(_ object: ManagedObject, _ constraint: Int) {
         if unindexed[constraint].last == object.key { return }
         unindexed[constraint].append(object.key)

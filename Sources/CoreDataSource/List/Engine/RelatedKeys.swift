@@ -62,7 +62,8 @@ package struct RelatedKeys: Sendable, Equatable {
     /// The numbers of the first and the last save that changed these rows.
     private var saves: ClosedRange<Int64>?
 
-    /// If the list has fewer rows than this, the links of the list's rows are read instead of the links of the changed rows.
+    /// If the list has fewer rows than this number, the links of the list's rows are read instead of the links of the changed
+    /// rows.
     private static let ownLinksRowLimit = 1024
 
     var isEmpty: Bool { changed.isEmpty }
@@ -130,8 +131,8 @@ package struct RelatedKeys: Sendable, Equatable {
     /// Returns the keys of the list's rows that are related to a changed row, or that had a link which was stored in a
     /// changed row.
     ///
-    /// The search follows the present links backward. If a link was removed, the row that stored the link has changed, too:
-    /// the list's own row, the related row, or a row of the join table. For the last two, ``ends`` has the removed link.
+    /// The search follows the present links backward. If a link was removed, the row that stored the link has changed, too: the
+    /// list's own row, the related row, or a row of the join table. In the last two cases, ``ends`` has the removed link.
     ///
     /// - Parameter rows: All rows of the list, to search only these rows; nil to search the store. Searching only the list can
     ///   be much faster: a related row can have a hundred thousand owners, while a list with a limit shows ten rows.
