@@ -186,7 +186,8 @@ extension PredicateTree.Node {
         }
     }
 
-    /// The operand of a quantifier before the node: the right side of a comparison if it is a list; otherwise the left side.
+    /// The operand to which a quantifier before the node applies: the right side of a comparison if this side is a list;
+    /// otherwise the left side.
     fileprivate var quantified: FetchExpression? {
         switch self {
         case .compare(let lhs, _, let rhs, _), .text(let lhs, _, let rhs, _):

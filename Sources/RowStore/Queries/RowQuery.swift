@@ -93,7 +93,7 @@ extension StoredRow {
     }
 }
 
-/// The position of a row in the order of a query. The row possibly no longer exists.
+/// The position of a row in the order of a query. The row may have been deleted.
 package struct RowCursor: Sendable, Hashable {
     package let key: Int64
     /// The row's values in the sort columns, in the order of the sort keys.

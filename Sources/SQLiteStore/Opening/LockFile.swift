@@ -11,7 +11,7 @@ final class LockFile: Sendable {
     private struct Lock {
         let descriptor: Int32
         let identity: FileIdentity
-        /// Whether the file is new. The lock on a new file does not prove that no process has the store open.
+        /// Whether the file is new. If so, another process may have the store open in spite of the lock.
         let isNew: Bool
     }
 
