@@ -121,8 +121,8 @@ package struct UndoSteps {
     }
 
     private let isUndo: Bool
-    /// The numbers between which all records were taken back, or were passed over. The records are visited in descending
-    /// order, so a range is dropped when its lowest record was visited.
+    /// Ranges of record numbers. In each range, every record of the author was reverted or passed over. Records are visited
+    /// from the newest to the oldest, so a range is dropped once the search is below the range.
     private var taken: [ClosedRange<Int64>] = []
 
     init(_ direction: UndoSearch.Direction) {
@@ -137,7 +137,7 @@ package struct UndoSteps {
         if undo.isUndo == isUndo, !isCovered { taken.append(undo.numbers) }
         if undo.isUndo {
             if isUndo || isTaken { return .skip }
-            // The undo before it must not be redone first.
+            // If this undo has no values, stop: an older undo must not be redone before this undo.
             return hasValues ? .take : .stop
         }
         return isUndo && !isTaken && hasValues ? .take : .skip

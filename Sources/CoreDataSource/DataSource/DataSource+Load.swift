@@ -19,13 +19,14 @@ extension DataSource {
     /// wait for each other, too. A process that waits for another one throws `loadPostponed` if the other load fails. It calls
     /// its own closure if the other process ends, or has stored nothing for the time limit.
     ///
-    /// An answer never replaces the answer to a later request. If another answer was stored during the request, by another
-    /// process or with ``apply(_:to:requestedAt:since:deleting:options:)``, or if the answer is `.notModified` but the objects
-    /// no longer show the answer with the entity tag, the closure is called again, three times at most.
+    /// An answer never replaces the answer to a later request. The closure is called again, with at most three calls in all, in
+    /// two cases: another answer was stored during the request, by another process or with
+    /// ``apply(_:to:requestedAt:since:deleting:options:)``; or the answer is `.notModified`, but the entity tag of the request
+    /// was dropped or replaced in the meantime.
     ///
     /// If a load fails, the store notes the failure. Until ``ScopeFreshness/retryAt``, loads throw `loadPostponed`: 1 to 2
     /// seconds after the first failure, twice as long after each further failure, 5 minutes at most. If the error is a
-    /// ``RetryAfterError``, loads wait at least as long as it says, a day at most. A load with the `maxAge` zero tries at once.
+    /// ``RetryAfterError``, loads throw for at least as long as the error says, but for a day at most. A load with the `maxAge` zero tries at once.
     /// The objects stay as they are.
     ///
     /// **Isolation**: any actor. On the main actor, main shows the objects when the call returns.

@@ -226,7 +226,7 @@ extension ManagedObject {
 
     @inline(never)
     private func deferredReads(_ column: Int) -> Bool {
-        // A number in a result can look like a deferred value.
+        // A row of results can have a number in this column, and the number can look like a deferred value.
         if home.storesAnyValue { return true }
         home.context?.loadDeferredValues(of: self, column)
         return !row.isDeferred(column) && !row.isNull(column)

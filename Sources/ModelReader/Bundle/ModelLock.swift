@@ -141,7 +141,7 @@ extension ModelDiagnostic {
 
 extension ModelLock {
     private static let comment = """
-        # The models as stores are made for them, written by: model-reset check --update
+        # The form of each model for which stores are made. Written by: model-reset check --update
         # A hash that changes resets the stores of an app's users, or migrates them. Commit this file with the models.
 
         """
@@ -150,7 +150,7 @@ extension ModelLock {
     /// follow.
     ///
     /// The indented lines have the canonical form, the rules, the renaming identifiers, the types of transformables, the
-    /// configurations with their hashes, and the earlier models. Each earlier model is written as a ``EditScript`` that turns
+    /// configurations with their hashes, and the earlier models. Each earlier model is written as an ``EditScript`` that turns
     /// the lines of the next newer model into the lines of the earlier model.
     package var text: String {
         models.reduce(into: Self.comment) { text, model in

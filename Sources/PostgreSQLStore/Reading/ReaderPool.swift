@@ -119,7 +119,7 @@ final class ReaderPool: Sendable {
         try permits.pause(body)
     }
 
-    /// Makes later reads use another generation.
+    /// Makes later reads use another schema. Closes the idle connections, and the connections that keep snapshots.
     func set(_ schema: PostgreSQLSchema) {
         let old = state.withLock { state in
             state.schema = schema

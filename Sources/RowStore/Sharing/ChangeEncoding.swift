@@ -267,7 +267,8 @@ private struct WordReader {
         return String(validating: bytes, as: UTF8.self).map { .some($0) }
     }
 
-    /// Reads a number of elements. Each element has at least one word, so a number above the number of words is invalid.
+    /// Reads a count or an index, which must be below the limit. Without a limit, the value must be below the number of words,
+    /// because each element takes at least one word.
     mutating func count(below limit: Int? = nil) -> Int? {
         guard let word = word(), word < UInt64(limit ?? words.count) else { return nil }
         return Int(word)

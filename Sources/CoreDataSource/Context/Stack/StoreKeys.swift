@@ -157,7 +157,10 @@ package final class StoreKeys: Sendable {
         if sharing != nil, reservation - lastKey.load(ordering: .acquiring) < count { reserveAhead(for: count) }
     }
 
-    /// - Parameter count: The number of keys that must be available before the next reservation begins.
+    /// Reserves more keys on the queue, unless the rest of the current keys and half of the keys ahead are enough: when that half
+    /// is used, the next reservation begins anyway.
+    ///
+    /// - Parameter count: The number of keys that the caller needs.
     private func reserveAhead(for count: Int64 = 0) {
         // Make only one reservation at a time, because each reservation waits for its full timeout if the store cannot be
         // written.

@@ -55,7 +55,7 @@ package final class MainTier {
     }
 
     deinit {
-        // Loops over updates and observed lists retain their engines, and the engines retain the store. End the
+        // Observed lists, and loops over updates, retain their engines, and the engines retain the store. End the
         // engines, so that the store is released. Without loops and lists, the hub and the store are released at once,
         // even while the main actor is busy.
         Task { @MainActor [weak hub] in hub?.end() }
@@ -81,7 +81,7 @@ package final class MainTier {
         if pin == nil { stack.root.noticeOutsideWrites() }
         mergeObjects()
         sweep()
-        // Start after the merge above: a merge that forgets all objects stops the merging.
+        // Start after the sweep: a sweep that forgets all objects stops the merging.
         stack.root.startMerging()
     }
 
