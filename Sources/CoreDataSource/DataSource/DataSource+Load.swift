@@ -24,12 +24,12 @@ extension DataSource {
     /// ``apply(_:to:requestedAt:since:deleting:options:)``; or the answer is `.notModified`, but the entity tag of the request
     /// was dropped or replaced in the meantime.
     ///
-    /// If a load fails, the store notes the failure. Until ``ScopeFreshness/retryAt``, loads throw `loadPostponed`: 1 to 2
-    /// seconds after the first failure, twice as long after each further failure, 5 minutes at most. If the error is a
-    /// ``RetryAfterError``, loads throw for at least as long as the error says, but for a day at most. A load with the `maxAge` zero tries at once.
-    /// The objects stay as they are.
+    /// If a load fails, the objects stay as they are, and the store notes the failure. Until ``ScopeFreshness/retryAt``, loads
+    /// throw `loadPostponed`. This pause lasts 1 to 2 seconds after the first failure, and twice as long after each further
+    /// failure, up to 5 minutes. If the error is a ``RetryAfterError``, loads throw for at least as long as the error says, but
+    /// for a day at most. A load with the `maxAge` zero tries at once.
     ///
-    /// **Isolation**: any actor. On the main actor, main shows the objects when the call returns.
+    /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
     /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. A load of pages keeps the keys of all objects in
     /// scope in memory.

@@ -20,7 +20,7 @@ extension DataSource {
     /// and the call throws. Unlike a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, the call makes no further
     /// request.
     ///
-    /// **Isolation**: any actor. On the main actor, main shows the objects when the call returns.
+    /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
     /// **Complexity**: as for a sync. A page, and the answer `.notModified`, read no other objects of the scope.
     ///

@@ -67,7 +67,7 @@ final class EntityBinding {
     private var scannedRows: [Int: Int] = [:]
     /// Predicts the next object that is looked up by a unique value.
     @exclusivity(unchecked) private var order = LookupOrder()
-    /// For each constraint of one column, the values that no stored row had when this batch looked them up. If the batch gives
+    /// For each single-column constraint, the values that no stored row had when this batch looked them up. If the batch gives
     /// such a value to a row, look-ups find the row in the unique index first.
     private var absentValues: [Int: Set<RowValue>] = [:]
     /// Columns without an index whose look-up was recorded as a diagnostic.
