@@ -80,8 +80,8 @@ extension PersistentContainer {
     ///     store is reset. Nil, the default, keeps the label of the store.
     ///   - configuration: The settings of the container.
     /// - Throws: `openingWouldBlock` for a store on a server; on the main thread, also for a custom store, and for a store that
-    ///   must be migrated or upgraded. Otherwise the errors of ``init(model:store:databaseKey:configuration:)``, which also
-    ///   describes the store after an error.
+    ///   must be migrated or upgraded. Otherwise the errors of ``init(model:store:databaseKey:configuration:)``. See there for
+    ///   the state of the store after an error.
     public static func openAndWait(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: Configuration = Configuration()

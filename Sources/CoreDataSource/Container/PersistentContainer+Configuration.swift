@@ -81,8 +81,8 @@ extension PersistentContainer {
         /// recorded in the kept history, and is the ``CommittedSave/author`` of the save. Nil, the default, for none.
         public var author: String?
         /// A name for the container. Diagnostics, errors, the kept history, the saves of a shared store and `model-reset
-        /// inspect` show it instead of the name of the program: see ``StoreMember/name``. Nil, the default, for the name of the
-        /// program.
+        /// inspect` show this name instead of the name of the program: see ``StoreMember/name``. Nil, the default, for the name
+        /// of the program.
         ///
         /// ```swift
         /// configuration.name = "widget"

@@ -36,8 +36,8 @@ extension PersistentContainer {
     ///   - configuration: The settings of the container, including the directory of the store.
     ///   - fileID: Identifies the module that contains the model. Leave this argument out.
     /// - Throws: `notAFile` if the name cannot be a file name; `unreadableModel` if the module has no model with the name;
-    ///   otherwise the errors of ``init(model:store:databaseKey:configuration:)``, which also describes the store after an
-    ///   error.
+    ///   otherwise the errors of ``init(model:store:databaseKey:configuration:)``. See there for the state of the store after
+    ///   an error.
     @concurrent
     public convenience init(
         name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,

@@ -285,7 +285,7 @@ extension DraftDifference {
     }
 }
 
-/// Lets one caller run at a time, in the order in which the callers called.
+/// Lets one caller run at a time, in the order of the calls.
 @MainActor
 private final class DraftSaveQueue {
     private(set) var isBusy = false

@@ -117,9 +117,9 @@ nonisolated open class ManagedObject: CustomStringConvertible {
 
     /// The names of the entity's attributes and relationships, including inherited ones; nil if the class does not know them.
     ///
-    /// ``FetchPredicate/init(format:_:)`` checks the names in a format against them. Classes with `@StoredEntity` and classes
-    /// that the plugin generates know the names. If you write a class by hand, you need not override this property: the fetch
-    /// then checks the names.
+    /// ``FetchPredicate/init(format:_:)`` checks the names in a format against this set. Classes with `@StoredEntity` and
+    /// classes that the plugin generates know the names. If you write a class by hand, you need not override this property: the
+    /// fetch then checks the names.
     open class var propertyNames: Set<String>? {
         guard DeclaredEntity.own(of: self) != nil else { return nil }
         return Set(attributeKeyPaths.values).union(relationshipKeyPaths.values)
@@ -226,7 +226,8 @@ extension ManagedObject {
 
     @inline(never)
     private func deferredReads(_ column: Int) -> Bool {
-        // A row of results can have a number in this column, and the number can look like a deferred value.
+        // The object may represent a value of any type, for example the result of an aggregate. A number can then look like a
+        // deferred value, but no value is deferred.
         if home.storesAnyValue { return true }
         home.context?.loadDeferredValues(of: self, column)
         return !row.isDeferred(column) && !row.isNull(column)

@@ -245,7 +245,7 @@ extension FetchCursor {
 
 /// A description of how the store would find the objects of a request.
 public struct FetchExplanation: Sendable, Hashable {
-    /// The SQL, with one statement for each entity and placeholders for values; empty for a store in memory.
+    /// The SQL statements, one for each entity, with placeholders for values; empty for a store in memory.
     public var sql: [String]
     /// The steps of the query, as the store describes them.
     public var steps: [String]

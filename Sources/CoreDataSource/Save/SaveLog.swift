@@ -324,7 +324,7 @@ extension SaveLog {
     ///
     /// - Parameters:
     ///   - numbers: The saves that could not be written.
-    ///   - limit: A save that has waited since this time or longer has waited too long.
+    ///   - limit: A save that began to wait at this time or earlier has waited too long.
     /// - Returns: The saves that have waited too long.
     package mutating func postpone(
         _ numbers: Set<Int64>, at now: ContinuousClock.Instant, since limit: ContinuousClock.Instant

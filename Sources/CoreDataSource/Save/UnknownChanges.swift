@@ -36,8 +36,8 @@ public struct UnknownChanges: Sendable, Hashable {
 
     /// The reason for which the changes are not known.
     public let reason: Reason
-    /// The names of the entities whose objects may have changed. Nil if objects of any entity may have changed: then read
-    /// everything again, and ``mayInclude(_:)`` is true for each class.
+    /// The names of the entities whose objects may have changed. Nil if objects of any entity may have changed. In this case,
+    /// ``mayInclude(_:)`` is true for each class, and you should read everything again.
     public let entityNames: Set<String>?
     /// The changed entities and the entities that they inherit from.
     package let lineages: Set<String>

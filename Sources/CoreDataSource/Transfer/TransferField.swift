@@ -48,7 +48,7 @@ struct TransferField {
 
 extension RelationshipLayout {
     /// Whether a graph contains this side of the relationship. A graph contains every ordered side, every to-one side that
-    /// stores the link, and otherwise the source side.
+    /// stores the link, and the source side of every relationship with pair rows.
     var isExported: Bool {
         switch storage {
         case .column: true

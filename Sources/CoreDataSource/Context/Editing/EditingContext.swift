@@ -227,7 +227,7 @@ extension EditingContext {
         link.checkedConstraint = 0
     }
 
-    /// Records the position of the last object of an ordered relationship in all contexts of the batch.
+    /// Records, in all contexts of the batch, the position of the last object of an ordered relationship.
     func recordLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
         for context in [self] + otherEditingContexts { context.related.setLastPosition(position, key, owner) }
     }
@@ -284,8 +284,8 @@ extension EditingContext {
             let (stored, _) = try source.row(
                 entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
             guard let stored, stored.key != object.key else { continue }
-            // The unique index has the current values of the registered objects of this save. In a draft, another context may
-            // have changed an object without edits, so use the stored row of such an object.
+            // The unique index has the current values of the registered objects of this save. If an object of a draft has no
+            // edits, another context may have changed the object, so use its stored row.
             let registered = binding.isOwned ? binding.objects[stored.key] : nil
             guard let registered, binding.rights == .own || registered.hasChanges else { return false }
         }

@@ -59,7 +59,7 @@ struct Batch {
     /// Waits for the leases, and applies changes that were made outside the contexts.
     private func enter() throws -> LeaseUse? {
         let use = try useLeases()
-        // Call `followToRead` only without leases, because leases would have to be released if it throws.
+        // Call `followToRead` only without leases: if it threw an error, leases would have to be released.
         if use == nil { try followToRead() }
         begin(hasFollowed: use != nil)
         let leasedEntities = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
@@ -206,7 +206,7 @@ struct Batch {
         // From here on, the commit writes the remaining rows.
         changes.earlyWrite?.end()
         changes.facts = facts
-        // Use the position of the context that began first, because it may be the oldest.
+        // Contexts can begin at different positions. The context that began first may have the oldest, so use its position.
         let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
         return (changes, number)
     }

@@ -22,7 +22,7 @@ internal import RowStore
 ///
 /// **Isolation**: the queue of the private context. The changes are valid only during the call that gets them.
 public struct PendingChanges {
-    /// The update or the deletion of more than 16,384 rows that the store is about to make; usually empty.
+    /// Describes the update or the deletion of more than 16,384 rows that the store is about to make. Usually empty.
     ///
     /// ```swift
     /// for change in changes.bulk {
@@ -36,8 +36,8 @@ public struct PendingChanges {
     /// If the hook reads these descriptions and edits nothing, the store makes the change in one statement.
     ///
     /// If the hook calls ``of(_:)`` or ``owners(of:)`` for objects that the change may affect, the call throws. After such a
-    /// call, or after any edit, the edits of the hook are discarded, and every row becomes an object, with about 1,000 bytes
-    /// for each row. Then the hook is called again, like in any other batch, and `bulk` is empty. Until then, the hook should
+    /// call, or after any edit, the edits of the hook are discarded, and each row of the change becomes an object of about
+    /// 1,000 bytes. Then the hook is called again, like in any other batch, and `bulk` is empty. Until then, the hook should
     /// not change anything outside of the context.
     public let bulk: [Bulk]
     private let context: PrivateContext

@@ -69,8 +69,8 @@ extension PrivateContext {
         for entity in plan.family {
             let (rows, areAll) = try rows(plan, ofEntity: entity, isLimited)
             if !areAll { way = .tooManyRows }
-            // A setter may have more effects only when it changes its attribute. So use sample rows that do not have the new
-            // values yet.
+            // Some effects of a setter may occur only if the value of its attribute changes. So use sample rows that do not
+            // have the new values yet.
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
             if probes.isEmpty { probes = Array(rows.prefix(1)) }
             guard try probes.allSatisfy({ try setsOnly(values, by: assign, on: $0, of: entity) }) else {

@@ -121,8 +121,8 @@ extension PrivateContext {
 
 /// How a data source that completes saves takes part in a change of many rows.
 extension PrivateContext {
-    /// Whether rows may be changed without becoming objects. If the data source completes saves, only if there are enough rows
-    /// for the store to make the change.
+    /// Whether rows may be changed without becoming objects. If the data source completes saves, this is true only if there are
+    /// so many rows that the store makes the change.
     private func mayChangeRows(_ plan: FetchPlan) throws -> Bool {
         if completer == nil { return true }
         guard plan.objectPredicate == nil, canChangeInStore(plan) else { return false }
@@ -137,7 +137,7 @@ extension PrivateContext {
     ///   - bulk: The descriptions of the change.
     ///   - family: The entities of the rows.
     /// - Returns: Whether the store may make the change. False if the hook has used the changed objects, has edited objects or
-    ///   has discarded the batch. In this case, all its edits are discarded, and the rows must become objects.
+    ///   has discarded the batch. In this case, the edits of the hook are discarded, and the rows must become objects.
     private func completerAllows(
         _ bulk: @autoclosure () throws -> [PendingChanges.Bulk], of family: [Int], isDeletion: Bool
     ) throws -> Bool {

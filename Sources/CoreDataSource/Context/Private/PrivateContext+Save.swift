@@ -11,7 +11,7 @@ extension PrivateContext {
         if stack.root.store.isReadOnly, !changed.isEmpty || !bulkChanges.isEmpty || !scopeChanges.isEmpty {
             throw DataSourceError.storeReadOnly
         }
-        // A store would refuse the save later, together with the saves that may depend on it.
+        // Throw now. The store would refuse the save later, together with the saves that may depend on this save.
         for change in scopeChanges { try change.check() }
         var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
         var failures: [DataSourceError] = []

@@ -60,7 +60,7 @@ public final class PrivateContext: EditingContext {
     /// Whether a uniqueness constraint covers objects of this context and of another context.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
 
-    /// The links between an object of this context and an object of another context.
+    /// The layouts of the pair rows that link an object of this context to an object of another context.
     private(set) lazy var foreignLinks = Set(
         bindings.filter { binding in
             binding.layout.links != nil && !binding.isOwned

@@ -181,7 +181,7 @@ final class SaveCompletion: Sendable {
 
     /// Runs the body while reads in every context show the edits of all contexts.
     static func whileReadingAll<R>(_ contexts: [PrivateContext], _ body: () throws -> R) rethrows -> R {
-        // Some links were read without the edits of the other contexts.
+        // Forget the cached links, because links are read either with or without the edits of the other contexts.
         func setReadsCompanions(_ value: Bool) {
             for context in contexts {
                 context.related.removeAll()
@@ -251,7 +251,8 @@ extension PrivateContext {
     fileprivate func recordTold(_ changes: [ObjectChange]) { told.record(changes) }
 }
 
-/// The state of the changed objects of a batch when a hook was told of them, by their keys. Keys are unique in a store.
+/// By object key: the state that each changed object of a batch had when a hook was told of the object. Keys are unique in a
+/// store.
 struct ToldChanges {
     private struct Told {
         let row: RowSnapshot

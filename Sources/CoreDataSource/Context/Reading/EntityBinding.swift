@@ -247,7 +247,10 @@ final class EntityBinding {
         return index
     }
 
-    /// Returns the index of a column; nil until as many rows as the index would have were evaluated without it.
+    /// Returns the index of a column. Builds the index only after enough rows were evaluated without it: as many rows as the
+    /// index would have. Until then, returns nil.
+    ///
+    /// - Parameter count: The number of rows that the caller evaluates if the result is nil.
     func valueIndex(_ column: Int, insteadOf count: Int) -> ValueIndex? {
         if let index = knownIndex(column) { return index }
         let scanned = scannedRows[column, default: 0]
@@ -378,7 +381,7 @@ final class EntityBinding {
         return object.state == .edited || object.state == .deleted
     }
 
-    /// Replaces the edited objects, after single edits were discarded.
+    /// Replaces the edited objects of the draft, after objects have gained or lost edits.
     func setEdits(_ objects: [ManagedObject]) {
         endBatch()
         for object in objects {

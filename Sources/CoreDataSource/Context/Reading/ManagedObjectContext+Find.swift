@@ -110,10 +110,10 @@ extension ManagedObjectContext {
         return first
     }
 
-    /// Returns the object with the value and the lowest key.
+    /// Of the objects with the value, returns the object with the lowest key.
     ///
-    /// The store is read only for rows that may come before the first registered object. In one batch, the store is read at
-    /// most once for each first object.
+    /// The store is read only for rows that may come before the first registered object. In one batch, the store is read again
+    /// for the same value only after the first object was deleted or got another value.
     private func findFirst(
         _ binding: EntityBinding, _ column: Int, _ value: RowValue
     ) throws(DataSourceError) -> ManagedObject? {
@@ -154,8 +154,8 @@ extension ManagedObjectContext {
             entity: binding.layout.index, constraint: constraint, values: values, binding.layout, lookupIsolation)
         guard let stored else { return nil }
         if let registered = binding.objects[stored.key], registered.state != .saved {
-            // The object was edited or deleted here. The index has the edited objects of this data source only, so compare the
-            // values of other edited objects.
+            // The object was edited or deleted here. The index may lack an edited object that another data source owns, so
+            // compare the values.
             let columns = binding.layout.constraints[constraint]
             let matches = columns.indices.allSatisfy { registered.row.holds(values[$0], column: columns[$0]) }
             return matches && !registered.isDeleted ? registered : nil
@@ -179,7 +179,7 @@ extension ManagedObjectContext {
 
     /// Registers all rows of an entity after many misses, if the rows are few enough to stay registered.
     ///
-    /// If the entity is empty, the first miss already finds that all its rows are registered.
+    /// For an empty entity, a single miss is enough, because there are no rows to register.
     ///
     /// - Parameter column: The column of the look-up.
     /// - Returns: Whether all rows are registered.

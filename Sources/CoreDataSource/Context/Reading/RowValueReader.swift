@@ -1,7 +1,7 @@
 internal import QueryLanguage
 internal import RowStore
 
-/// Reads the values of rows as the types of attributes. All rows share one object.
+/// Reads the values of rows as the types of attributes, with one object that takes each row in turn.
 struct RowValueReader {
     private let object: RowObject
     private let layout: EntityLayout

@@ -58,7 +58,7 @@ package struct ListQuery: Sendable {
         self.deferredColumns = needsWholeRows ? [:] : deferredColumns
     }
 
-    /// Whether all matching rows are kept, even beyond a limit, because a store cannot sort by a computed section.
+    /// Whether all matching rows are kept: without a limit, and with a computed section, because a store cannot sort by it.
     package var keepsAllRows: Bool { order.isComputed || limit == nil }
 
     /// Whether the list must query the store after each save, because the saved rows alone do not show which rows

@@ -185,7 +185,7 @@ package struct NetChanges: Sendable {
         if isAny { columns.merge(links.columns(in: saves)) { $0.union($1) } }
     }
 
-    /// Marks rows that have left the list as deleted if a save deleted them.
+    /// Records, for each row that has left the list, whether one of the saves has deleted the row.
     mutating func recordDeletions(_ saves: [ChangeSet], ofEntities entities: [Int]) {
         for changes in saves.lazy.flatMap(\.entities) where entities.contains(changes.entity) {
             for row in changes.deleted { record(.deleted, ofRow: row.key) }
@@ -193,7 +193,7 @@ package struct NetChanges: Sendable {
         }
     }
 
-    /// Marks all rows that have left the list as deleted, for example after a reset.
+    /// Records a deletion for each row that has left the list, for example after a reset.
     mutating func recordAllDeleted() {
         for (key, change) in rows where !change.isListed { rows[key]?.newest = .deleted }
     }

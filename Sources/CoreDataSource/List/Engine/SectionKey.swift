@@ -3,7 +3,7 @@ package import RowStore
 
 /// The key that divides the rows of a list into sections: rows with the same value are in the same section.
 package enum SectionKey: Sendable {
-    /// A stored attribute. The direction is that of the first sort key if the key has the same column; otherwise ascending.
+    /// A stored attribute. If the first sort key has the same column, its direction applies; otherwise ascending.
     case column(Int)
     /// Stored attributes. One of them has the titles of the sections.
     case keys([SortKey], title: Int)

@@ -86,7 +86,8 @@ extension MainTier {
         return state.index(ofKey: id.key, likely: likely)
     }
 
-    /// Adds to a reason the relationships of the list's objects that are prefetched, and those that are read one by one.
+    /// Returns the reason, with the prefetched relationships of the list's objects and the relationships that are read for one
+    /// object at a time.
     func addingRelationshipReads(_ reason: ListReason, _ query: ListQuery, _ page: ListPage) -> ListReason {
         var reason = reason
         reason.prefetched = page.prefetched

@@ -226,7 +226,7 @@ package final class MainTier {
             kept += binding.objects.count
         }
         sweepThreshold = max(1024, kept * 2)
-        // A pinned context merges the saves after its rows later, even if it shows nothing now.
+        // Even if a pinned context shows nothing now, it will later merge the saves that are newer than its rows.
         guard kept == 0 && pin == nil && deletedObjects.count == 0 && lists.isEmpty && drafts.isEmpty else { return }
         stack.root.stopMerging()
         context.related.removeAll()

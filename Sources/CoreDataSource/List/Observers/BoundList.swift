@@ -179,8 +179,8 @@ final class BoundLists {
 
     /// The data keys of the paused lists.
     ///
-    /// The setter first pauses and resumes all lists, because a delegate may set the property in its call. Then the resumed
-    /// lists report their changes, in alphabetical order of the data keys.
+    /// The setter first sets the state of every list, paused or not, because a delegate may set the property again in a call.
+    /// Then the resumed lists report their changes, in alphabetical order of the data keys.
     var pausedDataKeys: Set<String> {
         get {
             removeListsWithoutDelegate()

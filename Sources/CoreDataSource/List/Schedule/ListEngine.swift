@@ -43,7 +43,7 @@ final class ListEngine: HubEngine {
 
     var isReady: Bool { schedule.isReady }
 
-    /// Whether saves or a reload are not part of the state yet.
+    /// Whether there are saves, or a reload, that the state does not include yet.
     var isBehind: Bool { schedule.isBehind }
 
     var pendingByteCount: Int { schedule.pendingByteCount }

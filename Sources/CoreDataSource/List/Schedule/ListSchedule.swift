@@ -106,7 +106,7 @@ package struct ListSchedule {
 
     package var isWorking: Bool { work != nil }
 
-    /// Whether saves or a reload are not part of the state yet.
+    /// Whether there are saves, or a reload, that the state does not include yet.
     package var isBehind: Bool { isWorking || nextReadReason != nil || !pending.isEmpty }
 
     /// Whether ``Event/beginWork(isEverySaveWanted:)`` can begin work.

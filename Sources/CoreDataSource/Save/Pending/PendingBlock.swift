@@ -2,8 +2,8 @@ internal import RowStore
 
 /// The rows of one large save, indexed by key, by unique values and by links.
 ///
-/// The saving context makes the block before any other context waits for the save. A block never changes. The time of a look-up
-/// is logarithmic in the number of rows.
+/// The saving context makes the block before it locks the log, so that no other context waits for the block. A block never
+/// changes. The time of a look-up is logarithmic in the number of rows.
 package final class PendingBlock: Sendable {
     /// A save with at least this many rows gets its own block.
     static let smallestCount = 1024
