@@ -19,9 +19,9 @@ extension PersistentContainer {
     /// ```
     ///
     /// Each access makes a new sequence, for one loop. The sequence contains the saves of all data sources, and in a
-    /// shared store the saves of other processes. A save enters the sequence once the save is in the store. The
-    /// sequence contains no refused save, and no save that the main context shows before the store has it. Nothing is
-    /// stored for the sequence; without a loop, the sequence costs nothing.
+    /// shared store the saves of other processes. A save enters the sequence once the save is in the store, even if
+    /// the main context shows the save earlier. The sequence contains no refused saves. Nothing is stored for the
+    /// sequence; without a loop, the sequence costs nothing.
     ///
     /// For a loop that is slower than the saves, at most 1,024 saves or 16 MB of rows wait. If more saves come, all
     /// waiting saves are replaced by one ``SaveEvent/unknown(_:)``, which names their entities.

@@ -226,8 +226,7 @@ extension ManagedObject {
 
     @inline(never)
     private func deferredReads(_ column: Int) -> Bool {
-        // The object may represent a value of any type, for example the result of an aggregate. A number can then look like a
-        // deferred value, but no value is deferred.
+        // An object for values of any type has no deferred values, but a number can look like a deferred value.
         if home.storesAnyValue { return true }
         home.context?.loadDeferredValues(of: self, column)
         return !row.isDeferred(column) && !row.isNull(column)

@@ -45,8 +45,8 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     /// attribute of the related object, use ``titles(_:orderedBy:)``.
     ///
     /// - Parameters:
-    ///   - keyPath: An attribute or a to-one relationship of the object, or of an object that is reached through to-one
-    ///     relationships, or a property that is computed from the object's own attributes.
+    ///   - keyPath: An attribute or a to-one relationship. It can belong to the object itself, or to an object that is reached
+    ///     through to-one relationships. A property that is computed from the object's own attributes is also allowed.
     ///   - isAscending: Whether the least value comes first. By default, the sections have the direction of the
     ///     request's order if this order begins with the same attribute, and are ascending otherwise.
     public static func by(_ keyPath: PartialKeyPath<Object>, isAscending: Bool? = nil) -> ListSections {

@@ -3,8 +3,9 @@ package import RowStore
 /// All saves that are still needed, in their order. The log only makes decisions; ``RootTier`` carries them out.
 ///
 /// Each save has a number. The numbers begin with 1. The root commits the saves of the log, and the main context merges
-/// the saves. In the result of a fetch, the rows of saves that may have been committed after the fetch began replace
-/// the rows of the store. A save leaves the log when the root, the main context and all fetches no longer need it.
+/// the saves. A save that was not committed when a fetch began may be missing in the store. In the result of the fetch,
+/// the rows of such saves replace the rows of the store. A save leaves the log when the root, the main context and all
+/// fetches no longer need it.
 ///
 /// A save that cannot be committed is rolled back: it is never committed, and another save is added that undoes it in
 /// the main context.

@@ -41,7 +41,7 @@ public nonisolated protocol SaveCompleting: AnyObject, Sendable {
     /// ```
     ///
     /// The library calls the hook in each batch that changes objects of the data source. Such a batch comes from `add`,
-    /// `delete`, `sync`, `update`, `perform`, the save of a draft or an import, or from another data source whose delete rules
+    /// `delete`, `sync`, `update`, `perform`, an import or the save of a draft, or from another data source whose delete rules
     /// reach the objects. ``DataSource/planSync(_:entity:scope:deleting:operations:options:)`` calls the hook too, and saves
     /// nothing. The call comes after all other hooks, sweeps and delete rules, and before the rules of the model are checked
     /// and derived attributes are calculated.

@@ -247,10 +247,7 @@ final class EntityBinding {
         return index
     }
 
-    /// Returns the index of a column. Builds the index only after enough rows were evaluated without it: as many rows as the
-    /// index would have. Until then, returns nil.
-    ///
-    /// - Parameter count: The number of rows that the caller evaluates if the result is nil.
+    /// Returns the index of a column; nil if building the index is not worth its cost yet: see ``scannedRows``.
     func valueIndex(_ column: Int, insteadOf count: Int) -> ValueIndex? {
         if let index = knownIndex(column) { return index }
         let scanned = scannedRows[column, default: 0]

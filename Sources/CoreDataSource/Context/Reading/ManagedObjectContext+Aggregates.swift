@@ -10,8 +10,8 @@ extension ManagedObjectContext {
     ///     ObjectRequest<ContactEntity>(), .count(), .max(\.age))
     /// ```
     ///
-    /// **Complexity**: the store calculates the results if the request is for one entity, has no limit, offset or
-    /// relationships, and if no saves or edits of the entity are pending. Otherwise all matching rows are read.
+    /// **Complexity**: the store calculates the results under two conditions: the request is for one entity, without a limit,
+    /// an offset or relationships, and no saves or edits of the entity are pending. Otherwise all matching rows are read.
     ///
     /// - Parameters:
     ///   - request: The request for the objects. The limit and the offset are applied before the calculation.

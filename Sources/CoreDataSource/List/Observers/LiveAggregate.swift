@@ -16,8 +16,8 @@ internal import RowStore
 /// - after the last row with the minimum or the maximum has left, or after an infinity has left a sum;
 /// - after a reset, after writes of another program, after a bulk change, and when the main context is so far behind
 ///   that it skips saves;
-/// - after each save of the request's entities, if the request has a limit, follows relationships, or has a predicate that
-///   needs objects (``FetchPredicate/needsObjects``), or if an aggregate or the group follows relationships.
+/// - after each save of the request's entities, if the request has a limit or a predicate that needs objects
+///   (``FetchPredicate/needsObjects``), or if the request, an aggregate or the group follows relationships.
 ///
 /// During such a read, the aggregate keeps its previous value.
 ///

@@ -25,7 +25,7 @@ public final class LiveList<Object: ManagedObject> {
     /// The freshness of the request's scope (``ObjectRequest/freshnessOf``), which is never newer than the rows; nil if the
     /// request has no scope.
     ///
-    /// The value also changes if no row changes: after the answer that the list is not modified, after a failed load, and after
+    /// The value also changes if no row changes: after an answer `.notModified` of the server, after a failed load, and after
     /// loads by other processes. A paused list keeps its value.
     ///
     /// ```swift

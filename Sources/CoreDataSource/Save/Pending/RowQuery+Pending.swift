@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Rows that replace older rows: the edits of a batch, or the rows of saves that are not yet in the rows read from the store.
+/// Rows that replace older rows: the edits of a batch, or the rows of saves that a read of the store did not include.
 protocol NewerRows {
     var isEmpty: Bool { get }
     /// Whether a newer row replaces or deletes the older row with the key.
