@@ -3,7 +3,8 @@ package import RowStore
 
 /// The key that divides the rows of a list into sections: rows with the same value are in the same section.
 package enum SectionKey: Sendable {
-    /// A stored attribute. If the first sort key has the same column, its direction applies; otherwise ascending.
+    /// A stored attribute. The sections have the direction of the first sort key if this sort key has the same column.
+    /// Otherwise, the sections are ascending.
     case column(Int)
     /// Stored attributes. One of them has the titles of the sections.
     case keys([SortKey], title: Int)
