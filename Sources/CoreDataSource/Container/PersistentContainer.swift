@@ -217,7 +217,7 @@ public final class PersistentContainer: Sendable {
     /// try await container.close()
     /// ```
     ///
-    /// A list shows the last save only if the list need not read the store for this. Lists end when the main actor is free:
+    /// A list that must read the store to show the last save does not show this save. Lists end when the main actor is free:
     /// ``ListUpdates`` finish, and other lists report ``ListReason/Kind/closed``. The call does not wait for the lists.
     ///
     /// - Throws: Errors of the store. The store is closed even if the call throws.

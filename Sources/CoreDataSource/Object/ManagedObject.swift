@@ -226,7 +226,7 @@ extension ManagedObject {
 
     @inline(never)
     private func deferredReads(_ column: Int) -> Bool {
-        // An object for values of any type has no deferred values, but a number can look like a deferred value.
+        // An object for values of any type has no deferred values, but one of its numbers can look like a deferred value.
         if home.storesAnyValue { return true }
         home.context?.loadDeferredValues(of: self, column)
         return !row.isDeferred(column) && !row.isNull(column)

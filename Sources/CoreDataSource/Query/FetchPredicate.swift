@@ -64,8 +64,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// Arithmetic that would trap in Foundation always gives nil: for example, a result beyond the range of the attribute's
     /// type, or an integer division by zero. Nil has no order and equals only nil. A forced unwrap of nil gives nil in the
-    /// store. On an object, it makes the fetch throw `predicateFailed`, like an index beyond the end of a list, an `as!` to
-    /// another type, and a closure over a range of more than 100,000 numbers.
+    /// store. On an object, the unwrap makes the fetch throw `predicateFailed`, like an index beyond the end of a list, an
+    /// `as!` to another type, and a closure over a range of more than 100,000 numbers.
     public init(_ predicate: Predicate<Object>) {
         tree = PredicateTree(predicate)
     }

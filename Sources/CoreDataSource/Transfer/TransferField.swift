@@ -48,13 +48,13 @@ struct TransferField {
 
 extension RelationshipLayout {
     /// Whether a graph contains this side of the relationship. A graph contains every ordered side, every to-one side that
-    /// stores the link, and the source side of every relationship with pair rows.
+    /// stores the link, and the source side of every relationship with pair rows in which neither side is ordered.
     var isExported: Bool {
         switch storage {
         case .column: true
         case .inverseColumn: isToMany && description.isOrdered
         case .pairs(let pairs):
-            // Export the source side of the links and every ordered side.
+            // Export every ordered side. If neither side is ordered, export the source side.
             inverse == nil || isSymmetric || description.isOrdered || pairs.own.key == 0 && pairs.own.position == nil
         case .none: false
         }

@@ -93,7 +93,7 @@ struct LinkEditor {
 
     /// Replaces the objects of the relationship, in the given order if the relationship is ordered.
     ///
-    /// - Parameter positions: By object key: the positions that objects get if the order allows these positions.
+    /// - Parameter positions: By object key: the preferred positions, which are used where the order allows them.
     func set(_ objects: [ManagedObject], preferring positions: [Int64: Int64] = [:]) {
         var seen: Set<Int64> = []
         let objects = objects.filter { seen.insert($0.key).inserted }
