@@ -101,8 +101,8 @@ final class Terminal {
         print()
     }
 
-    /// Shows a picture as the mode says. Only the mode `animated` waits for the duration of the picture, times the
-    /// durationScale.
+    /// Shows a picture as the mode says. Only the mode `animated` waits: for the duration of the picture, multiplied by
+    /// `durationScale`.
     func show(_ lines: [Line], for duration: Duration) async throws {
         switch mode {
         case .still: shown = lines

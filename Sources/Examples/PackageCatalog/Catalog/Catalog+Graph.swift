@@ -68,7 +68,8 @@ struct DependencySearch {
         self.goals = goals
     }
 
-    /// Returns the chain from a package that no other package needs to one of the goals; nil if there is no such package.
+    /// Returns a shortest chain that ends at one of the goals. The chain starts at a package that no other package needs.
+    /// Returns nil if there is no such chain.
     mutating func shortestChain() -> [Step]? {
         var visited = Set(goals.map(\.objectID))
         var frontier = goals

@@ -34,8 +34,8 @@ extension Dependency {
             .sorted { ($0.name, $0.key) < ($1.name, $1.key) }
     }
 
-    /// Whether a package has the name, the version and the architecture. If the package only provides the name, the name has
-    /// the version in the `Provides` field, or no version.
+    /// Whether a package meets the dependency: by its name, its version and its architecture. If the package only provides the
+    /// name, its version is the version in the `Provides` field; without a version there, no version constraint is met.
     fileprivate func isMet(by package: Package) -> Bool {
         guard let reference = PackageReference(text) else { return false }
         let isNamed = package.name == reference.name

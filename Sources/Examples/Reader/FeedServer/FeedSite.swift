@@ -110,7 +110,7 @@ package final class FeedSite: Sendable {
         return reply
     }
 
-    /// The reply of a server that refuses the request; nil if no fault refuses it.
+    /// The reply that refuses the request; nil if no fault makes the server refuse requests.
     private func refusal(_ faults: [ServerFault], _ date: Date) -> HTTPReply? {
         for fault in faults {
             switch fault {

@@ -19,7 +19,7 @@ package enum ServerFault: Sendable, Equatable {
     case short
     /// Each page after the first one names its own cursor as the cursor of the next page.
     case repeatedCursor
-    /// Each page begins with the last object of the page before it.
+    /// Each page after the first one begins with the last object of the previous page.
     case overlap
     /// The body is not JSON.
     case noJSON

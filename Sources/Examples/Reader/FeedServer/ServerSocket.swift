@@ -14,7 +14,7 @@ private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 final class ServerSocket: Sendable {
     let port: UInt16
     private let descriptor: Int32
-    /// The ends of a pipe: a byte in it ends the wait for connections.
+    /// The ends of a pipe. A byte in the pipe ends the wait for connections.
     private let (wakeReader, wakeWriter): (Int32, Int32)
     private let isOpen = Mutex(true)
     private let accepting = DispatchGroup()
@@ -70,7 +70,7 @@ final class ServerSocket: Sendable {
                 _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
                 begin(connection)
             } else if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
-                // Other threads may close files meanwhile.
+                // The process has too many open files, or too little memory. Wait until other threads close files.
                 usleep(10_000)
             }
         }

@@ -19,17 +19,16 @@ struct ReaderProgram {
 
         \(ReaderSession.help)
 
-        serve prints its port, and serves sample feeds at http://127.0.0.1:PORT until its input ends. Its commands let
-        it fail:
+        serve prints its port, and serves sample feeds at http://127.0.0.1:PORT until its input ends. The commands are:
 
-          fault PATH TIMES FAULT   lets so many answers (or always) of paths that begin with PATH fail: status CODE,
-                                   429 SECONDS [date], hold SECONDS, clock SECONDS, reset, empty, short, cursor,
-                                   overlap or garbage
+          fault PATH TIMES FAULT   adds a fault to the next TIMES answers for paths that begin with PATH. TIMES can be
+                                   always. FAULT is status CODE, 429 SECONDS [date], hold SECONDS, clock SECONDS,
+                                   reset, empty, short, cursor, overlap or garbage
           clear                    drops all faults
-          release                  lets the answers go that wait
+          release                  sends the answers that wait
           publish FEED TITLE       adds an article
-          expire FEED COUNT        takes the oldest articles out of a feed
-          close FEED               lets a feed be gone
+          expire FEED COUNT        removes the oldest articles of a feed
+          close FEED               makes a feed gone: its answers have the status 410
 
         """
 

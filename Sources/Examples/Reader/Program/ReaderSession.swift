@@ -8,10 +8,10 @@ final class ReaderSession {
     static let help = """
           list               shows the feeds and their articles: ● is not read, ★ has a star
           open N             shows article N, which is then read
-          star N, unstar N   gives article N a star, or takes it
-          undo, redo         takes the last edit back, whichever reader has made it, and takes the undo back
+          star N, unstar N   adds a star to article N; removes the star
+          undo, redo         reverts the last edit of any reader; reverts the last undo
           refresh [SECONDS]  loads the lists that are older than SECONDS (300); with 0, all lists
-          offline, online    cuts the network off, and back on
+          offline, online    disconnects the reader from the network; connects it again
           quit               ends the reader, as does the end of the input
         """
 
