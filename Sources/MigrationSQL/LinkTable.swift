@@ -8,8 +8,8 @@ struct LinkTable {
     struct End {
         let key: String
         let entity: EndEntity
-        /// The column with this end's position in the ordered relationship that leads to this end; nil if that relationship has
-        /// no order.
+        /// The column with this end's position in the relationship that leads to this end; nil if that relationship is not
+        /// ordered.
         let position: String?
     }
 

@@ -154,8 +154,7 @@ extension MigrationStatements {
             let found = try connection.number("SELECT count(*) FROM \(table.name)")
             if found > 0 { dropped.objects[table.layout.name] = found }
         }
-        // The links of the first format are not counted, because it stored links in other tables than the current
-        // format.
+        // The links of a store of the first format are not counted, because that format has other tables for links.
         guard old.format == ManagedObjectModel.storeFormat else { return dropped }
         for case let table? in old.tables {
             for (name, condition) in droppedLinkConditions(table) {

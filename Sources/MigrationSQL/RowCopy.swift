@@ -46,8 +46,8 @@ package struct RowCopy {
         old.createSQL.hasBytes(of: new.createSQL) && expressions.allSatisfy { $1.hasBytes(of: new.expressions[$0]) }
     }
 
-    /// Returns the statement that copies rows in the order of their keys. The copied rows come after the key in parameter 1.
-    /// Parameter 2 is the maximum number of rows.
+    /// Returns the statement that copies the next rows, in the order of their keys. Parameter 1 is the key of the last row that
+    /// was already copied. Parameter 2 is the maximum number of rows.
     ///
     /// - Parameter table: The current name of the old table, as SQL.
     package func sql(from table: String) -> String {

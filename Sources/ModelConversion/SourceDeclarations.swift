@@ -8,7 +8,7 @@ struct SourceDeclarations {
         let file: SourceFolder.File
         let value: Value
         let offset: Int
-        /// The path of the type, or for a model the path of the type around it.
+        /// The path of the type; for a model, the path of the enclosing type.
         let path: String
     }
 
@@ -194,7 +194,7 @@ private struct EnumCases {
         else { return }
         var index = body.lowerBound
         var next: Int64? = 0
-        // In an #if, each build has cases of its own. The implied values of the cases after it differ, too.
+        // The cases inside an #if differ between builds, and so do the implied values of the cases after the #if.
         var conditions = 0
         while index < body.upperBound {
             guard source.isWord(index, "case") else {

@@ -31,8 +31,8 @@ extension ManagedObjectModel {
 }
 
 extension ModelLookup {
-    /// The name and the entity of a relationship's inverse; nil if there is no inverse, if the inverse already has an
-    /// inverse name, or if the objects of the inverse's destination need not have the relationship.
+    /// The name and the entity of a relationship's inverse. Nil if there is no inverse, if the inverse already names its own
+    /// inverse, if the inverse is the relationship itself, or if the destination of the inverse does not have the relationship.
     fileprivate func inverseWithoutName(
         of relationship: RelationshipDescription, in entity: EntityDescription
     ) -> RelationshipName? {

@@ -59,7 +59,7 @@ package struct ModelSourceWriter {
         return removals + parts + properties
     }
 
-    /// The attributes that have no property although their type has one, with the reason.
+    /// The derived attributes that cannot be written as properties because of their type, with the reason.
     private func unwritable(_ attributes: [AttributeDescription], _ list: PropertyList) -> [(
         name: String, reason: String
     )] {

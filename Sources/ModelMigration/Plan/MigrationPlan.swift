@@ -38,8 +38,8 @@ package struct MigrationPlan: Sendable, Equatable {
     ///   - oldFormat: The format of the store, which determines the columns of the stored rows.
     ///   - keepsNames: Whether to match elements only by name, for a part of a store that has not changed. If true, renaming
     ///     identifiers and earlier versions are ignored, and uniqueness and counts are not checked again.
-    ///   - isDropped: Returns whether to drop the rows of an entity in any case. The entity is given by its old name and its
-    ///     new name.
+    ///   - isDropped: Returns whether to drop the rows of an entity, even if they could be carried over. The entity is given by
+    ///     its old name and its new name.
     /// - Complexity: About the cost of the layouts of both models.
     package init(
         from old: ManagedObjectModel, to new: ManagedObjectModel, oldFormat: Int64 = ManagedObjectModel.storeFormat,

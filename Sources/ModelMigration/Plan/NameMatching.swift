@@ -99,14 +99,14 @@ struct NameMatching {
             identifier != new[position].name, old[match].name != new[position].name
         else { return false }
         if old[match].name != identifier {
-            // The match has the same identifier. If another old element has the identifier as its name, the match is clear only
-            // if two conditions hold: a new element without an identifier has the name of that other element, and no such new
-            // element has the name of the match.
+            // The match has the same identifier. If the identifier is the name of another old element, the match is unambiguous
+            // only if two conditions hold: the identifier is the name of a new element without an identifier, and no new
+            // element without an identifier has the name of the match.
             return oldNames.hasTwoMatches(identifier)
                 && (!newNames.plain.contains(identifier) || newNames.plain.contains(old[match].name))
         }
-        // The match has the identifier as its name. The match is ambiguous if two conditions hold: a new element without an
-        // identifier has that name, and an unmatched old element has the name of this new element.
+        // The identifier is the name of the match. The match is ambiguous if two conditions hold: the identifier is also the
+        // name of a new element without an identifier, and an unmatched old element has the name of the element at `position`.
         guard let own = oldNames.names[new[position].name] else { return false }
         return !taken.contains(own) && newNames.plain.contains(identifier)
     }

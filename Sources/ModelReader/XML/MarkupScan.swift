@@ -78,8 +78,8 @@ struct MarkupScan {
         }
     }
 
-    /// Replaces a comment, a CDATA section or a processing instruction with spaces, because it has no meaning in a model. On
-    /// some platforms, an instruction without data crashes the parser.
+    /// Replaces a comment, a CDATA section or a processing instruction with spaces. None of the three has a meaning in a model,
+    /// and on some platforms, an instruction without data crashes the parser.
     private mutating func blank(_ range: Range<Int>) {
         for index in range where bytes[index] != UInt8(ascii: "\n") { bytes[index] = UInt8(ascii: " ") }
     }

@@ -147,7 +147,7 @@ extension ModelRules {
 }
 
 extension EarlierVersion {
-    /// Whether this version has the same names as another version. Further properties may be listed.
+    /// Whether this version lists all names of the other version. This version may list further properties.
     fileprivate func hasNames(of other: EarlierVersion) -> Bool {
         entityNames == other.entityNames && other.propertyNames.allSatisfy { propertyNames[$0.key] == $0.value }
     }

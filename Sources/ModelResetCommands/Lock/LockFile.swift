@@ -8,7 +8,7 @@ struct LockFile {
     let path: String
 
     /// Returns the name of a model: its path relative to the folder of the lock file. This path does not depend on the working
-    /// directory. A model of several files has their sorted paths, with commas between them.
+    /// directory. The name of a model of several files consists of their sorted paths, with commas between them.
     func name(of model: ModelArgument) -> String { model.paths.map(name).sorted().joined(separator: ",") }
 
     private func name(of path: String) -> String {

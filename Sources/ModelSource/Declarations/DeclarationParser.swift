@@ -74,12 +74,12 @@ package struct DeclarationParser {
         let isMacro =
             source.isSymbol(index, "#") && index + 1 < end && source.tokens[index + 1].kind == .identifier
             && source.isAdjacentToPrevious(index + 1)
-        // A member after an #if can continue the initial value before it.
+        // A member after an #if can continue the initial value before the #if.
         if !isMacro, conditions == 0 || !source.isSymbol(index, ".") { strayTokens.append(index) }
         repeat { skipOne() } while index < end && !isStartOfNextPart
     }
 
-    /// Whether a token can begin a declaration after a part that is none.
+    /// Whether a token can begin a declaration after a part that is not a declaration.
     private var isStartOfNextPart: Bool {
         source.tokens[index].startsLine || source.isSymbol(index, ";") || source.isSymbol(index, "@")
             || isKeyword(index) && !source.isSymbol(index - 1, ".")

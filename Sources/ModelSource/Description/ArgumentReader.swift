@@ -2,7 +2,7 @@ internal import DeclarationRules
 
 /// Reads the arguments of a macro as literals of the expected types. Any other expression causes a diagnostic.
 struct ArgumentReader {
-    /// The message for bounds that no value lies between.
+    /// The message for a range that contains no value.
     static let emptyRange = "The lower bound of this range is greater than the upper bound. Exchange the bounds."
 
     private let source: SwiftSource

@@ -8,8 +8,8 @@ enum InitialValues {
     /// The expression for an initial value.
     static func expression(for attribute: AttributeSource) -> String { "\(typeName).initial_\(attribute.propertyName)" }
 
-    /// The expression for an initial value in an accessor. If the type is private, the enum has the value as `Any`, because it
-    /// cannot have a visible member of the type.
+    /// The expression for an initial value in an accessor. If the type is private, the enum has the value as `Any`, because a
+    /// visible member cannot have a private type.
     static func accessorExpression(for attribute: AttributeSource) -> String {
         guard attribute.isPrivate else { return expression(for: attribute) }
         return "(\(typeName).any_\(attribute.propertyName) as! \(CheckedType.name(of: attribute)))"
@@ -42,7 +42,7 @@ enum InitialValues {
         return declaration(lines)
     }
 
-    /// The values of a struct. The extension that reads them is not in the struct.
+    /// The values of a struct. The extension that reads the values is outside of the struct.
     static func members(of composite: CompositeSource) -> [String] {
         declaration(
             composite.attributes.filter { $0.initialValue != nil }.map {

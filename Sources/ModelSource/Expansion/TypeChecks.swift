@@ -1,4 +1,4 @@
-/// The checks of attribute types in an expansion. The compiler makes them when it compiles the expansion.
+/// The checks of attribute types in an expansion. The compiler performs the checks when it compiles the expansion.
 enum TypeChecks {
     static func lines(for attributes: [AttributeSource]) -> [String] {
         attributes.filter(CheckedType.needsCheck(in: attributes)).map { attribute in
