@@ -107,7 +107,7 @@ final class StoreFollower: Sendable {
         listener.withLock { $0 = new }
     }
 
-    /// Makes later reads use another generation.
+    /// Makes later reads use another schema.
     func set(_ schema: PostgreSQLSchema) {
         feed.withLock { feed in
             feed?.close()

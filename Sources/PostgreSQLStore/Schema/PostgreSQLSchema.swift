@@ -152,7 +152,7 @@ struct PostgreSQLSchema: Sendable {
         let highest = tables.compactMap { $0?.name }.map { name in
             "(SELECT least(coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0), \(Int64.max - 1)) + 1 FROM \(name))"
         }
-        // A larger bound is damage, or was set while an object had the highest key.
+        // A larger `next` is damage, or was stored while an object had the highest key.
         let next = "CASE WHEN next > \(Int64(1) << 62) THEN 1 ELSE next END"
         return "greatest(\(([next, "1"] + highest).joined(separator: ", ")))"
     }

@@ -10,7 +10,7 @@ struct NarrowNumber {
     private var value: FetchExpression
     /// The range of possible values.
     private var range: ClosedRange<Int64>
-    /// The predicates that must be true: the operands fit the type, and so does the quotient of a remainder.
+    /// The predicates that must be true: the operands fit the type, and for a remainder, the quotient also fits.
     private var checks: [PredicateTree.Node] = []
     /// The bounds of the value. The result is nil if the value is outside these bounds.
     private var limits: [(operation: ComparisonOperator, bound: Int64)] = []

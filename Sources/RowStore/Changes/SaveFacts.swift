@@ -18,8 +18,9 @@ public struct HistoryKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let incoming = HistoryKind(rawValue: "incoming")
     /// Objects were edited: `perform`, `update(_:where:set:)`, `delete(_:where:)` and drafts.
     public static let local = HistoryKind(rawValue: "local")
-    /// Objects of a scope were deleted because they are too old or too many: ``ScopeEviction``. Evictions in the save of an
-    /// answer belong to its record, of the kind ``incoming``. An undo passes over the record.
+    /// Objects of a scope were deleted because they are too old or too many: ``ScopeEviction``. An undo passes over the record.
+    /// Evictions in the save of an answer have no record of their own: they belong to the record of the answer, which has the
+    /// kind ``incoming``.
     public static let eviction = HistoryKind(rawValue: "eviction")
     /// A graph was imported.
     public static let imported = HistoryKind(rawValue: "imported")
@@ -39,7 +40,7 @@ package final class SaveFacts: Sendable {
     package let dataSourceName: String?
     /// The author that the app gave; nil for none.
     package let author: String?
-    /// The record that the save reverts; nil for any other save.
+    /// The record that the save reverts; nil if the save reverts no record.
     package let reversal: SaveReversal?
 
     package init(_ kind: HistoryKind, dataSourceName: String?, author: String?, reversal: SaveReversal? = nil) {
@@ -49,7 +50,7 @@ package final class SaveFacts: Sendable {
         self.reversal = reversal
     }
 
-    /// The record that the save undoes or redoes; nil for none.
+    /// The record that the save undoes or redoes; nil if the save is neither an undo nor a redo.
     package var undo: UndoReference? { if case .step(let undo) = reversal { undo } else { nil } }
 
     /// The kind as stores write it, followed by the record that the save undoes or redoes, as `local undo 12`.
@@ -67,8 +68,8 @@ package enum SaveReversal: Sendable, Hashable {
 /// The record that a save undoes or redoes, and the newer records of the author that left nothing to undo or redo.
 package struct UndoReference: Sendable, Hashable, CustomStringConvertible {
     package let isUndo: Bool
-    /// The numbers from the record to the newest record that was passed over. Between them, the author has only records that
-    /// were reverted earlier or passed over.
+    /// The range of numbers from the record to the newest record that was passed over. All other records of the author in this
+    /// range were reverted earlier or passed over.
     package let numbers: ClosedRange<Int64>
 
     package init(isUndo: Bool, _ numbers: ClosedRange<Int64>) {

@@ -59,13 +59,13 @@ public final class InMemoryRows: Sendable {
     }
 
     /// Adds stored scopes. Call this method before commits and reads, only if ``StartupPlan/keepsRows`` is true and no entity
-    /// is dropped: other scopes would describe rows that are gone.
+    /// is dropped. Otherwise, the scopes would describe rows that are gone.
     ///
     /// ```swift
     /// try rows.load(scopes)
     /// ```
     ///
-    /// - Parameter scopes: The scopes that ``scopes(after:)`` has returned. Of two scopes with one name, the last is kept.
+    /// - Parameter scopes: The scopes that ``scopes(after:)`` has returned. Of two scopes with the same name, the last is kept.
     /// - Throws: `storeClosed`.
     public func load(_ scopes: [StoredScope]) throws(DataSourceError) {
         try withState { (state) throws(DataSourceError) in state.load(scopes) }

@@ -4,8 +4,8 @@ public import ManagedModel
 ///
 /// The inherited columns come first, in the same order as in the parent. An index therefore means the same column in every
 /// sub-entity. The column of an attribute has the name of the attribute. A to-one relationship `group` has a column `group`
-/// with the key of the other row. If necessary, it also has the columns `group.entity`, with the index of the other row's
-/// entity, and `group.position`.
+/// with the key of the other row. If necessary, the relationship also has the columns `group.entity`, with the index of the
+/// other row's entity, and `group.position`.
 public final class EntityLayout: Sendable {
     /// The entity's index in ``ModelLayout/entities``.
     public let index: Int

@@ -13,8 +13,7 @@ package enum FoundStore: Sendable {
 package enum StartupDecision: Sendable, Equatable {
     case create
     case proceed(StoreMetadata)
-    /// Drop all rows. The fallback says why no rows could be kept, although the policy keeps unchanged rows; otherwise
-    /// nil.
+    /// Drop all rows. The fallback says why the policy could not keep any rows; nil if the policy drops all rows anyway.
     case reset(StoreStartup.Reason, fallback: String? = nil)
     /// Drop the rows of these entities, and keep all other rows.
     case resetEntities(Set<String>, StoreStartup.Reason, StoreMetadata)

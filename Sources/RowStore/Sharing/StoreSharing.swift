@@ -239,7 +239,7 @@ package struct FeedRetention {
         self.bytes += bytes
     }
 
-    /// - Returns: Whether there were enough saves since the last check for another check.
+    /// - Returns: Whether enough saves were recorded since the last check, so that another check is due.
     package mutating func takeTurn() -> Bool {
         guard saves >= FeedRetention.saveLimit / 4 || bytes >= FeedRetention.byteLimit / 4 else { return false }
         (saves, bytes) = (0, 0)

@@ -4,8 +4,8 @@ internal import RowStore
 /// The table of one concrete entity, or of the links of a relationship. Contains its names, and the SQL that is independent of
 /// queries.
 final class EntityTable: Sendable {
-    /// A stored column: its index in a row, and its storage. In a statement's results, its index is its index among the stored
-    /// columns plus 1, because the key comes first.
+    /// A stored column: its index in a row, and its storage. In a statement's results, the key comes first, and the stored
+    /// columns follow in their order.
     struct Column {
         let index: Int
         let storage: ColumnStorage
