@@ -56,7 +56,7 @@ struct StoredContents: Sendable {
         _ stored: StoredRow, _ entity: EntityLayout, _ attributes: [Int64: String]
     ) -> [String] {
         entity.storedColumns.filter { entity.columns[$0].attribute == nil }.compactMap { column in
-            // Leave out the columns with entity indexes: each belongs to a column with the key of an object.
+            // Leave out the columns with entity indexes, because the column with the key already determines the object.
             let name = entity.columns[column].name
             guard entity.relationship(named: name) != nil || name == LinkNames.source || name == LinkNames.destination,
                 case .integer(let key) = stored.row.value(column, .integer)

@@ -63,7 +63,7 @@ struct PackageCatalog {
         try await using(update(arguments)) { try await $0.watch(arguments.input, since: version, subject) }
     }
 
-    /// Opens an existing store. If the store was made for another model or database key, it is not reset, because a reset store
+    /// Opens an existing store. Never resets a store that was made for another model or database key, because a reset store
     /// would be empty.
     private static func openCatalog(_ arguments: Arguments) async throws -> Catalog {
         if arguments.catalogLocation == .memory { return try await update(arguments) }

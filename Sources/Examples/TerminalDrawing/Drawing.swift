@@ -1,5 +1,5 @@
 /// Draws pictures as one animated SVG image. If several pictures have a line of a box or a whole box in common, the
-/// image contains it once.
+/// image contains this line or box only once.
 struct Drawing {
     private static let cellWidth = 8
     private static let lineHeight = 18

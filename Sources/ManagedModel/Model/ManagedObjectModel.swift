@@ -29,7 +29,7 @@ public struct ManagedObjectModel: Sendable {
     /// `ManagedObject`s.
     public var classes: [String: any AnyObject.Type]
     /// A fault in the classes that the model was made from. The descriptions do not show the fault, so this property
-    /// keeps it for ``validate()``, which throws it.
+    /// keeps the fault until ``validate()`` throws an error for it.
     package var classError: ClassError?
 
     /// Makes a model.

@@ -40,7 +40,8 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
         "\(value) = ANY(\(writer.add(.list(list, storage), storage))[])"
     }
 
-    /// Compares all columns at once, so that an index can find the rows. Nulls come first, so no null comes after a value.
+    /// Compares all columns in one comparison, so that an index can find the rows. Nulls come first, so no null comes after a
+    /// value.
     func rowComparison(
         _ cursor: RowCursor, _ sort: [SortKey], level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate? {

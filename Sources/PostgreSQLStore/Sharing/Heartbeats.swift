@@ -4,7 +4,7 @@ internal import RowStore
 /// Records the reports of other members, and when this process first saw each report by its monotonic clock.
 ///
 /// A member lives as long as its reports change. The clocks of the server and of other members are not used, because
-/// these clocks can be set at any time. If this process did not look for a while, the measurement starts again.
+/// these clocks can be set at any time. If this process did not check for a while, the measurement starts again.
 package final class Heartbeats: Sendable {
     private struct Observation: Sendable {
         let report: Int64
@@ -18,7 +18,7 @@ package final class Heartbeats: Sendable {
         var firstSeen: [String: ContinuousClock.Instant] = [:]
     }
 
-    /// After a longer pause between two looks, this process does not know how long other members have been silent.
+    /// After a longer pause between two checks, this process does not know how long other members have been silent.
     package static let pause = Duration.seconds(3)
 
     private let start = ContinuousClock.now

@@ -6,9 +6,9 @@ public struct ChangeSet: Sendable {
     public var entities: [EntityChanges]
     /// The save's number in its container. The first save has the number 1. A change set without a number has 0.
     public var number: Int64 = 0
-    /// The origin of the save. Saves with the same origin can depend on each other. Data sources that share a
-    /// uniqueness constraint have the same origin. A store that refuses a save also refuses every later save with the
-    /// same origin, with `saveRolledBack`.
+    /// The origin of the save. Saves with the same origin can depend on each other. Two data sources have the same origin if
+    /// they share a uniqueness constraint, or once their objects were linked or saved together. A store that refuses a save
+    /// also refuses every later save with the same origin, with `saveRolledBack`.
     public var origin = 0
     /// Whether the change set undoes refused saves. Such a change set is never written.
     package var isRollback = false

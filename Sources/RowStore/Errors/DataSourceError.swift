@@ -127,8 +127,8 @@ extension DataSourceError.Code {
     public static let storeReset = Self(rawValue: "storeReset")
     /// The save was discarded by `discardPending()`, or depends on a discarded save.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
-    /// An earlier save that this save may depend on could not be written. Both saves belong to the same data source, or
-    /// to data sources that share a uniqueness constraint.
+    /// An earlier save that this save may depend on could not be written. Both saves belong to the same data source, or to data
+    /// sources that share a uniqueness constraint or whose objects were linked or saved together.
     public static let saveRolledBack = Self(rawValue: "saveRolledBack")
 
     /// The app's closure threw an error in a write that no call waits for. `cause` describes the error.

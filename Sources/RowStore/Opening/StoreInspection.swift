@@ -145,7 +145,7 @@ package protocol InspectedState {
     func history(_ model: ManagedObjectModel?, tail: Int) throws(DataSourceError) -> InspectedHistory?
 }
 
-/// The maximum number of saves to read at once. The changes of a single save can have 4 MB.
+/// The maximum number of saves to read in one call. The changes of a single save can have 4 MB.
 private let pageSize = 16
 
 extension InspectedState {

@@ -25,7 +25,7 @@ public struct LeaseTable: Sendable {
         }
     }
 
-    /// A member's request for leases. The member gets all requested leases at once.
+    /// A member's request for leases. The member gets all requested leases together.
     public struct Ticket: Sendable {
         /// The number of the ticket. Tickets with lower numbers are served first.
         public let number: Int64

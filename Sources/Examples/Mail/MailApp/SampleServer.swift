@@ -68,8 +68,8 @@ package struct SampleServer: Sendable {
     }
 }
 
-/// Writes threads. A thread is a message with replies, each about 20 hours or less after the previous message, and none
-/// in the future.
+/// Writes threads. A thread is a message with replies. Each reply comes at most about 20 hours after the previous message, and
+/// no message is in the future.
 private struct ThreadWriter {
     let contacts: [Contact]
     let mailboxes: [Mailbox]

@@ -17,10 +17,10 @@ package final class FeedServer: Sendable {
     private let listener: ServerSocket
     private let connections = Mutex<Set<Int32>?>([])
 
-    /// The most bytes before the body of a request, and in the body.
+    /// The maximum number of bytes before the body of a request, and the maximum number of bytes in the body.
     private static let headLimit = 16 << 10
     private static let bodyLimit = 64 << 10
-    /// The most connections at a time. Further connections are closed at once.
+    /// The maximum number of connections at a time. Further connections are closed immediately.
     private static let connectionLimit = 64
     /// The seconds after which a client that sends nothing, or that sends byte by byte, is disconnected.
     private static let patience = 10

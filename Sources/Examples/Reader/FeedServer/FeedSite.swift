@@ -55,7 +55,7 @@ package final class FeedSite: Sendable {
     private let state: Mutex<State>
     private let faults = FaultPlan()
     private let pageSize = 10
-    /// The most requests that are remembered.
+    /// The maximum number of records to keep.
     private static let recordLimit = 1000
 
     init(_ contents: [Contents]) {

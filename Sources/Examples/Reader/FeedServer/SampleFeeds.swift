@@ -20,7 +20,7 @@ extension FeedSite {
 extension FeedSite.Contents {
     /// The time of the newest articles: 2026-11-28 18:00 UTC.
     private static let now = 1_795_888_800
-    /// The most articles of a feed.
+    /// The maximum number of articles in a feed.
     private static let limit = 10_000
 
     /// - Parameters:

@@ -68,7 +68,7 @@ final class FaultPlan: Sendable {
     }
 
     private let state = Mutex(State())
-    /// The most rules. More are refused.
+    /// The maximum number of rules. Further rules are refused.
     private static let limit = 1000
 
     /// Adds a fault: `PATH TIMES FAULT`, where TIMES is a number or `always`.
