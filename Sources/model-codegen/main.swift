@@ -21,8 +21,8 @@ do {
     exit(1)
 }
 
-/// Reads the model, prints its warnings, and writes the files. A file that would not change is not written, so that files that
-/// depend on it are not compiled again.
+/// Reads the model, prints its warnings, and writes the files whose contents change. A file with the same contents keeps its
+/// date, so the build system does not compile it again.
 func generate(_ arguments: Arguments) throws {
     if let problem = arguments.watch?.problem {
         report(problem)

@@ -99,9 +99,9 @@ struct NameMatching {
             identifier != new[position].name, old[match].name != new[position].name
         else { return false }
         if old[match].name != identifier {
-            // The match has the same identifier. If the identifier is the name of another old element, the match is unambiguous
-            // only if two conditions hold: the identifier is the name of a new element without an identifier, and no new
-            // element without an identifier has the name of the match.
+            // The match has the same identifier. If this identifier is also the name of another old element, the match is
+            // ambiguous in two cases: no new element without an identifier has this name, or a new element without an
+            // identifier has the name of the match.
             return oldNames.hasTwoMatches(identifier)
                 && (!newNames.plain.contains(identifier) || newNames.plain.contains(old[match].name))
         }

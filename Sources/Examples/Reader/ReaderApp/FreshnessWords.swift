@@ -32,7 +32,7 @@ package struct FreshnessWords: Sendable {
     private static func age(_ date: Date, _ now: Date) -> String {
         let seconds = now.timeIntervalSince(date)
         switch seconds {
-        case ..<0: return "updated at a time to come (a clock was changed)"
+        case ..<0: return "updated in the future (a clock was changed)"
         case ..<60: return "updated just now"
         case ..<3600: return "updated \(count(seconds / 60, "minute")) ago"
         case ..<86_400: return "updated \(count(seconds / 3600, "hour")) ago"
@@ -58,8 +58,8 @@ package struct FreshnessWords: Sendable {
         case ("URLError", "-1001"), ("loadTimedOut", _): return "the server did not answer in time"
         case ("URLError", _): return "no connection to the server"
         case ("DecodingError", _): return "the answer is not a list"
-        case ("emptySync", _), ("tooManyDeletions", _): return "the server's list lacks too much"
-        case ("cursorRepeated", _): return "the server's pages go round in a circle"
+        case ("emptySync", _), ("tooManyDeletions", _): return "the server's list lacks too many objects"
+        case ("cursorRepeated", _): return "the server's pages repeat"
         default: return failure
         }
     }

@@ -64,5 +64,5 @@ extension DataSourceError.Code {
 }
 
 extension DataSourceError {
-    package static let cancelled = DataSourceError(.cancelled, "The task that made the query was cancelled.")
+    package static let cancelled = DataSourceError(.cancelled, "The task that made the query was canceled.")
 }
