@@ -11,6 +11,7 @@ package final class StoreCounters: Sendable {
     private let uncopied = Atomic(0)
     private let checkpoints = Atomic(0)
     private let continued = Atomic(0)
+    private let logWaits = Atomic(0)
     private let freeKey: Atomic<Int64>
 
     init(firstFreeKey: Int64) {
@@ -31,6 +32,11 @@ package final class StoreCounters: Sendable {
     package var checkpointCount: Int { checkpoints.load(ordering: .relaxed) }
 
     func countCheckpoint() { checkpoints.wrappingAdd(1, ordering: .relaxed) }
+
+    /// The number of times that the emptying of the write-ahead log was allowed to wait for reads. For tests.
+    package var logWaitCount: Int { logWaits.load(ordering: .relaxed) }
+
+    func countLogWait() { logWaits.wrappingAdd(1, ordering: .relaxed) }
 
     /// The number of long reads that another thread continued.
     package var readsContinued: Int { continued.load(ordering: .relaxed) }

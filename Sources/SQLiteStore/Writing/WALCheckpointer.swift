@@ -30,6 +30,8 @@ final class WALCheckpointer {
     private var copied = 0
     /// The reads that blocked the last attempt to restart the log; nil if the attempt succeeded.
     private var obstacle: Obstacle?
+    /// The length of the log at the last attempt that waited in vain for a read of another program, in frames; nil after a success.
+    private var lengthAtLastWait: Int?
     /// The number of the last read that was reported as an obstacle; 0 for a read of another program.
     private var reportedRead: UInt64?
     /// The number of failed copies since the last success.
@@ -95,8 +97,12 @@ final class WALCheckpointer {
             return
         }
         if let snapshot = readers.oldestSnapshot { return copyBesides(snapshot) }
+        // A read of another program may last long: another process may have pinned its main context. So wait for such a read again
+        // only when the log is twice as long. The attempts in between succeed if the read has ended.
+        let waits = lengthAtLastWait.map { frames >= 2 * $0 } ?? true
+        if waits { counters.countLogWait() }
         let before = readers.closeGate()
-        sqlite3_busy_timeout(connection.handle, ReaderPool.gateWait)
+        sqlite3_busy_timeout(connection.handle, waits ? ReaderPool.gateWait : 0)
         let code = copy(SQLITE_CHECKPOINT_RESTART)
         connection.setBusyTimeout(lockTimeout)
         let (open, hasAnyBegun) = readers.openGate(before.last)
@@ -106,12 +112,14 @@ final class WALCheckpointer {
             frames = 0
             copied = 0
             reportedRead = nil
+            lengthAtLastWait = nil
             record(code)
         case SQLITE_BUSY:
             failures = 0
             // The obstacle may be a read of this container that has ended or begun meanwhile. Do not report such a read,
             // because it does not delay the next attempt.
             if open.isEmpty && (before.wasAnyOpen || hasAnyBegun) { return }
+            if open.isEmpty, waits { lengthAtLastWait = frames }
             let number = open.first?.number ?? 0
             guard reportedRead != number else { return }
             reportedRead = number
@@ -177,7 +185,7 @@ extension DataSourceError {
     fileprivate init(blockedBy read: ReaderPool.Read?, path: String) {
         let what =
             read.map { "A read of \($0.name), open for \($0.age)," } ?? "A read of another program"
-        let remedy = read?.isSnapshot == true ? "Call advance() or unpin()." : "Keep reads short."
+        let remedy = read?.isSnapshot == true ? "Call unpin()." : "Keep reads short."
         self.init(
             .readerBlocksCheckpoint,
             "\(what) keeps the write-ahead log of \(path) from being emptied, so that the log grows. \(remedy)")

@@ -47,6 +47,34 @@ struct LogBlameTests {
         #expect(failures.first?.message.contains("another program") == true)
     }
 
+    /// Another process may keep a snapshot for a long time.
+    @Test func aLongReadOfAnotherProgramIsSeldomWaitedFor() throws {
+        let folder = try TemporaryFolder()
+        let store = try open(folder)
+        try store.write([item(1)])
+        var other: OpaquePointer?
+        let path = folder.url.appendingPathComponent("test.store").path
+        try #require(sqlite3_open(path, &other) == SQLITE_OK)
+        defer { sqlite3_close(other) }
+        let sql = "BEGIN; SELECT count(*) FROM sqlite_schema"
+        try #require(sqlite3_exec(other, sql, nil, nil, nil) == SQLITE_OK)
+        for key in Int64(2)...400 {
+            try store.write([item(key)])
+            store.upkeep()
+        }
+        // The log has more than 4,000 pages. Above 400 pages, it should be emptied.
+        #expect((1...5).contains(store.counters.logWaitCount), "\(store.counters.logWaitCount)")
+        let length = store.counters.walBytes
+        try #require(sqlite3_exec(other, "COMMIT", nil, nil, nil) == SQLITE_OK)
+        let waits = store.counters.logWaitCount
+        for key in Int64(401)...402 {
+            try store.write([item(key)])
+            store.upkeep()
+        }
+        #expect(store.counters.walBytes < length / 2 && store.counters.logWaitCount <= waits + 1)
+        store.close()
+    }
+
     /// The read holds the log up, and has ended when the answer comes.
     @Test func aFinishedOwnReadIsNotReportedAsAnotherProgram() async throws {
         let folder = try TemporaryFolder()
