@@ -364,7 +364,8 @@ extension SQLiteStore: ScopeStore {}
 
 extension SQLiteStore: SnapshotStore {
     package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
-        try readers.openSnapshot(named: name) { () throws(DataSourceError) in
+        let check = { @Sendable () throws(DataSourceError) in try self.checkUnchanged() }
+        return try readers.openSnapshot(named: name, check: check) { () throws(DataSourceError) in
             try reopenIfLost()
             try checkUnchanged()
         }

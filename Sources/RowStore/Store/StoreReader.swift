@@ -156,13 +156,13 @@ package protocol SnapshotStore: PersistentStore {
 
 /// An open snapshot of a store. Several threads may use it; one waits for the other.
 package protocol StoreSnapshot: AnyObject, Sendable {
-    /// Whether the store has closed the snapshot.
+    /// Whether the store has closed the snapshot, or has lost it after an error.
     var hasEnded: Bool { get }
 
-    /// Calls the body with a reader, and returns the body's result; nil if the snapshot has ended. All calls see the same
-    /// state.
+    /// Calls the body with a reader, and returns the body's result. All calls see the same state.
     ///
-    /// - Throws: The errors of the body.
+    /// - Returns: Nil if the snapshot has ended, before the body or during the body.
+    /// - Throws: The errors of the body; `storeMoved`.
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R?
 }
 

@@ -213,9 +213,11 @@ extension ReaderPool {
     ///
     /// - Parameters:
     ///   - name: The name of the snapshot in reports.
+    ///   - check: Called before each read of the snapshot.
     ///   - prepare: See ``take(isLookup:_:)``.
     func openSnapshot(
-        named name: String, _ prepare: () throws(DataSourceError) -> Void
+        named name: String, check: @escaping @Sendable () throws(DataSourceError) -> Void,
+        _ prepare: () throws(DataSourceError) -> Void
     ) throws(DataSourceError) -> SQLiteSnapshot {
         let permitKind = permits.permitKind
         permits.wait(permitKind)
@@ -238,7 +240,7 @@ extension ReaderPool {
                 throw error
             }
             state.withLock { $0.snapshots[number] = open }
-            return SQLiteSnapshot(open, self)
+            return SQLiteSnapshot(open, self, check: check)
         } catch {
             state.withLock { state in state.open.removeAll { $0.number == number } }
             throw error

@@ -25,7 +25,15 @@ final class OpenSnapshot: Sendable {
         lock.lock()
         defer { lock.unlock() }
         if hasEnded { return nil }
-        return try body(reader)
+        let result = Result { () throws(DataSourceError) in try body(reader) }
+        // After some errors, such as a failed read of the file, SQLite ends the transaction. A later read would begin another
+        // transaction, and would see a newer state.
+        guard reader.connection.isInTransaction else {
+            isOver.store(true, ordering: .releasing)
+            if case .failure(let error) = result { throw error }
+            return nil
+        }
+        return try result.get()
     }
 
     /// Ends the transaction after the running reads.
@@ -44,10 +52,13 @@ final class OpenSnapshot: Sendable {
 final class SQLiteSnapshot: StoreSnapshot {
     private let open: OpenSnapshot
     private let pool: ReaderPool
+    private let check: @Sendable () throws(DataSourceError) -> Void
 
-    init(_ open: OpenSnapshot, _ pool: ReaderPool) {
+    /// - Parameter check: Called before each read.
+    init(_ open: OpenSnapshot, _ pool: ReaderPool, check: @escaping @Sendable () throws(DataSourceError) -> Void) {
         self.open = open
         self.pool = pool
+        self.check = check
     }
 
     deinit { pool.release(open) }
@@ -55,6 +66,7 @@ final class SQLiteSnapshot: StoreSnapshot {
     var hasEnded: Bool { open.hasEnded }
 
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
-        try open.read(body)
+        try check()
+        return try open.read(body)
     }
 }
