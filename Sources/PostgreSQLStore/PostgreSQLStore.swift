@@ -4,9 +4,10 @@ package import RowStore
 
 /// A store in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// The store's connections: one for writing, one for early writes, one for leases, one for the saves of other members, one for
-/// the saves of all members if the app follows them, one for notifications, up to eight for reading, one for reading on the
-/// main thread, and one for each open snapshot.
+/// The store's connections: one for writing, one for early writes, one for leases, one for the saves of other members,
+/// one for the saves of all members if the app follows them, one for notifications, up to eight for reading, one for
+/// reading on the main thread, and one for each open snapshot. A pinned main context has one snapshot, and two for a moment when
+/// it moves on.
 package final class PostgreSQLStore: PersistentStore {
     package typealias Options = PostgreSQLOptions
 
