@@ -41,7 +41,7 @@ struct PinSnippets {
                 try container.main.advance()
             }
             if let pinned = main.pinned, (pinned.logByteCount ?? 0) > 100 << 20 {
-                try main.advance()
+                main.unpin()
             }
             try main.advance()
             #expect(try main.count(ContactEntity.self) == before + 1)

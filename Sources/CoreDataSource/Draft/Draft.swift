@@ -260,6 +260,7 @@ public final class Draft<Object: ManagedObject> {
             throw error
         }
         activeContext?.rebase(difference, saved.result.newKeys)
+        activeContext?.leavePin()
         return DraftReport(save: saved.report, merged: saved.result.merged, conflicts: saved.result.conflicts)
     }
 }

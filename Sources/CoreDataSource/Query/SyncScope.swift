@@ -138,6 +138,15 @@ extension RootTier {
         // The request comes later than both reads, so its answer is not from before the reset with this number.
         return ScopeFreshness(found, generation: generation)
     }
+
+    /// Like ``freshness(of:)``, but as of pinned rows, or of the newest rows if there are none. So the freshness is not newer
+    /// than the rows.
+    func freshness(of id: ScopeID, in pinned: PinnedRows?) throws(DataSourceError) -> ScopeFreshness {
+        if let pinned, let found = try scope(id, in: pinned) {
+            return ScopeFreshness(found, generation: pinned.generation)
+        }
+        return try freshness(of: id)
+    }
 }
 
 extension SyncScope {

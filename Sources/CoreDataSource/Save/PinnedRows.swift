@@ -2,9 +2,10 @@ package import RowStore
 
 /// The rows of a pinned main context: an open snapshot of the store, and the rows that were pending when it was opened.
 ///
-/// The snapshot ends if the store is reset or closed. From then on, reads return the newest rows, as they do without a pin.
+/// The snapshot ends if the store is reset or closed, or loses the snapshot. From then on, reads return the newest rows, as they do
+/// without a pin.
 package final class PinnedRows: Sendable {
-    private let root: RootTier
+    let root: RootTier
     /// Nil after ``end()``.
     private let snapshot: Guarded<(any StoreSnapshot)?>
     private let pending: PendingRows
@@ -57,16 +58,46 @@ package final class PinnedRows: Sendable {
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending look: (borrowing PendingRows, Int64) -> P
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
-        if !hasEnded, let result = try snapshot.withLock({ $0 })?.read(body) {
-            return (result, look(pending, start), newestPinnedSave)
-        }
+        if let result = try readSnapshot(body) { return (result, look(pending, start), newestPinnedSave) }
         return try root.read(isolation, body, pending: look)
+    }
+
+    /// Reads from the snapshot; see ``RootTier/readOnce(_:_:pending:)``.
+    func readOnce<R, P>(
+        _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
+        pending look: (borrowing PendingRows, Int64) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
+        var hasBegun = false
+        let result = try readSnapshot { reader throws(DataSourceError) in
+            hasBegun = true
+            return try body(reader)
+        }
+        if let result { return (result, look(pending, start), newestPinnedSave) }
+        return hasBegun ? nil : try root.readOnce(isolation, body, pending: look)
+    }
+
+    /// Reads what the snapshot knows of a scope.
+    ///
+    /// - Returns: The scope, or nil if the snapshot knows nothing of it. The outer optional is nil if the snapshot has ended.
+    func scope(named name: String) throws(DataSourceError) -> StoredScope?? {
+        try readSnapshot { reader throws(DataSourceError) in try (reader as? any ScopeReader)?.scope(named: name) }
+    }
+
+    /// - Returns: Nil if the snapshot has ended.
+    private func readSnapshot<R>(
+        _ body: (any StoreReader) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R? {
+        guard !hasEnded, let snapshot = snapshot.withLock({ $0 }) else { return nil }
+        // The main context follows saves again as soon as the snapshot is lost, even if nobody reads.
+        defer { if snapshot.hasEnded, isLost { root.notifyMainIfListening() } }
+        return try snapshot.read(body)
     }
 }
 
 extension RootTier {
     /// The name of the snapshot of a pinned main context, in reports.
     private static let pinName = "the pinned main context"
+    private static let pinTries = 8
 
     /// The bytes of the store's log; nil for a store without a log.
     package var logByteCount: Int? { (store as? any SnapshotStore)?.logByteCount }
@@ -76,7 +107,7 @@ extension RootTier {
 
     /// Opens a snapshot of all rows, which stays open until it is released.
     ///
-    /// - Throws: `snapshotsNotKept`; `storeClosed`; errors of the store.
+    /// - Throws: `snapshotsNotKept`; `storeClosed`; `storeBusy` if the rows change unnoticed during each try; errors of the store.
     package func pinnedRows() throws(DataSourceError) -> PinnedRows {
         guard let store = store as? any SnapshotStore else {
             throw DataSourceError(
@@ -89,12 +120,17 @@ extension RootTier {
     }
 
     private func pinnedRows(_ store: any SnapshotStore) throws(DataSourceError) -> PinnedRows {
-        while true {
+        for _ in 0..<RootTier.pinTries {
             if let rows = try pinnedRowsOnce(store) { return rows }
         }
+        throw DataSourceError(
+            .storeBusy,
+            "The main context was not pinned, because large changes of the store began during each of \(RootTier.pinTries) tries. Pin the context later."
+        )
     }
 
-    /// Returns nil if a reset or a bulk change began before the snapshot was complete, as in ``withSnapshot(_:)``.
+    /// Returns nil if a reset or a bulk change began, or unknown rows changed, before the snapshot was complete, as in
+    /// ``withSnapshot(_:)``.
     private func pinnedRowsOnce(_ store: any SnapshotStore) throws(DataSourceError) -> PinnedRows? {
         let (start, oldest) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
         var isReading = true
@@ -119,13 +155,21 @@ extension RootTier {
         return PinnedRows(self, snapshot, pending, start: start, newest: newest, generation: basis.generation)
     }
 
+    typealias SavesForMain = (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?)
+
     /// Takes the saves that a pinned main context shows and that it has not merged yet. Also returns the current generation,
     /// and the reason why the context must reload. The reason is kept, because it may be newer than the pinned rows.
-    package func takeForMain(
-        through last: Int64
-    ) -> (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?) {
-        state.withLock { ($0.log.takeForMain(through: last), $0.log.generation, $0.log.staleness) }
+    ///
+    /// - Returns: The saves, and the number of the changes of unknown rows that were noticed so far.
+    func takeForMain(through last: Int64) -> (taken: SavesForMain, unknownChangeCount: Int) {
+        state.withLock { state in
+            let saves = state.log.takeForMain(through: last)
+            return ((saves, state.log.generation, state.log.staleness), state.log.unknownChangeCount)
+        }
     }
+
+    /// The number of the changes of unknown rows that were noticed so far.
+    var unknownChangeCount: Int { state.withLock { $0.log.unknownChangeCount } }
 
     /// Removes and returns the reason why the main context must reload.
     package func takeStaleness() -> SaveLog.Staleness? { state.withLock { $0.log.takeStaleness() } }

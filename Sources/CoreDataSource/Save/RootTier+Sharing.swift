@@ -89,6 +89,7 @@ extension RootTier.State {
 
     private mutating func forget(_ entities: Set<Int>?) {
         log.forgetStoredRows()
+        dropCount += 1
         feed.append(.unknown(entities))
         log.makeMainReload(.outsideWrites)
         outsideWrites.recordStaleSaves(for: log.pending.last?.changes.number)

@@ -27,8 +27,13 @@ extension RootTier {
         var outsideWrites = OutsideWriteState()
         /// The number of bulk changes that have begun. If this number changes during a read, the read is repeated.
         var bulkChangeCount = 0
+        /// How often pending rows were dropped, because other members had changed unknown rows. If this number changes during a
+        /// read, the read is repeated.
+        var dropCount = 0
         /// If this value changes during a read, the read is repeated.
-        var readBasis: ReadBasis { ReadBasis(generation: log.generation, bulkChangeCount: bulkChangeCount) }
+        var readBasis: ReadBasis {
+            ReadBasis(generation: log.generation, bulkChangeCount: bulkChangeCount, dropCount: dropCount)
+        }
         /// The position up to which the saves of other members are in the log.
         var followedPosition: Int64
         /// In a shared store, the position of the newest save of this container, if the store reports this position.
@@ -208,6 +213,7 @@ extension RootTier {
 struct ReadBasis: Equatable {
     let generation: Int
     let bulkChangeCount: Int
+    let dropCount: Int
 }
 
 /// A position in the feed. A follower has applied the events up to its position.

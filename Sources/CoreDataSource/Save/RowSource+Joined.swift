@@ -15,7 +15,12 @@ extension RowSource {
             return try root.withSnapshot { snapshot throws(DataSourceError) in
                 try RowSource.snapshot(snapshot).joinedRows(query, family, layout)
             }
-        case .pinned, .snapshot:
+        case .pinned(let pinned):
+            let asOf = pinned.newestSave
+            let rows = try Join(SourceView(source: self, layout: layout), query.budget).rows(query, family)
+            // If the snapshot has ended, the rows may be of different states.
+            return pinned.hasEnded ? try pinned.root.rows.joinedRows(query, family, layout) : (rows, asOf)
+        case .snapshot:
             return (try Join(SourceView(source: self, layout: layout), query.budget).rows(query, family), newestSave)
         }
     }

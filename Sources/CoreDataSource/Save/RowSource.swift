@@ -50,14 +50,15 @@ package enum RowSource {
         }
     }
 
-    /// Like ``read(_:_:pending:)``, but returns nil if a reset or a bulk change began during the read.
+    /// Like ``read(_:_:pending:)``, but calls the body at most once. Returns nil if a reset or a bulk change began during the
+    /// read, or if a pinned snapshot ended.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
         switch self {
         case .root(let root): return try root.readOnce(isolation, body, pending: pending)
-        case .pinned(let rows): return try rows.read(isolation, body, pending: pending)
+        case .pinned(let rows): return try rows.readOnce(isolation, body, pending: pending)
         case .snapshot(let snapshot): return try snapshot.read(body, pending)
         }
     }
@@ -249,8 +250,15 @@ extension RowSource {
             for entity in family { count += try source.count(query, ofEntities: [entity], layout) }
             return count
         }
-        guard case .root(let root) = self else { return try sum(self) }
-        return try root.withSnapshot { snapshot throws(DataSourceError) in try sum(.snapshot(snapshot)) }
+        switch self {
+        case .root(let root):
+            return try root.withSnapshot { snapshot throws(DataSourceError) in try sum(.snapshot(snapshot)) }
+        case .pinned(let rows):
+            let count = try sum(self)
+            // If the snapshot has ended, the counts may be of different states.
+            return rows.hasEnded ? try rows.root.rows.count(query, ofEntities: family, layout) : count
+        case .snapshot: return try sum(self)
+        }
     }
 
     /// Returns the row with the given key; nil if there is none.

@@ -33,6 +33,8 @@ package struct SaveLog {
     package private(set) var unmergedByteCount = 0
     /// The reason why the main context must reload from the store; nil if the main context is up to date.
     private(set) var staleness: Staleness?
+    /// How often unknown rows have changed while the main context merges saves.
+    private(set) var unknownChangeCount = 0
     /// The origins whose saves are left out of commits until ``resume()``.
     var postponedOrigins: Set<Int> = []
     /// Whether the last group left out only saves of postponed origins, and whether these origins are still postponed.
@@ -276,6 +278,7 @@ package struct SaveLog {
         guard merged != nil else { return }
         merged = newest
         unmergedByteCount = 0
+        if reason != .backlog { unknownChangeCount += 1 }
         if staleness != .outsideWrites { staleness = reason }
         trim()
     }

@@ -34,6 +34,15 @@ package final class ScopeCache: Sendable {
         var lastWait = 0
         /// Whether the follower was called, and has not begun to read the scopes since.
         var isFollowerCalled = false
+
+        /// Returns a scope with the last failure, if that could not be stored.
+        func withFailure(_ scope: StoredScope?, _ name: String) -> StoredScope? {
+            guard let failed = failed[name], failed.answer == scope?.answer ?? 0 else { return scope }
+            guard var scope else { return failed }
+            (scope.failureCount, scope.failure) = (failed.failureCount, failed.failure)
+            (scope.failedAt, scope.retryAt) = (failed.failedAt, failed.retryAt)
+            return scope
+        }
     }
 
     private let state = Guarded(State())
@@ -86,12 +95,13 @@ package final class ScopeCache: Sendable {
                 if state.known.count >= ScopeCache.limit { state.known.removeAll() }
                 state.known[name] = scope
             }
-            guard let failed = state.failed[name], failed.answer == scope?.answer ?? 0 else { return scope }
-            guard var scope else { return failed }
-            (scope.failureCount, scope.failure) = (failed.failureCount, failed.failure)
-            (scope.failedAt, scope.retryAt) = (failed.failedAt, failed.retryAt)
-            return scope
+            return state.withFailure(scope, name)
         }
+    }
+
+    /// Returns a scope with the last failure.
+    fileprivate func withFailure(_ scope: StoredScope?, _ name: String) -> StoredScope? {
+        state.withLock { $0.withFailure(scope, name) }
     }
 
     /// Forgets a scope, because the store may have changed it.
@@ -250,6 +260,14 @@ extension RootTier {
     func stored(_ id: ScopeID) throws(DataSourceError) -> StoredScope? {
         guard let stored = try storedScope(id.name), stored.id == id else { return nil }
         return stored
+    }
+
+    /// Reads what pinned rows know of a scope. The outer optional is nil if the snapshot has ended.
+    func scope(_ id: ScopeID, in pinned: PinnedRows) throws(DataSourceError) -> StoredScope?? {
+        try checkKeepsScopes()
+        guard let found = try pinned.scope(named: id.name) else { return nil }
+        let scope = scopes.withFailure(found, id.name)
+        return .some(scope?.id == id ? scope : nil)
     }
 
     /// - Throws: `scopesNotKept` if the store keeps no scopes.

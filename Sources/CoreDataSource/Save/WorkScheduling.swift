@@ -18,6 +18,8 @@ package struct WorkScheduling: Sendable {
     package var makeSignal: @Sendable () -> any WorkSignal
     /// Returns the current time.
     package var now: @Sendable () -> Date = { Date() }
+    /// Returns the time that passes also while the system sleeps, unlike the time of ``after``.
+    package var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
     package init(
         makeQueue: @escaping @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue,

@@ -27,9 +27,10 @@ struct PinEndTests {
         var failures = container.failures.makeAsyncIterator()
         try await contacts.add(contactList(0..<2))
         let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
-        try container.main.pin(for: .zero)
+        try container.main.pin()
         try await contacts.add(ContactData(uid: "uid-1", name: "new"), waitFor: .main)
         #expect(held.name == "name 1")
+        timers.pass(.seconds(60))
         timers.fire()
         let failure = try #require(await failures.next())
         #expect(failure.kind == .store && failure.error.code == .pinExpired)
@@ -37,11 +38,33 @@ struct PinEndTests {
         try await container.close()
     }
 
+    /// Timers stand still while the system sleeps.
+    @Test func aLimitThatPassesUnnoticedEndsThePinAtTheNextRead() async throws {
+        let (container, timers) = try timed()
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<2))
+        var failures = container.failures.makeAsyncIterator()
+        try container.main.pin()
+        try await contacts.add(ContactData(uid: "uid-1", name: "new"), waitFor: .main)
+        timers.pass(.seconds(59))
+        #expect(try container.main.names["uid-1"] == "name 1")
+        timers.pass(.seconds(1))
+        #expect(container.main.pinned == nil)
+        #expect(try container.main.names["uid-1"] == "new")
+        #expect(try #require(await failures.next()).error.code == .pinExpired)
+        try container.main.pin()
+        timers.pass(.seconds(60))
+        try container.main.pin()
+        #expect(container.main.pinned != nil)
+        try await container.close()
+    }
+
     @Test func anotherCallBeginsANewLimit() async throws {
         let (container, timers) = try timed()
-        try container.main.pin(for: .zero)
+        try container.main.pin(for: .seconds(10))
         try container.main.pin(for: .seconds(60_000))
-        #expect(timers.delays == [.zero])
+        #expect(timers.delays == [.seconds(10)])
+        timers.pass(.seconds(10))
         timers.fire()
         // The check finds that the pin has not expired, and is set again.
         while timers.delays.isEmpty { await Task.yield() }
@@ -94,7 +117,7 @@ struct PinEndTests {
         let failure = try #require(await failures.next())
         #expect(failure.error.code == .readerBlocksCheckpoint)
         #expect(failure.error.message.contains("A read of the pinned main context"))
-        #expect(failure.error.message.contains("unpin()"))
+        #expect(failure.error.message.contains("Call unpin()"))
         #expect(try container.main.count(ContactEntity.self) == 0)
         container.main.unpin()
         try await write(200)

@@ -1,5 +1,7 @@
 import CoreDataSource
 import Foundation
+import RowStore
+import SQLiteStore
 
 /// The kinds of stores that keep a snapshot for a pinned main context.
 enum PinPlace: String, Sendable, CaseIterable {
@@ -29,6 +31,18 @@ enum PinPlace: String, Sendable, CaseIterable {
         case .sqlite: try await PersistentContainer(model: model, store: .sqlite(url), configuration: configuration)
         case .sharedFile: try .shared(url, model: model, configuration: configuration)
         }
+    }
+
+    /// Opens a file whose calls can fail.
+    func open(
+        _ url: URL, _ calls: FileCalls, _ configuration: PersistentContainer.Configuration = .init(synchronous: .normal)
+    ) throws -> PersistentContainer {
+        let layout = ModelLayout(.contacts)
+        var options = SQLiteStore.Options(
+            url: url, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal, calls: calls)
+        (options.isShared, options.leaseTimes) = (self == .sharedFile, .patient)
+        let store = try SQLiteStore.open(options)
+        return PersistentContainer(layout, store, startup: store.startup, configuration: configuration)
     }
 
     @MainActor

@@ -268,9 +268,39 @@ struct PinTests {
             #expect(contact.name == "name 4")
             // The draft itself continues with the stored values.
             #expect(draft.object.name == "mine" && draft.object.phone == "new" && !draft.hasChanges)
+            #expect(try draft.context.first(ContactEntity.self, where: \.uid, equals: "uid-2")?.name == "theirs")
             container.main.unpin()
             #expect(contact.name == "mine" && contact.phone == "new")
             #expect(try draft.context.first(ContactEntity.self, where: \.uid, equals: "uid-2")?.name == "theirs")
+        }
+    }
+
+    /// From its first save on, a draft shows the newest rows, and a draft without a save shows the pinned rows.
+    @Test(arguments: PinPlace.all)
+    func aDraftLeavesThePinWithItsFirstSave(place: PinPlace) async throws {
+        try await place.withContacts { container, contacts in
+            try container.main.pin(for: .ample)
+            let contact = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+            let (draft, other) = (try contacts.draft(of: contact), try contacts.draft(of: contact))
+            let held = try #require(try draft.context.first(ContactEntity.self, where: \.uid, equals: "uid-2"))
+            try await contacts.add(contactList(2..<7) { "theirs \($0)" })
+            #expect(held.name == "name 2")
+            try await draft.save()
+            #expect(try draft.context.count(ContactEntity.self) == 5)
+            draft.object.name = "mine"
+            try await draft.save()
+            #expect(held.name == "theirs 2")
+            #expect(try draft.context.count(ContactEntity.self) == 7)
+            try await contacts.add(contactList(2..<9) { "later \($0)" })
+            try container.main.pin(for: .ample)
+            #expect(try draft.context.count(ContactEntity.self) == 9)
+            #expect(held.name == "later 2" && draft.object.name == "mine")
+            #expect(try other.context.count(ContactEntity.self) == 5)
+            #expect(other.object.name == "name 1" && contact.name == "name 1")
+            try container.main.advance()
+            try await contacts.add(contactList(9..<11))
+            #expect(try draft.context.count(ContactEntity.self) == 9)
+            #expect(contact.name == "mine" && other.object.name == "mine")
         }
     }
 

@@ -24,6 +24,9 @@ final class FaultyStore: PersistentStore {
     private let lockedEntities = Guarded<Set<Int>>([])
     private let feedFailure = Guarded<DataSourceError?>(nil)
     private let reserving = Guarded<(@Sendable () -> DataSourceError?)?>(nil)
+    private let hidesOutsideWrites = Guarded(false)
+    /// The faults of snapshots.
+    let snapshots = SnapshotFaults()
 
     let longestValue: Int
 
@@ -77,7 +80,10 @@ final class FaultyStore: PersistentStore {
 
     var canBeWrittenOutside: Bool { base.canBeWrittenOutside }
 
-    func noticeOutsideWrites() -> Bool { base.noticeOutsideWrites() }
+    func noticeOutsideWrites() -> Bool { hidesOutsideWrites.withLock { $0 } ? false : base.noticeOutsideWrites() }
+
+    /// Lets nobody notice writes of other programs until that is switched off.
+    func hideOutsideWrites(_ hides: Bool) { hidesOutsideWrites.withLock { $0 = hides } }
 
     /// Makes every read fail until that is switched off, after so many that do not.
     func failReads(with error: DataSourceError?, after reads: Int = 0) {
@@ -289,7 +295,7 @@ private struct FaultySharing: StoreSharing {
 extension FaultyStore: SnapshotStore {
     func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
         guard let base = base as? any SnapshotStore else { throw DataSourceError.storeClosed }
-        return try base.openSnapshot(named: name)
+        return snapshots.wrap(try base.openSnapshot(named: name))
     }
 
     var logByteCount: Int? { (base as? any SnapshotStore)?.logByteCount }

@@ -4,12 +4,17 @@ import RowStore
 /// Timers that run when a test says so, on queues of the system.
 final class ManualTimers: Sendable {
     private let waiting = Guarded<[(delay: Duration, work: @Sendable () -> Void)]>([])
+    private let time = Guarded(ContinuousClock.now)
 
     var scheduling: WorkScheduling {
         var scheduling = WorkScheduling.system
         scheduling.after = { delay, work in self.waiting.withLock { $0.append((delay, work)) } }
+        scheduling.instant = { self.time.withLock { $0 } }
         return scheduling
     }
+
+    /// Moves the clock without running timers, as if the system had slept.
+    func pass(_ duration: Duration) { time.withLock { $0 += duration } }
 
     /// How long the timers are that have not run.
     var delays: [Duration] { waiting.withLock { $0.map(\.delay) } }

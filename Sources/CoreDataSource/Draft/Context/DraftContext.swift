@@ -36,10 +36,17 @@ public final class DraftContext: EditingContext {
     /// Whether registered objects must be reloaded because other programs made changes or a read failed.
     var mustReload = false
     private var hasEnded = false
+    /// The state of the store at the last look, if the draft no longer reads the rows of a pinned main context.
+    private var newestSeen: SeenState?
     /// Merges all saves into the main context and into the draft.
     private let prepare: @MainActor @Sendable () -> Void
     /// When this many objects are registered, unreferenced objects are forgotten.
     private var sweepThreshold = 1024
+
+    private struct SeenState: Equatable {
+        var newestSave: Int64
+        var position: FeedPosition
+    }
 
     /// An ordered relationship of an object.
     struct OrderedRelationship: Hashable {
@@ -154,6 +161,11 @@ public final class DraftContext: EditingContext {
         if !journal.isInGroup {
             let prepare = prepare
             MainActor.assumeIsolated { prepare() }
+            if newestSeen != nil {
+                // The pinned main context does not look for writes of other programs.
+                stack.root.noticeOutsideWrites()
+                followNewest()
+            }
         }
         var registered = 0
         for binding in bindings {
@@ -190,7 +202,27 @@ extension DraftContext: CustomStringConvertible {
 
 /// Follows other saves: an object without edits has the same values as in the main context.
 extension DraftContext: MainFollower {
-    package func read(from pinned: PinnedRows?) { source = pinned.map { .pinned($0) } ?? stack.root.rows }
+    package func read(from pinned: PinnedRows?) {
+        source = pinned.map { .pinned($0) } ?? stack.root.rows
+        newestSeen = nil
+    }
+
+    /// Reads the newest rows from now on, although the main context stays pinned: the draft has saved, and continues with what
+    /// is stored.
+    func leavePin() {
+        guard case .pinned = source else { return }
+        source = stack.root.rows
+        followNewest()
+    }
+
+    /// Reloads the registered objects if there are newer saves. The main context passes no saves on while it is pinned.
+    private func followNewest() {
+        let seen = SeenState(newestSave: stack.root.newestSave, position: stack.root.feedPosition)
+        guard seen != newestSeen || mustReload else { return }
+        newestSeen = seen
+        mustReload = true
+        reload()
+    }
 
     package func follow(_ merged: MergedSaves) {
         if merged.isReset { forgetSaved() }

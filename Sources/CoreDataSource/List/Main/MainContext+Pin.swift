@@ -3,7 +3,7 @@ internal import RowStore
 
 /// Pinning: the context keeps its state while others save, like the query generations of Core Data.
 extension MainContext {
-    /// Keeps the context at the state that it shows now.
+    /// Merges the newest saves, also those of other processes, and keeps the context at that state.
     ///
     /// ```swift
     /// try main.pin()
@@ -14,25 +14,28 @@ extension MainContext {
     ///
     /// While the context is pinned, it merges no save, neither of this container nor of other processes. Objects keep their
     /// values. Fetches, look-ups, counts, aggregates and relationships show the pinned rows. Lists and live aggregates that
-    /// still work finish with the pinned rows, and then stand still. Drafts begin with the pinned rows. Saves go to the store
-    /// as usual: a call with `waitFor: .main` returns, although the context does not show the save yet. Private contexts,
-    /// ``PersistentContainer/read(_:)``, ``PersistentContainer/saves`` and the save of a draft are not pinned.
+    /// still work finish with the pinned rows, and then stand still, and show the freshness of a scope as of these rows. Drafts
+    /// show the pinned rows until their first save, and then the newest rows. Saves go to the store as usual: a call with
+    /// `waitFor: .main` returns, although the context does not show the save yet. Private contexts,
+    /// ``PersistentContainer/read(_:)``, ``PersistentContainer/saves`` and ``DataSource/freshness(of:)`` are not pinned.
     ///
     /// A second call keeps the pinned state, and begins a new time limit. The pin ends with ``unpin()``, at the limit, when
-    /// the store is reset or closed, and when the container is released. At the limit, ``PersistentContainer/failures``
-    /// reports `pinExpired`.
+    /// the store is reset or closed, and when the container is released. It also ends if the store loses the pinned state: if a
+    /// read of the file fails, or if a server ends the connection that keeps the state. At the limit, and after such a loss,
+    /// ``PersistentContainer/failures`` reports `pinExpired`. The limit includes the time in which the app is suspended; the
+    /// context finds this at its next read or merge.
     ///
     /// Saves wait in memory up to ``PersistentContainer/Configuration/mainBacklogByteLimit``; beyond the limit, they are dropped,
     /// and the context reloads when the pin ends. The write-ahead log of a file cannot be emptied meanwhile, so it grows with
-    /// each commit. If it becomes long, ``PersistentContainer/failures`` reports `readerBlocksCheckpoint`. A server keeps the
+    /// each commit, also if the context calls ``advance()``. If it becomes long, ``PersistentContainer/failures`` reports `readerBlocksCheckpoint`. A server keeps the
     /// old versions of changed rows. In memory, the first commit copies the tables that it changes.
     ///
     /// **Isolation**: the main actor. While a list reads the pinned rows off the main actor, a read of the context waits.
     ///
     /// - Parameter limit: The longest time of the pin; 60 seconds by default, at most a day.
-    /// - Throws: `snapshotsNotKept` if the store is custom; `storeClosed`; errors of the store. If the call throws, it changes
-    ///   nothing.
-    /// - Complexity: O(1), and one connection to a file or a server for as long as the context is pinned.
+    /// - Throws: `snapshotsNotKept` if the store is custom; `storeClosed`; `storeBusy` if large changes begin during each of
+    ///   several tries; errors of the store. If the call throws, it pins nothing.
+    /// - Complexity: O(n) in the number of rows that unmerged saves have changed, and one connection to a file or a server for as long as the context is pinned.
     @MainActor
     public func pin(for limit: Duration = .seconds(60)) throws {
         guard let tier else { throw RootTier.closed }
@@ -48,9 +51,13 @@ extension MainContext {
     /// Objects get their new values, and each list reports one difference from the old to the new state. The time limit begins
     /// again. If the context is not pinned, the call only merges the newest saves.
     ///
+    /// The new state begins before the old state ends, so that a failed call loses nothing. Therefore the write-ahead log of a
+    /// file is not emptied between the two states, and grows for as long as the context is pinned. If
+    /// ``PinState/logByteCount`` becomes large, call ``unpin()``, and pin the context again later.
+    ///
     /// **Isolation**: the main actor.
     ///
-    /// - Throws: `storeClosed`; errors of the store. If the call throws, the context keeps the old state.
+    /// - Throws: `storeClosed`; `storeBusy`; errors of the store. If the call throws, the context keeps the old state.
     /// - Complexity: O(n) in the number of rows that saves have changed since the last state.
     @MainActor
     public func advance() throws {
@@ -88,7 +95,7 @@ extension MainContext {
 ///
 /// ```swift
 /// if let pinned = main.pinned, (pinned.logByteCount ?? 0) > 100 << 20 {
-///     try main.advance()
+///     main.unpin()
 /// }
 /// ```
 public struct PinState: Sendable {
@@ -99,7 +106,8 @@ public struct PinState: Sendable {
     /// The memory of the saves that wait until the context moves on, in bytes. At most about
     /// ``PersistentContainer/Configuration/mainBacklogByteLimit``.
     public let waitingByteCount: Int
-    /// The size of the write-ahead log of a file, in bytes; nil for another store.
+    /// The size of the write-ahead log of a file, in bytes; nil for another store. The log can be emptied only while the context
+    /// is not pinned: ``MainContext/advance()`` does not suffice.
     public let logByteCount: Int?
 }
 

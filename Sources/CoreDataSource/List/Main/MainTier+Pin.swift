@@ -4,11 +4,13 @@ internal import RowStore
 /// The pin of the main context.
 struct MainPin: Sendable {
     let rows: PinnedRows
+    /// The number of the changes of unknown rows of which the context has read the pinned rows.
+    var unknownChangeCount: Int
     /// The time of the last call of `pin` or `advance`.
-    let since: Date
+    var since: Date
     /// How long the pin lasts after each of these calls.
-    let limit: Duration
-    let end: ContinuousClock.Instant
+    var limit: Duration
+    var end: ContinuousClock.Instant
 }
 
 /// Pinning.
@@ -19,8 +21,8 @@ extension MainTier {
     /// Pins the context to its state, or gives a pinned context a new limit.
     func pin(for limit: Duration) throws(DataSourceError) {
         let limit = max(.zero, min(limit, MainTier.longestLimit))
-        if let pin, !endLostPin() {
-            show(pin.rows, limit)
+        if pin != nil, !endPinIfOver() {
+            beginLimit(limit)
         } else {
             try move(limit)
             drainLists()
@@ -29,7 +31,7 @@ extension MainTier {
 
     /// Pins the context to the newest state. Does nothing but merge saves if the context is not pinned.
     func advance() throws(DataSourceError) {
-        guard let pin, !endLostPin() else { return merge() }
+        guard let pin, !endPinIfOver() else { return merge() }
         try move(pin.limit)
         drainLists()
     }
@@ -44,8 +46,11 @@ extension MainTier {
         drainLists()
     }
 
+    /// The pinned rows. For tests.
+    package var pinnedRows: PinnedRows? { pin?.rows }
+
     var pinState: PinState? {
-        guard let pin, !pin.rows.hasEnded else { return nil }
+        guard let pin, !pin.rows.hasEnded, !isExpired(pin) else { return nil }
         return PinState(
             since: pin.since, limit: pin.limit, waitingByteCount: stack.root.unmergedByteCount,
             logByteCount: stack.root.logByteCount)
@@ -63,15 +68,22 @@ extension MainTier {
             throw error
         }
         let wasPinned = pin != nil
-        show(rows, limit)
-        var taken = stack.root.takeForMain(through: rows.newestSave)
+        var (taken, unknownChangeCount) = stack.root.takeForMain(through: rows.newestSave)
+        let scheduling = stack.root.scheduling
+        pin = MainPin(
+            rows: rows, unknownChangeCount: unknownChangeCount, since: scheduling.now(), limit: limit,
+            end: scheduling.instant())
+        beginLimit(limit)
+        read(from: rows)
         taken.staleness = staleness ?? taken.staleness
         passOn(taken, makesOneReport: wasPinned)
     }
 
-    private func show(_ rows: PinnedRows, _ limit: Duration) {
-        pin = MainPin(rows: rows, since: stack.root.scheduling.now(), limit: limit, end: .now + limit)
-        read(from: rows)
+    private func beginLimit(_ limit: Duration) {
+        let scheduling = stack.root.scheduling
+        pin?.since = scheduling.now()
+        pin?.limit = limit
+        pin?.end = scheduling.instant() + limit
         scheduleCheck()
     }
 
@@ -79,31 +91,56 @@ extension MainTier {
         context.source = rows.map { .pinned($0) } ?? stack.root.rows
         hub?.read(from: rows)
         for draft in drafts.values { draft.read(from: rows) }
+        scopeHub?.reload()
+    }
+
+    /// Reads the pinned rows again if unknown rows have changed. The change may have been in the store before the context was
+    /// pinned, and then the pinned rows have it.
+    ///
+    /// - Returns: Whether the rows were read again.
+    func readPinnedRowsAgain() -> Bool {
+        let count = stack.root.unknownChangeCount
+        guard let known = pin?.unknownChangeCount, known != count else { return false }
+        pin?.unknownChangeCount = count
+        passOn(([], knownReset, .outsideWrites))
+        return true
     }
 
     // MARK: The end of a pin
 
-    /// Ends the pin if the store was reset or closed, or has lost the snapshot. The caller merges the saves.
+    /// Ends the pin if the store was reset or closed, if the store has lost the snapshot, or if the limit has passed. The caller
+    /// merges the saves.
+    ///
+    /// Timers stand still while the system sleeps, so each read and each merge calls this function.
     ///
     /// - Returns: Whether the pin has ended.
-    func endLostPin() -> Bool {
-        guard let pin, pin.rows.hasEnded else { return pin == nil }
+    func endPinIfOver() -> Bool {
+        guard let pin else { return true }
+        let (isLost, isExpired) = (pin.rows.isLost, isExpired(pin))
+        guard pin.rows.hasEnded || isExpired else { return false }
         self.pin = nil
         read(from: nil)
-        if pin.rows.isLost {
+        if isLost {
             report(
-                "The server has ended the connection that kept the rows of the pinned main context, so the context follows saves again. Pin it again if needed."
+                "The store could not keep the rows of the pinned main context after an error: a read of the file has failed, or the connection to the server was lost. The context follows saves again. Pin it again if needed."
+            )
+        } else if !pin.rows.hasEnded {
+            stack.root.noticeOutsideWrites()
+            report(
+                "The main context was pinned for \(pin.limit), so the pin has ended, and the context follows saves again. Call unpin() or advance() earlier, or pass a longer time to pin(for:)."
             )
         }
         return true
     }
+
+    private func isExpired(_ pin: MainPin) -> Bool { stack.root.scheduling.instant() >= pin.end }
 
     /// Schedules a check at the end of the pin, unless an earlier check is scheduled.
     private func scheduleCheck() {
         guard let pin, pinCheck.map({ $0 > pin.end }) ?? true else { return }
         let time = pin.end
         pinCheck = time
-        stack.root.scheduling.after(max(.zero, time - .now)) { [weak self] in
+        stack.root.scheduling.after(max(.zero, time - stack.root.scheduling.instant())) { [weak self] in
             Task { @MainActor in self?.checkPin(time) }
         }
     }
@@ -111,11 +148,7 @@ extension MainTier {
     private func checkPin(_ time: ContinuousClock.Instant) {
         if pinCheck == time { pinCheck = nil }
         guard let pin else { return }
-        guard .now >= pin.end else { return scheduleCheck() }
-        unpin()
-        report(
-            "The main context was pinned for \(pin.limit), so the pin has ended, and the context follows saves again. Call unpin() or advance() earlier, or pass a longer time to pin(for:)."
-        )
+        if isExpired(pin) { merge() } else { scheduleCheck() }
     }
 
     private func report(_ message: String) {

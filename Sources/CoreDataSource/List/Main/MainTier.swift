@@ -19,7 +19,7 @@ package final class MainTier {
     /// When this many objects are registered, unreferenced objects are forgotten.
     private var sweepThreshold = 1024
     /// The generation that began with the last merged reset.
-    private var knownReset = 0
+    private(set) var knownReset = 0
     /// Whether registered objects must be reloaded because other programs made changes or a read failed.
     private var mustReload = false
     var lists: ListHub {
@@ -30,7 +30,7 @@ package final class MainTier {
     }
     private(set) var hub: ListHub?
     /// The freshness that lists show; nil until a list shows one.
-    private var scopeHub: ScopeHub?
+    private(set) var scopeHub: ScopeHub?
     var scopes: ScopeHub {
         if let scopeHub { return scopeHub }
         let new = ScopeHub(stack, lists)
@@ -106,9 +106,10 @@ package final class MainTier {
 
     /// Merges the saves that were not merged yet. While the context is pinned, saves wait.
     private func mergeSaves() {
-        if pin == nil || endLostPin() {
-            passOn(stack.root.takeForMain())
-        } else if mustReload {
+        let wasPinned = pin != nil
+        if endPinIfOver() {
+            passOn(stack.root.takeForMain(), makesOneReport: wasPinned)
+        } else if !readPinnedRowsAgain(), mustReload {
             try? reload()
         }
     }

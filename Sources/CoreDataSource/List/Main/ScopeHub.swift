@@ -56,7 +56,7 @@ final class ScopeHub {
         try stack.root.checkOpen()
         // Follow first, so that no later change is missed.
         begin()
-        return add(scope.id, try stack.root.freshness(of: scope.id))
+        return add(scope.id, try stack.root.freshness(of: scope.id, in: lists.pinned))
     }
 
     /// Like ``follow(_:)``, but reads the scope off the main actor.
@@ -73,16 +73,28 @@ final class ScopeHub {
         begin()
         beginning += 1
         defer { beginning -= 1 }
+        // The scope may change during the read.
+        defer { stack.root.scopes.didChange() }
         let (root, id) = (stack.root, scope.id)
-        let found = await withCheckedContinuation { continuation in
-            lists.queue.async {
-                continuation.resume(returning: Result { () throws(DataSourceError) in try root.freshness(of: id) })
+        while true {
+            let pinned = lists.pinned
+            let found = await withCheckedContinuation { continuation in
+                lists.queue.async {
+                    continuation.resume(
+                        returning: Result { () throws(DataSourceError) in try root.freshness(of: id, in: pinned) })
+                }
             }
+            if mayShow(asOf: pinned) { return found.map { add(id, $0) } }
         }
-        // The scope may have changed since.
-        defer { root.scopes.didChange() }
-        return found.map { add(id, $0) }
     }
+
+    /// Whether the freshness of some rows is not newer than the rows that the lists show.
+    ///
+    /// - Parameter pinned: The pinned rows; nil for the newest rows at the time of the read.
+    private func mayShow(asOf pinned: PinnedRows?) -> Bool { lists.pinned == nil || lists.pinned === pinned }
+
+    /// Reads the scopes of all lists again, because the lists now show other rows.
+    func reload() { stack.root.scopes.didChange() }
 
     private func begin() {
         if followed.contains(where: { $0.list != nil }) { return }
@@ -107,23 +119,25 @@ final class ScopeHub {
         isReading = true
         readCount += 1
         stack.root.scopes.beginReading()
-        let (root, ids) = (stack.root, Set(followed.compactMap { $0.list?.id }))
+        let (root, pinned, ids) = (stack.root, lists.pinned, Set(followed.compactMap { $0.list?.id }))
         lists.queue.async { [weak self] in
             var found: [ScopeID: ScopeFreshness] = [:]
             for id in ids {
                 // If the store cannot be read, the list keeps what it shows.
-                if let freshness = try? root.freshness(of: id) { found[id] = freshness }
+                if let freshness = try? root.freshness(of: id, in: pinned) { found[id] = freshness }
             }
             // The lists must show all saves of other members that the scopes describe.
             try? root.follow()
-            Task { @MainActor [found] in await self?.show(found) }
+            Task { @MainActor [found] in await self?.show(found, asOf: pinned) }
         }
     }
 
-    private func show(_ found: [ScopeID: ScopeFreshness]) async {
+    private func show(_ found: [ScopeID: ScopeFreshness], asOf pinned: PinnedRows?) async {
         stack.mainNotifier.merge()
         await lists.waitUntilReported()
         lists.perform { [self] in
+            // If the context was pinned meanwhile, the scopes are read again.
+            guard mayShow(asOf: pinned) else { return }
             for entry in followed {
                 if let list = entry.list, let value = found[list.id] { list.set(value) }
             }

@@ -132,6 +132,7 @@ final class AggregateEngine: HubEngine {
         queue.async {
             let start = ContinuousClock.now
             let outcome = worker.run(task)
+            let wasPinned = worker.isPinned
             var reason = reason
             reason.addTime(since: start)
             reason.ranOffMain = true
@@ -139,7 +140,7 @@ final class AggregateEngine: HubEngine {
             Task { @MainActor [reason] in
                 self.hub.perform {
                     // The rows that were read may be newer than the pinned rows, so read the pinned rows.
-                    if case .read = task, self.hub.pinned != nil, worker.pinned == nil, !self.isFinished {
+                    if case .read = task, self.hub.pinned != nil, !wasPinned, !self.isFinished {
                         return self.start(task, reason)
                     }
                     // The rows that were read may be newer than the objects of the main context.
@@ -215,6 +216,9 @@ struct AggregateWorker: Sendable {
         /// The predicate could not be evaluated for a row of a save. A later save may have changed the row.
         case notApplied
     }
+
+    /// Whether all rows so far were read from a snapshot that has not ended.
+    var isPinned: Bool { pinned.map { !$0.hasEnded } ?? false }
 
     private var source: RowSource { pinned.map { .pinned($0) } ?? root.rows }
 

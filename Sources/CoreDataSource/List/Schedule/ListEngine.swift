@@ -117,13 +117,15 @@ final class ListEngine: HubEngine {
         queue.async {
             // Release the previous state and the changes off the main actor too, because both may be large.
             let done = ReleasedOffMain((work: work, outcome: worker.run(work, isOnMain: false)))
+            let wasPinned = worker.isPinned
             Task { @MainActor in
-                done.use { self.end($0.work, $0.outcome, wasPinned: worker.pinned != nil) }
+                done.use { self.end($0.work, $0.outcome, wasPinned: wasPinned) }
                 done.release()
             }
         }
     }
 
+    /// - Parameter wasPinned: Whether the work has read only pinned rows.
     private func end(_ work: ListWork, _ outcome: ListWork.Outcome, wasPinned: Bool) {
         hub.perform { [self] in
             if let pinned = hub.pinned, !wasPinned, work.mayBeAhead(outcome) {

@@ -13,6 +13,9 @@ struct ListWorker: Sendable {
         (self.root, self.layout, self.names) = (root, layout, names)
     }
 
+    /// Whether all rows so far were read from a snapshot that has not ended.
+    var isPinned: Bool { pinned.map { !$0.hasEnded } ?? false }
+
     var source: RowSource { pinned.map { .pinned($0) } ?? root.rows }
 
     func run(_ work: ListWork, isOnMain: Bool) -> ListWork.Outcome {
