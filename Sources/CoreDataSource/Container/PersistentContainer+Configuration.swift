@@ -88,6 +88,16 @@ extension PersistentContainer {
         /// configuration.name = "widget"
         /// ```
         public var name: String?
+        /// The current time, from which the age of a scope and the pauses after failed loads are counted: see
+        /// <doc:DataSourceWithAServer>. Sections of days and the times of ``PinState`` follow it, too. Nil, the default, for the
+        /// clock of the system. Timers and time limits are always those of the system.
+        ///
+        /// ```swift
+        /// configuration.now = { clock.date }  // of a test, which sets it
+        /// ```
+        ///
+        /// **Isolation**: none. Any thread calls the closure.
+        public var now: (@Sendable () -> Date)?
         /// How long a call waits for rows that another program has locked.
         package var lockPatience = Duration.seconds(10)
         /// The most rows of one entity that an update or a deletion adds to a change set.
@@ -109,7 +119,7 @@ extension PersistentContainer {
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil,
             trace: (@Sendable (StatementTrace) -> Void)? = nil, tracesValues: Bool = false, directory: URL? = nil,
             mainPatience: Duration = .seconds(10), history: KeptHistory = .unchanged, author: String? = nil,
-            name: String? = nil
+            name: String? = nil, now: (@Sendable () -> Date)? = nil
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
@@ -128,6 +138,7 @@ extension PersistentContainer {
             self.history = history
             self.author = author
             self.name = name
+            self.now = now
         }
 
         var limits: RootLimits {

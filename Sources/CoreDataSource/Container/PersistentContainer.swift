@@ -86,6 +86,8 @@ public final class PersistentContainer: Sendable {
         configuration: Configuration = Configuration(), scheduling: WorkScheduling = .system
     ) {
         let notifier = MainNotifier()
+        var scheduling = scheduling
+        if let now = configuration.now { scheduling.now = now }
         let root = RootTier(layout, store: store, limits: configuration.limits, scheduling: scheduling) {
             notifier.notify()
         }

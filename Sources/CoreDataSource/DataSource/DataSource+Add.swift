@@ -143,7 +143,7 @@ extension DataSource {
     }
 
     /// Adds the values through the hooks, and returns the number of values that ``onAdd(_:in:)`` ignored.
-    private nonisolated func onAdd(
+    nonisolated func onAdd(
         all values: [Value], in context: PrivateContext, _ progress: BatchProgress? = nil
     ) throws -> Int {
         var ignored = 0

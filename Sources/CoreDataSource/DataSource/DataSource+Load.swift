@@ -14,10 +14,14 @@ extension DataSource {
     /// ```
     ///
     /// If the objects are fresh, the call returns at once. Otherwise it calls the closure, and stores the answer. Callers that
-    /// load the scope at the same time wait for the same load, and only the closure of the first caller runs. If a caller is
-    /// canceled, the load goes on for the others; if all are canceled, the load is canceled. Processes that share the store
-    /// wait for each other, too. A process that waits for another one throws `loadPostponed` if the other load fails. It calls
-    /// its own closure if the other process ends, or has stored nothing for the time limit.
+    /// load the scope at the same time wait for the same load, and only the closure of the first caller runs. An answer is as old
+    /// as its request: if the request began so early that the answer was already stale when a caller asked, that caller loads
+    /// again after it. A caller with the `maxAge` zero takes the answer of any load that was running. If a caller is canceled, the
+    /// load goes on for the others; if all are canceled, the load is canceled.
+    ///
+    /// Processes that share the store wait for each other, too. A process that waits for another one throws `loadPostponed` if
+    /// the other load fails. It calls its own closure if the other process ends, or has stored nothing for the time limit. If
+    /// several processes have waited, one of them calls its closure, and the others wait for that one.
     ///
     /// An answer never replaces the answer to a later request. The closure is called again, with at most three calls in all, in
     /// two cases: another answer was stored during the request, by another process or with
@@ -36,7 +40,8 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - scope: The scope. The data source must own its entity.
-    ///   - maxAge: The age from which the objects are stale, counted from the request. With zero, the list is always loaded.
+    ///   - maxAge: The age from which the objects are stale, counted from the request. With zero, the list is always loaded,
+    ///     unless a load of the list is running.
     ///   - whenStale: Whether to wait for the server; `.wait` by default. With `.serveStale`, stale objects are returned at
     ///     once, and no error of the server is thrown. If no answer was ever stored, the call waits, and throws any error.
     ///   - timeLimit: The longest time for each call of the closure, at most a week; a minute by default.
@@ -54,8 +59,9 @@ extension DataSource {
         _ request: @escaping @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
     ) async throws -> ScopeFreshness {
         let root = tier.stack.root
-        if let known = tier.known(scope).map({ ScopeFreshness($0, generation: root.generation) }),
-            !known.isStale(after: maxAge, at: root.scheduling.now())
+        let (generation, askedAt) = (root.generation, root.scheduling.now())
+        if let known = tier.known(scope).map({ ScopeFreshness($0, generation: generation) }),
+            !known.isStale(after: maxAge, at: askedAt)
         {
             // Another caller may have stored the list just now.
             if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
@@ -63,7 +69,7 @@ extension DataSource {
         }
         let load = ScopeLoad(
             source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: options,
-            request: request)
+            request: request, generation: generation, askedAt: askedAt)
         let found = try await wait(for: load, whenStale)
         if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
         return try found ?? freshness(of: scope)
@@ -77,8 +83,8 @@ extension DataSource {
     ) async throws -> ScopeFreshness? {
         let (scope, loads) = (load.scope, tier.loads)
         try tier.claim(scope)
-        let found = try tier.freshness(of: scope)
-        let key = CoalescedLoads.Key.scope(scope.id, generation: found.generation)
+        let found = try load.freshness()
+        let key = CoalescedLoads.Key.scope(scope.id, generation: load.generation)
         let now = tier.stack.root.scheduling.now()
         if !found.isStale(after: load.maxAge, at: now) { return found }
         let isPostponed = load.maxAge > .zero && found.isPostponed(at: now) && !loads.isRunning(key)
@@ -88,11 +94,12 @@ extension DataSource {
             return found
         }
         if isPostponed { throw DataSourceError(postponed: scope.name, found) }
-        try await loads.run(key) { try await load.run() }
-        // The load of another caller makes no request if an older answer is fresh enough for that caller.
-        let loaded = try tier.freshness(of: scope)
-        if loaded.answer == found.answer, loaded.isStale(after: load.maxAge, at: tier.stack.root.scheduling.now()) {
-            try await loads.run(key) { try await load.run() }
+        while try await !loads.run(key, load.run) {
+            // The load of another caller may have begun long ago. It also makes no request if an older answer is fresh enough for
+            // that caller.
+            let loaded = try load.freshness()
+            if load.isEnough(loaded, after: found.answer) { return nil }
+            if !loaded.isStale(after: load.maxAge, at: tier.stack.root.scheduling.now()) { return nil }
         }
         return nil
     }
@@ -107,6 +114,10 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     let deletion: SyncDeletion
     let options: SyncOptions
     let request: @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
+    /// The number of resets of the store when the caller asked. The load is none of the store after another reset.
+    let generation: Int
+    /// When the caller asked.
+    let askedAt: Date
 
     private var tier: PrivateTier { source.tier }
     private var scheduling: WorkScheduling { tier.stack.root.scheduling }
@@ -124,12 +135,32 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         try await turn.run(isEnough: isEnough, runInTurn)
     }
 
+    /// Reads how old the objects are.
+    ///
+    /// - Throws: `storeReset` if the store was reset since the caller asked; errors of the store.
+    func freshness() throws(DataSourceError) -> ScopeFreshness {
+        let found = try tier.freshness(of: scope)
+        try checkNotReset()
+        return found
+    }
+
+    private func checkNotReset() throws(DataSourceError) {
+        if tier.stack.root.generation != generation { throw RootTier.storeReset }
+    }
+
+    /// Whether the list was stored since an answer, and was not stale when the caller asked.
+    func isEnough(_ found: ScopeFreshness, after answer: Int64) -> Bool {
+        guard found.isComplete, found.answer != answer, let requestedAt = found.requestedAt else { return false }
+        return maxAge <= .zero || askedAt.timeIntervalSince(requestedAt) < maxAge / .seconds(1)
+    }
+
     /// Whether another process has stored a list since this process has begun to wait for it.
     ///
-    /// - Throws: `loadPostponed` if the other process has failed.
+    /// - Throws: `loadPostponed` if the other process has failed; `storeReset`.
     private func isEnough(_ before: StoredScope?, _ now: StoredScope?) throws -> Bool {
-        let found = ScopeFreshness(now, generation: tier.stack.root.generation)
-        if found.isComplete, found.answer != before?.answer ?? 0 { return true }
+        try checkNotReset()
+        let found = ScopeFreshness(now, generation: generation)
+        if isEnough(found, after: before?.answer ?? 0) { return true }
         if found.isPostponed(at: scheduling.now()), found.failedAt != before?.failedAt {
             throw DataSourceError(postponed: scope.name, found)
         }
@@ -151,7 +182,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
 
     private func runOnce() async throws {
         let requestedAt = scheduling.now()
-        let before = try tier.freshness(of: scope)
+        let before = try freshness()
         // Another load may have stored an answer since the caller looked.
         if !before.isStale(after: maxAge, at: requestedAt) { return }
         var basis = LoadBasis(before)
@@ -172,7 +203,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
                 _ = try await source.write(values, writing, .whole(entityTag, cursor))
                 return
             case .notModified where next.page == 0:
-                return try await source.confirm(writing, since: before.version)
+                try await source.confirm(writing, since: before.version)
+                return
             case .page(let values, let cursor):
                 if let cursor, !cursors.insert(cursor).inserted || next.page + 1 >= Self.longestList {
                     throw repeated(next.page)
@@ -221,11 +253,14 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
             name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: nil,
             .failed(Self.kind(of: error), at: now, retryAt: now + pause))
         do {
-            _ = try await tier.perform(waitFor: .store) { $0.scopeChanges.append(change) }
+            _ = try await tier.perform(waitFor: .store) { context in
+                try checkNotReset()
+                context.scopeChanges.append(change)
+            }
             root.scopes.forget(scope.name, withFailure: true)
         } catch {
-            // For example, the disk is full. This process remembers the failure until the next answer.
-            if let scope = change.result(after: stored) { root.scopes.record(failed: scope) }
+            // For example, the disk is full. This process remembers the failure until the next answer or reset.
+            if let scope = change.result(after: stored) { root.scopes.record(failed: scope, generation: generation) }
         }
     }
 
@@ -239,10 +274,11 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
 
 extension DataSourceError {
     fileprivate init(postponed name: String, _ freshness: ScopeFreshness) {
-        let end = freshness.postponedUntil.map { "\($0)" } ?? "later"
+        let end = freshness.postponedUntil.map { "before \($0.formatted(.iso8601))" } ?? "for some time"
+        let count = freshness.failureCount == 1 ? "has failed" : "has failed \(freshness.failureCount) times"
         self.init(
             .loadPostponed,
-            "The last load of the scope \"\(name)\" has failed, so no further load is made until \(end). To load now, pass the maxAge zero.",
+            "Loading the scope \"\(name)\" \(count), so no further load is made \(end). The stored objects can still be read. Load again at that time, which is retryAt of the scope's freshness. To load at once, pass the maxAge zero.",
             cause: freshness.lastFailure)
     }
 }

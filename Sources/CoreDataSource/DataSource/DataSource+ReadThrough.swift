@@ -1,3 +1,6 @@
+internal import Foundation
+internal import ManagedModel
+internal import QueryLanguage
 internal import RowStore
 
 /// Loading one object of a server.
@@ -18,8 +21,14 @@ extension DataSource {
     ///
     /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a scope of its own, whose name
     /// is the entity and the format of the predicate, such as `ContactEntity uid == "7"`. So the store keeps when the object
-    /// was requested, processes that share the store make one request, and after a failure the loads pause. If the loader then
-    /// returns nil, the object is deleted. The store keeps 10,000 scopes; objects beyond that number count as old.
+    /// was requested, processes that share the store make one request, and after a failure the loads pause. The store keeps
+    /// 10,000 scopes; objects beyond that number count as old.
+    ///
+    /// If the loader returns nil, the objects with the key are deleted. Until the age ends, the call then returns nil without
+    /// asking again. The same is true for an object that was deleted since it was loaded, by the app or by a list of the server.
+    /// An object that a ``ScopeEviction`` has deleted is loaded again, if the attribute has a uniqueness constraint and is a
+    /// string, a whole number or a UUID. If the loader returns a value, other objects stay, also those with the same key. If the
+    /// attribute has a uniqueness constraint, and the value has another key, the object with the key is deleted.
     ///
     /// ```swift
     /// let fresh = try await contacts.value(
@@ -45,35 +54,54 @@ extension DataSource {
     ///   - timeLimit: The longest time for the loader, at most a week; a minute by default.
     ///   - load: Loads and returns the value to add; nil if there is none.
     /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
-    /// - Throws: Errors of the loader; `loadTimedOut`; errors of ``add(_:waitFor:progress:)``; errors of the value's
-    ///   initializer; `CancellationError`; with an age, also the errors of
-    ///   ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``.
+    /// - Throws: Errors of the loader; `loadTimedOut`; `storeReset` if the store was reset meanwhile; errors of
+    ///   ``add(_:waitFor:progress:)``; errors of the value's initializer; `CancellationError`; with an age, also the errors of
+    ///   ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, such as `valueTooLarge` for a key of about 1 KB.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
         where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,
         maxAge: Duration? = nil, timeLimit: Duration = .seconds(60),
         orLoad load: @escaping @Sendable (Key) async throws -> Value?
     ) async throws -> Result? {
+        let root = tier.stack.root
+        let generation = root.generation
         if let maxAge {
-            try await self.load(SyncScope(attribute, key), maxAge: maxAge, timeLimit: timeLimit, deleting: .all) { _ in
+            let deletion: SyncDeletion = isUnique(attribute, of: Result.Object.self) ? .all : .none
+            try await self.load(SyncScope(attribute, key), maxAge: maxAge, timeLimit: timeLimit, deleting: deletion) {
+                _ in
                 try await load(key).map { .list([$0]) } ?? .gone
             }
         } else if let found = try await find(attribute, key, type) {
             return found
         } else {
-            try await tier.loads.run(.object(attribute: attribute, value: key.storedValue)) {
+            let work = CoalescedLoads.Key.object(
+                attribute: attribute, value: key.storedValue, generation: generation)
+            try await tier.loads.run(work) {
                 // Another load may have added the object after the look-up.
                 if try await self.find(attribute, key, type) != nil { return }
                 let value = try await LoadRace.limited(
                     to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
-                    self.tier.stack.root.scheduling
+                    root.scheduling
                 ) {
                     try await load(key)
                 }
-                if let value { try await self.add([value]) }
+                guard let value else { return }
+                _ = try await self.tier.perform(waitFor: .store, deletes: false, kind: .incoming) { context in
+                    if root.generation != generation { throw RootTier.storeReset }
+                    _ = try self.onAdd(all: [value], in: context)
+                }
             }
         }
         // Run the look-up as a write, because a write brings the main context up to date.
         return try await find(attribute, key, type, values: 1)
+    }
+
+    /// Whether at most one object can have a value of the attribute.
+    private nonisolated func isUnique<Object: ManagedObject>(_ attribute: AnyKeyPath, of type: Object.Type) -> Bool {
+        guard let layout = tier.stack.layout.entity(named: type.entityName),
+            let name = type.attributeKeyPaths[attribute],
+            let column = layout.column(named: name)
+        else { return false }
+        return layout.constraint(onColumn: column) != nil
     }
 
     private nonisolated func find<Result: ManagedObjectConvertible, Key: AttributeStorable>(
@@ -89,6 +117,45 @@ extension SyncScope {
     /// The scope of the object with a value of an attribute.
     fileprivate init<Key: AttributeStorable>(_ attribute: any KeyPath<Object, Key> & Sendable, _ key: Key) {
         let predicate = FetchPredicate<Object>.compare(attribute, .equal, key)
-        self.init("\(Object.entityName) \(predicate.predicateFormat)", where: predicate)
+        self.init(ObjectScope.name(Object.entityName, predicate.predicateFormat), where: predicate)
+    }
+}
+
+/// The scopes of single objects.
+enum ObjectScope {
+    fileprivate static func name(_ entity: String, _ format: String) -> String { "\(entity) \(format)" }
+
+    /// Returns the changes that forget the scopes of deleted objects, so that the objects are requested when they are needed.
+    /// The scopes are those of unique attributes.
+    static func forgetting(_ changes: ChangeSet, _ model: ModelLayout) -> [ScopeChange] {
+        var found: [ScopeChange] = []
+        for rows in changes.entities where !rows.deleted.isEmpty {
+            let layout = model.entities[rows.entity]
+            let entities = model.names(ofEntitiesContaining: [rows.entity]).sorted()
+            for column in layout.columns.indices where layout.constraint(onColumn: column) != nil {
+                for row in rows.deleted {
+                    guard let value = value(of: row.row, column, layout) else { continue }
+                    let path = FetchExpression.keyPath([layout.columns[column].name])
+                    let format = PredicateTree(.compare(path, .equal, .constant(value), [])).predicateFormat
+                    found += entities.map { entity in
+                        ScopeChange(
+                            name: name(entity, format), entity: entity, predicate: format, requestedAt: nil, .forgotten)
+                    }
+                }
+            }
+        }
+        return found
+    }
+
+    /// Returns the value with which an app looks an object up; nil for types that are no keys.
+    private static func value(of row: RowSnapshot, _ column: Int, _ layout: EntityLayout) -> FetchValue? {
+        switch (layout.columns[column].attribute?.type, row.value(column, layout.storages[column])) {
+        case (.string, .text(let text)): .text(text)
+        case (.integer16, .integer(let number)), (.integer32, .integer(let number)), (.integer64, .integer(let number)):
+            .integer(number)
+        case (.uuid, .blob(let bytes)) where bytes.count == MemoryLayout<uuid_t>.size:
+            .uuid(UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        default: nil
+        }
     }
 }

@@ -33,6 +33,7 @@ extension DataSource {
     ///     `.notModified` throws. With nil, the default, the answer is stored even if it is older than the stored answer.
     ///   - deleting: The limit of deletions, as for a sync.
     ///   - options: The options, as for a sync.
+    /// - Returns: The counts, as for a sync. For the answer `.notModified`, all are 0, except ``SyncReport/evicted``.
     /// - Throws: The errors of a sync; `storeReset` if the store was reset since the freshness; `scopeChanged` if another answer
     ///   was stored since the freshness, or if the answer is `.notModified`, but the objects no longer show the answer with the
     ///   entity tag; `valueTooLarge` if the entity tag, the cursor or the predicate has more than 64 KB, or the name more than
@@ -58,9 +59,7 @@ extension DataSource {
         case .list(let values, let entityTag, let cursor):
             return try await write(values, writing, .whole(entityTag, cursor)).report
         case .page(let values, let next): return try await write(values, writing, .part(next)).report
-        case .notModified:
-            try await confirm(writing, since: freshness?.version)
-            return SyncReport()
+        case .notModified: return try await confirm(writing, since: freshness?.version)
         case .gone: return try await write([], writing.deletingAll, .whole(nil, nil)).report
         }
     }
@@ -85,6 +84,32 @@ extension DataSource {
     public nonisolated func freshness<Object: ManagedObject>(of scope: SyncScope<Object>) throws -> ScopeFreshness {
         try tier.claim(scope)
         return try tier.freshness(of: scope)
+    }
+
+    /// Forgets how old the objects of a scope are, with its entity tag, its cursor and its failures. So the next load requests
+    /// the whole list, even if the list was fresh or a pause after a failure has not ended. The objects stay. A load that is
+    /// running requests the list again, unless no answer was stored before it.
+    ///
+    /// ```swift
+    /// try await contacts.forget(all)
+    /// ```
+    ///
+    /// **Isolation**: any actor. When the call returns, the store has forgotten the scope.
+    ///
+    /// **Complexity**: O(1)
+    ///
+    /// - Parameter scope: The scope. The data source must own its entity. If the store knows only a scope with the same name and
+    ///   another predicate, the call changes nothing.
+    /// - Throws: The errors of ``freshness(of:)``; `storeReadOnly`; `validationFailed`; errors of the store. If the call throws,
+    ///   it changes nothing.
+    public nonisolated func forget<Object: ManagedObject>(_ scope: SyncScope<Object>) async throws {
+        try tier.claim(scope)
+        // The store may keep no scopes.
+        _ = try tier.stored(scope)
+        let change = ScopeChange(
+            name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: nil, .forgotten)
+        _ = try await tier.perform(waitFor: .store) { $0.scopeChanges.append(change) }
+        tier.stack.root.scopes.forget(scope.name, withFailure: true)
     }
 
     // MARK: Writing
@@ -136,29 +161,39 @@ extension DataSource {
     ///
     /// - Parameter version: The ``ScopeFreshness/version`` from which the request has taken its entity tag; nil for the current
     ///   version.
+    @discardableResult
     nonisolated func confirm<Object: ManagedObject>(
         _ writing: ScopeWriting<Object>, since version: Int64?
-    ) async throws {
-        let name = writing.scope.name
-        let scopes = tier.stack.root.scopes
-        let number = try await tier.perform(waitFor: .store, values: 1) { context -> Int64 in
-            try writing.basis?.check(tier, writing.scope)
-            guard let stored = try tier.stored(writing.scope), stored.hasTag,
-                version ?? stored.version == stored.version
-            else { throw DataSourceError(tagGone: name) }
-            let change = writing.change(.notModified(since: stored.version))
+    ) async throws -> SyncReport {
+        let (scope, root) = (writing.scope, tier.stack.root)
+        let change = writing.change(.notModified(since: 0))
+        defer { root.scopes.endWriting(change.name, change.number) }
+        let kind: HistoryKind = scope.eviction == nil ? .local : .eviction
+        let report = try await tier.perform(waitFor: .store, values: 1, kind: kind) { context in
+            try writing.basis?.check(tier, scope)
+            // Look for pending deletions before the read, which finds the others.
+            let hasPendingDeletions = root.hasPendingDeletions(of: Object.entityName)
+            guard let stored = try tier.stored(scope), stored.hasTag, version ?? stored.version == stored.version
+            else { throw DataSourceError(tagGone: scope.name) }
+            var (report, change) = (SyncReport(), change)
+            report.evicted = try context.evict(scope, at: writing.requestedAt)
+            change.event = .notModified(since: stored.version)
+            if report.evicted > 0 {
+                // The evictions are in the same save, so this save must not depend on what a commit finds.
+                if hasPendingDeletions { throw DataSourceError(tagGone: scope.name) }
+                change.event = .loaded(entityTag: nil, cursor: nil, isComplete: stored.isComplete)
+                root.scopes.beginWriting(change.name, change.number)
+            }
             context.scopeChanges.append(change)
-            return change.number
+            return report
         }.result
-        scopes.forget(name)
+        if report.evicted > 0 { return report }
+        root.scopes.forget(scope.name)
         // The commit writes nothing if a save before it has dropped the tag, or has stored another answer.
-        guard let stored = try tier.stored(writing.scope), stored.hasTag,
-            stored.answer == number || stored.requestedAt.map({ $0 >= writing.requestedAt }) == true
-        else { throw DataSourceError(tagGone: name) }
-        guard writing.scope.eviction != nil else { return }
-        _ = try await tier.perform(waitFor: .store, kind: .eviction) { context in
-            _ = try context.evict(writing.scope, at: writing.requestedAt)
-        }
+        guard let stored = try tier.stored(scope), stored.hasTag,
+            stored.answer == change.number || stored.requestedAt.map({ $0 >= writing.requestedAt }) == true
+        else { throw DataSourceError(tagGone: scope.name) }
+        return report
     }
 }
 
@@ -167,134 +202,26 @@ extension PrivateContext {
     ///
     /// - Returns: The number of deleted objects.
     fileprivate func evict<Object: ManagedObject>(_ scope: SyncScope<Object>, at requestedAt: Date) throws -> Int {
+        guard let eviction = scope.eviction else { return 0 }
         var count = 0
-        for request in scope.eviction?.requests(in: scope.predicate, at: requestedAt) ?? [] {
-            for (index, object) in try fetch(request).enumerated() {
-                try checkCancellation(index)
-                delete(object)
-                count += 1
-            }
+        if let request = eviction.oldObjects(in: scope.predicate, at: requestedAt) { count += try deleteAll(request) }
+        if let limit = eviction.maxCount {
+            var request = eviction.countedObjects(in: scope.predicate)
+            request.limit = max(0, try self.count(request) - limit)
+            count += try deleteAll(request)
         }
+        if count > 0 { hasEvicted = true }
         return count
     }
-}
 
-/// An answer that was saved.
-struct WrittenAnswer: Sendable {
-    let report: SyncReport
-    /// What the page had, for the later pages of the list.
-    let page: ListedPages
-    /// The number of the answer.
-    let number: Int64
-}
-
-/// The arguments of a write of a scope.
-struct ScopeWriting<Object: ManagedObject>: Sendable {
-    let scope: SyncScope<Object>
-    let requestedAt: Date
-    let deletion: SyncDeletion
-    var options: SyncOptions
-    /// The state of the scope at the request; nil to write in any state.
-    var basis: LoadBasis?
-
-    init(_ scope: SyncScope<Object>, requestedAt: Date, deletion: SyncDeletion, options: SyncOptions) {
-        self.scope = scope
-        self.requestedAt = requestedAt
-        self.deletion = deletion
-        self.options = options
-    }
-
-    private init(deletingAll other: Self) {
-        self.init(
-            other.scope, requestedAt: other.requestedAt, deletion: .all, options: other.options.union(.allowsEmpty))
-        basis = other.basis
-    }
-
-    var deletingAll: Self { Self(deletingAll: self) }
-
-    func change(_ event: ScopeChange.Event) -> ScopeChange {
-        ScopeChange(
-            name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: requestedAt, event)
-    }
-}
-
-/// The part of a list that an answer has.
-enum ListPart: Sendable {
-    /// The whole list, with its entity tag and cursor.
-    case whole(String?, String?)
-    /// A part of a list, with the cursor of the next part.
-    case part(String?)
-    /// A page of a load that requests all pages, with the cursor of the next page.
-    case page(ListedPages, String?)
-
-    var earlierPages: ListedPages { if case .page(let pages, _) = self { pages } else { ListedPages() } }
-
-    var isOfPages: Bool { if case .page = self { true } else { false } }
-
-    /// Whether objects that are not in the list are deleted.
-    var deletes: Bool {
-        switch self {
-        case .whole: true
-        case .part: false
-        case .page(_, let next): next == nil
+    private func deleteAll<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int {
+        let objects = try fetch(request)
+        for (index, object) in objects.enumerated() {
+            try checkCancellation(index)
+            delete(object)
         }
+        return objects.count
     }
-
-    var event: ScopeChange.Event {
-        switch self {
-        case .whole(let entityTag, let cursor): .loaded(entityTag: entityTag, cursor: cursor, isComplete: true)
-        case .part(let next): .loaded(entityTag: nil, cursor: next, isComplete: next == nil)
-        // The next load begins with the first page.
-        case .page(_, let next): .loaded(entityTag: nil, cursor: nil, isComplete: next == nil)
-        }
-    }
-
-    /// The greatest length of an entity tag or a cursor, in bytes.
-    static let longestTag = 64 << 10
-
-    /// - Throws: `valueTooLarge` if the entity tag or the cursor is too long.
-    func checkLengths(_ name: String) throws(DataSourceError) {
-        let texts: [String?] =
-            switch self {
-            case .whole(let entityTag, let cursor): [entityTag, cursor]
-            case .part(let next), .page(_, let next): [next]
-            }
-        guard let length = texts.compactMap({ $0?.utf8.count }).first(where: { $0 > ListPart.longestTag }) else {
-            return
-        }
-        throw DataSourceError(
-            .valueTooLarge,
-            "The server gave the scope \"\(name)\" an entity tag or a cursor of \(length) bytes. At most \(ListPart.longestTag) bytes are kept. Pass nil instead."
-        )
-    }
-}
-
-/// The state of a scope at the time of a request.
-struct LoadBasis: Sendable {
-    private let generation: Int
-    /// The number of the answer that was stored.
-    var answer: Int64
-
-    init(_ freshness: ScopeFreshness) {
-        generation = freshness.generation
-        answer = freshness.answer
-    }
-
-    /// - Throws: `storeReset` if the store was reset since the request; `scopeChanged` if another answer was stored since.
-    func check<Object: ManagedObject>(_ tier: PrivateTier, _ scope: SyncScope<Object>) throws(DataSourceError) {
-        let root = tier.stack.root
-        if root.generation != generation { throw RootTier.storeReset }
-        guard !root.scopes.isWriting(scope.name), try tier.stored(scope)?.answer ?? 0 == answer else {
-            throw DataSourceError(
-                .scopeChanged,
-                "Another answer for the scope \"\(scope.name)\" was stored since the request, so this answer may be older. Request the list again."
-            )
-        }
-    }
-}
-
-extension StoredScope {
-    var hasTag: Bool { entityTag != nil || cursor != nil }
 }
 
 extension DataSourceError {

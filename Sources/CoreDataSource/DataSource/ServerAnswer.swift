@@ -8,7 +8,8 @@ public enum ServerAnswer<Value: Sendable>: Sendable {
     /// next request; each may have 64 KB.
     case list([Value], entityTag: String? = nil, cursor: String? = nil)
     /// A page of the list, and the cursor of the next page; nil after the last page. A load requests all pages, and then
-    /// deletes the objects that were in scope before the first page and that no page has.
+    /// deletes the objects that were in scope before the first page and that no page has. A list in pages has no entity tag: the
+    /// next load requests the first page without one. A list has at most 10,000 pages.
     case page([Value], next: String?)
     /// The list has not changed since the answer that had the entity tag of the request.
     case notModified
@@ -32,6 +33,20 @@ public struct ScopeRequest: Sendable, Hashable {
     public let cursor: String?
     /// The number of the page, counted from 0.
     public let page: Int
+
+    /// Makes a request, for a test of the code that asks a server.
+    ///
+    /// ```swift
+    /// let answer = try await service.answer(ScopeRequest(entityTag: "1"))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - entityTag: The entity tag of the stored list; nil, the default, for none.
+    ///   - cursor: The cursor; nil, the default, for none.
+    ///   - page: The number of the page; 0 by default.
+    public init(entityTag: String? = nil, cursor: String? = nil, page: Int = 0) {
+        (self.entityTag, self.cursor, self.page) = (entityTag, cursor, page)
+    }
 }
 
 /// An error with which a server says when to try again, such as the status 429 or 503 with the header Retry-After.

@@ -13,6 +13,9 @@ public import Foundation
 /// They follow the delete rules, also if the answer has them, and do not count for the limit of deletions. The store has no
 /// timer: as long as no answer arrives, the objects stay.
 ///
+/// The kept objects are kept from eviction, not from the list: an object in scope that the list does not have is deleted. To
+/// keep such an object, leave it out of the predicate of the scope.
+///
 /// Whatever is evicted, the entity tag and the cursor of the scope are dropped, because the objects no longer show the list
 /// that they belong to. So the next request gets the whole list, and evicts again. Let the server send no more than the app
 /// keeps.
@@ -91,7 +94,7 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - maxCount: The largest number of objects. A negative number counts as zero.
-    ///   - order: The order of the objects. The first objects stay.
+    ///   - order: The order of the objects. The first objects stay. Of equal objects, those that were inserted last stay.
     ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
     public init(maxCount: Int, order: [FetchOrder<Object>], keeping kept: FetchPredicate<Object>? = nil) {
         self.init(nil, maxCount, order, nil, kept)
@@ -105,27 +108,35 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
         (self.order, self.date, self.kept) = (order, date, kept)
     }
 
-    /// The requests for the objects to delete.
+    /// The request for the objects that are too old; nil if objects have no age.
     ///
     /// - Parameters:
     ///   - predicate: The predicate of the scope; nil for all objects.
     ///   - requestedAt: The time of the request.
-    func requests(in predicate: FetchPredicate<Object>?, at requestedAt: Date) -> [ObjectRequest<Object>] {
-        var requests: [ObjectRequest<Object>] = []
-        let candidates = [predicate, kept.map { !$0 }].compactMap(\.self)
-        if let maxAge, let date {
-            let end = requestedAt - maxAge / .seconds(1)
-            let isOld: FetchPredicate<Object> =
-                switch date {
-                case .required(let keyPath): keyPath <= end
-                case .optional(let keyPath): keyPath != nil && keyPath <= end
-                }
-            requests.append(ObjectRequest(where: candidates.reduce(isOld) { $1 && $0 }))
+    func oldObjects(in predicate: FetchPredicate<Object>?, at requestedAt: Date) -> ObjectRequest<Object>? {
+        guard let maxAge, let date else { return nil }
+        let end = requestedAt - maxAge / .seconds(1)
+        let isOld: FetchPredicate<Object> =
+            switch date {
+            case .required(let keyPath): keyPath <= end
+            case .optional(let keyPath): keyPath != nil && keyPath <= end
+            }
+        return ObjectRequest(where: candidates(in: predicate).map { $0 && isOld } ?? isOld)
+    }
+
+    /// The request for the objects that count, the first to be deleted. Equal objects are in the order of their creation.
+    func countedObjects(in predicate: FetchPredicate<Object>?) -> ObjectRequest<Object> {
+        let reversed = order.map { order in
+            var order = order
+            order.isAscending.toggle()
+            return order
         }
-        if let maxCount {
-            let all = candidates.dropFirst().reduce(candidates.first) { all, next in all.map { $0 && next } }
-            requests.append(ObjectRequest(where: all, order: order, offset: maxCount))
-        }
-        return requests
+        return ObjectRequest(where: candidates(in: predicate), order: reversed)
+    }
+
+    /// The objects of a scope that are not kept.
+    private func candidates(in predicate: FetchPredicate<Object>?) -> FetchPredicate<Object>? {
+        guard let kept else { return predicate }
+        return predicate.map { $0 && !kept } ?? !kept
     }
 }

@@ -17,6 +17,9 @@ internal import RowStore
 ///
 /// Give each scope a name of its own. A scope with another predicate than before counts as never loaded. A store keeps at most
 /// 10,000 scopes. Beyond this number, it forgets the scopes with the oldest requests, but not their objects.
+///
+/// Two scopes are the same if the bytes of their names and of the formats of their predicates are equal: é as one character and é
+/// as two characters are different names.
 public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
     /// The name, which identifies the scope in the store.
     public let name: String
@@ -51,6 +54,12 @@ public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
         format = predicate?.predicateFormat ?? ""
         hasFormat = predicate?.tree.hasFormat ?? true
     }
+
+    public static func == (lhs: SyncScope, rhs: SyncScope) -> Bool {
+        lhs.id == rhs.id && lhs.predicate == rhs.predicate && lhs.eviction == rhs.eviction
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
 /// How old the objects of a scope are, and what a server needs to know for the next request.
@@ -71,9 +80,11 @@ public struct ScopeFreshness: Sendable, Hashable {
     public let cursor: String?
     /// Whether the objects show the whole list. After a page that is not the last page, they do not.
     public let isComplete: Bool
-    /// The number of failed loads since the last answer.
+    /// The number of failed loads since the last answer that completed the list, or confirmed it.
     public let failureCount: Int
-    /// The kind of the last failure since the last answer, without any values; nil if there was no failure.
+    /// The kind of the last failure since the last answer, without any values; nil if there was no failure. For a
+    /// ``DataSourceError``, this is the raw value of its code; for other errors, the name of the type, and for a `CustomNSError`
+    /// also its code, such as `URLError -1009`.
     public let lastFailure: String?
     /// The time of the last failure; nil if there was no failure.
     public let failedAt: Date?
@@ -86,6 +97,34 @@ public struct ScopeFreshness: Sendable, Hashable {
     /// The number of resets of the store when this value was read. It is also there if no answer was stored.
     let generation: Int
 
+    /// Makes a value for a test or a preview. Such a value is no answer of a store.
+    ///
+    /// ```swift
+    /// let old = ScopeFreshness(
+    ///     requestedAt: Date() - 300, failureCount: 1, lastFailure: "URLError -1009")
+    /// #expect(old.isStale(after: .seconds(60)))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - requestedAt: The time of the request; nil, the default, if no answer was stored.
+    ///   - entityTag: The entity tag of the answer.
+    ///   - cursor: The cursor of the answer.
+    ///   - isComplete: Whether the objects show the whole list; nil, the default, if there was a request.
+    ///   - failureCount: The number of failed loads.
+    ///   - lastFailure: The kind of the last failure.
+    ///   - failedAt: The time of the last failure.
+    ///   - retryAt: The time before which loads do not try again.
+    public init(
+        requestedAt: Date? = nil, entityTag: String? = nil, cursor: String? = nil, isComplete: Bool? = nil,
+        failureCount: Int = 0, lastFailure: String? = nil, failedAt: Date? = nil, retryAt: Date? = nil
+    ) {
+        (self.requestedAt, self.entityTag, self.cursor) = (requestedAt, entityTag, cursor)
+        self.isComplete = isComplete ?? (requestedAt != nil)
+        (self.failureCount, self.lastFailure) = (failureCount, lastFailure)
+        (self.failedAt, self.retryAt) = (failedAt, retryAt)
+        (answer, version, generation) = (0, 0, 0)
+    }
+
     /// - Parameter generation: The number of resets, read after the scope.
     init(_ stored: StoredScope?, generation: Int) {
         self.generation = generation
@@ -96,6 +135,13 @@ public struct ScopeFreshness: Sendable, Hashable {
         failureCount = Int(clamping: stored?.failureCount ?? 0)
         (lastFailure, failedAt, retryAt) = (stored?.failure, stored?.failedAt, stored?.retryAt)
         (answer, version) = (stored?.answer ?? 0, stored?.version ?? 0)
+    }
+
+    /// The code of the last failure, if its error was a `CustomNSError` such as `URLError`: -1009 if the device is offline. Nil for
+    /// other errors, and if there was no failure.
+    public var lastFailureCode: Int? {
+        let words = lastFailure?.split(separator: " ") ?? []
+        return words.count < 2 ? nil : words.last.flatMap { Int($0) }
     }
 
     /// Whether the objects are older than a limit, are incomplete, or were never loaded.

@@ -68,6 +68,13 @@ extension RootTier {
         notifyMainIfListening()
     }
 
+    /// Whether any pending save deletes objects of an entity or of its sub-entities.
+    func hasPendingDeletions(of entity: String) -> Bool {
+        state.withLock { state in
+            state.log.containsPending { $0.changes.entitiesWithDeletions(layout).contains(entity) }
+        }
+    }
+
     /// Whether any pending save was made under the lease of one of the entities.
     func hasPendingSaves(of entities: Set<Int>) -> Bool {
         state.withLock { state in

@@ -2,10 +2,16 @@ package import Foundation
 internal import RowStore
 
 /// What identifies a scope: a scope with the same name and another entity or predicate counts as another scope.
+///
+/// Two names or predicates are equal if their bytes are equal, as in a store.
 struct ScopeID: Hashable, Sendable {
-    let name: String
+    let name: ExactString
     let entity: String
-    let predicate: String
+    let predicate: ExactString
+
+    init(name: String, entity: String, predicate: String) {
+        (self.name, self.entity, self.predicate) = (ExactString(name), entity, ExactString(predicate))
+    }
 }
 
 /// What this process knows of the scopes of its store, so that a load of a fresh scope reads nothing.
@@ -16,13 +22,20 @@ package final class ScopeCache: Sendable {
         let entity: String
     }
 
+    /// A failure that could not be stored.
+    private struct Failure {
+        let scope: StoredScope
+        /// The number of resets of the store at the time of the request.
+        let generation: Int
+    }
+
     private struct State {
-        var known: [String: StoredScope] = [:]
-        var uses: [String: Use] = [:]
-        /// The scopes whose last failure could not be stored.
-        var failed: [String: StoredScope] = [:]
+        var known: [ExactString: StoredScope] = [:]
+        var uses: [ExactString: Use] = [:]
+        /// The last failures that could not be stored. Each counts until the store has another answer.
+        var failed: [ExactString: Failure] = [:]
         /// The numbers of the answers to each scope that may not be in the store yet.
-        var writing: [String: Set<Int64>] = [:]
+        var writing: [ExactString: Set<Int64>] = [:]
         /// A number that changes whenever something that was read before may be outdated.
         var version = 0
         var isClosed = false
@@ -35,9 +48,14 @@ package final class ScopeCache: Sendable {
         /// Whether the follower was called, and has not begun to read the scopes since.
         var isFollowerCalled = false
 
-        /// Returns a scope with the last failure, if that could not be stored.
-        func withFailure(_ scope: StoredScope?, _ name: String) -> StoredScope? {
-            guard let failed = failed[name], failed.answer == scope?.answer ?? 0 else { return scope }
+        /// Returns a scope with the last failure, if that could not be stored and still counts.
+        ///
+        /// - Parameter generation: The number of resets of the store.
+        func withFailure(_ scope: StoredScope?, _ name: ExactString, generation: Int) -> StoredScope? {
+            guard let failure = failed[name], failure.generation == generation,
+                failure.scope.answer == scope?.answer ?? 0
+            else { return scope }
+            let failed = failure.scope
             guard var scope else { return failed }
             (scope.failureCount, scope.failure) = (failed.failureCount, failed.failure)
             (scope.failedAt, scope.retryAt) = (failed.failedAt, failed.retryAt)
@@ -72,11 +90,12 @@ package final class ScopeCache: Sendable {
     /// - Throws: `scopeAlreadyUsed` if another data source or another entity uses the name; `storeClosed`.
     func claim(_ name: String, ofEntity entity: String, for source: String) throws(DataSourceError) {
         let use = Use(source: source, entity: entity)
+        let key = ExactString(name)
         let other = try state.withLock { (state) throws(DataSourceError) -> Use? in
             if state.isClosed { throw RootTier.closed }
-            if let known = state.uses[name] { return known == use ? nil : known }
+            if let known = state.uses[key] { return known == use ? nil : known }
             if state.uses.count >= StoredScope.limit { state.uses.removeAll() }
-            state.uses[name] = use
+            state.uses[key] = use
             return nil
         }
         guard let other else { return }
@@ -89,25 +108,39 @@ package final class ScopeCache: Sendable {
     fileprivate var version: Int { state.withLock(\.version) }
 
     /// Records what the store knows of a scope, and returns it with the last failure.
-    fileprivate func record(_ scope: StoredScope?, _ name: String, asOf version: Int) -> StoredScope? {
+    ///
+    /// - Parameter generation: The number of resets of the store.
+    fileprivate func record(
+        _ scope: StoredScope?, _ name: ExactString, asOf version: Int, generation: Int
+    ) -> StoredScope? {
         state.withLock { state in
-            if state.version == version, !state.isClosed {
+            let isCurrent = state.version == version && !state.isClosed
+            if isCurrent {
                 if state.known.count >= ScopeCache.limit { state.known.removeAll() }
                 state.known[name] = scope
             }
-            return state.withFailure(scope, name)
+            let answered = scope?.answer ?? 0
+            if isCurrent, let failure = state.failed[name],
+                failure.generation != generation || failure.scope.answer != answered
+            {
+                state.failed[name] = nil
+            }
+            return state.withFailure(scope, name, generation: generation)
         }
     }
 
     /// Returns a scope with the last failure.
-    fileprivate func withFailure(_ scope: StoredScope?, _ name: String) -> StoredScope? {
-        state.withLock { $0.withFailure(scope, name) }
+    ///
+    /// - Parameter generation: The number of resets of the store.
+    fileprivate func withFailure(_ scope: StoredScope?, _ name: ExactString, generation: Int) -> StoredScope? {
+        state.withLock { $0.withFailure(scope, name, generation: generation) }
     }
 
     /// Forgets a scope, because the store may have changed it.
     ///
     /// - Parameter withFailure: Whether to forget a failure that could not be stored, too.
     func forget(_ name: String, withFailure: Bool = false) {
+        let name = ExactString(name)
         state.withLock { state in
             state.version += 1
             state.known[name] = nil
@@ -116,10 +149,13 @@ package final class ScopeCache: Sendable {
     }
 
     /// Records the failure of a scope, which could not be stored.
-    func record(failed scope: StoredScope) {
+    ///
+    /// - Parameter generation: The number of resets of the store at the time of the request. After another reset, the failure
+    ///   no longer counts.
+    func record(failed scope: StoredScope, generation: Int) {
         state.withLock { state in
             if state.failed.count >= StoredScope.limit { state.failed.removeAll() }
-            state.failed[scope.name] = scope
+            state.failed[ExactString(scope.name)] = Failure(scope: scope, generation: generation)
         }
         didChange()
     }
@@ -149,19 +185,17 @@ package final class ScopeCache: Sendable {
     }
 
     /// Whether a save of an answer to the scope is accepted, but may not be in the store yet.
-    func isWriting(_ name: String) -> Bool { state.withLock { $0.writing[name] != nil } }
+    func isWriting(_ name: String) -> Bool { state.withLock { $0.writing[ExactString(name)] != nil } }
 
-    /// Records that a batch is about to save an answer to the scope.
+    /// Records that a batch is about to save an answer to the scope. The save may fail.
     func beginWriting(_ name: String, _ number: Int64) {
-        state.withLock { state in
-            state.writing[name, default: []].insert(number)
-            state.failed[name] = nil
-        }
+        state.withLock { _ = $0.writing[ExactString(name), default: []].insert(number) }
     }
 
     /// Records that the answer is in the store, or was refused. Forgets the scope, because the store has changed it.
     func endWriting(_ name: String, _ number: Int64) {
         forget(name)
+        let name = ExactString(name)
         state.withLock { state in
             state.writing[name]?.remove(number)
             if state.writing[name]?.isEmpty == true { state.writing[name] = nil }
@@ -258,15 +292,15 @@ extension RootTier {
     ///
     /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
     func stored(_ id: ScopeID) throws(DataSourceError) -> StoredScope? {
-        guard let stored = try storedScope(id.name), stored.id == id else { return nil }
+        guard let stored = try storedScope(id.name.string), stored.id == id else { return nil }
         return stored
     }
 
     /// Reads what pinned rows know of a scope. The outer optional is nil if the snapshot has ended.
     func scope(_ id: ScopeID, in pinned: PinnedRows) throws(DataSourceError) -> StoredScope?? {
         try checkKeepsScopes()
-        guard let found = try pinned.scope(named: id.name) else { return nil }
-        let scope = scopes.withFailure(found, id.name)
+        guard let found = try pinned.scope(named: id.name.string) else { return nil }
+        let scope = scopes.withFailure(found, id.name, generation: generation)
         return .some(scope?.id == id ? scope : nil)
     }
 
@@ -275,7 +309,7 @@ extension RootTier {
         if store is any ScopeStore { return }
         throw DataSourceError(
             .scopesNotKept,
-            "The custom store keeps no scopes, because it does not declare ScopeStore. Use one of the stores of this library, or store the list with sync."
+            "The custom store keeps no scopes, because it does not declare ScopeStore. Declare it, as the article Writing a store describes, use one of the stores of this library, or store the list with sync."
         )
     }
 
@@ -284,11 +318,11 @@ extension RootTier {
     /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
     private func storedScope(_ name: String) throws(DataSourceError) -> StoredScope? {
         try checkKeepsScopes()
-        let version = scopes.version
+        let (version, generation) = (scopes.version, self.generation)
         let found = try store.read(.statement) { reader throws(DataSourceError) -> StoredScope? in
             try (reader as? any ScopeReader)?.scope(named: name)
         }
-        return scopes.record(found, name, asOf: version)
+        return scopes.record(found, ExactString(name), asOf: version, generation: generation)
     }
 }
 

@@ -3,8 +3,9 @@ internal import RowStore
 /// The turns of the processes that share a store: only one of them requests the list of a scope at the same time.
 ///
 /// The lease of a scope gives the turn. If its holder ends, the lease is free. A holder may also hang, and neither answer nor
-/// end, so nobody waits longer than its own time limit for a holder that stores nothing. The lease only saves requests: of two
-/// answers to the same scope, the store takes one, whoever has the lease.
+/// end, so nobody waits longer than its own time limit for a holder that stores nothing. Of several that have waited, one takes
+/// over, and the others wait for that one. The lease only saves requests: of two answers to the same scope, the store takes one,
+/// whoever has the lease.
 struct ScopeTurn: Sendable {
     let root: RootTier
     let id: ScopeID
@@ -16,12 +17,8 @@ struct ScopeTurn: Sendable {
     /// How long to wait at most before looking whether the lease is free.
     private static let pollInterval = Duration.milliseconds(250)
 
-    private enum Lease {
-        case taken(epoch: Int64)
-        case held
-        /// The store cannot say who has the lease.
-        case unknown
-    }
+    /// The longest time limit: a week.
+    private static let longestWait = Duration.seconds(604_800)
 
     /// Runs a load in the turn of this process.
     ///
@@ -33,49 +30,48 @@ struct ScopeTurn: Sendable {
     ) async throws {
         guard let keeper = root.leases, let store = keeper.sharing as? any LeaseStore else { return try await load() }
         let before = try root.stored(id)
-        var (seen, isWaiting) = (before?.answer, false)
-        var end = ContinuousClock.now + timeLimit
+        let limit = min(max(timeLimit, .zero), ScopeTurn.longestWait)
+        var (seen, holder): (Int64, Int64?) = (before?.answer ?? 0, nil)
+        var end = ContinuousClock.now + limit
         while true {
-            let lease = await take(store, keeper, isForced: ContinuousClock.now >= end)
-            if case .taken(let epoch) = lease {
+            let isLate = ContinuousClock.now >= end
+            switch await take(store, keeper, overtaking: isLate ? holder : nil) {
+            case .taken(let epoch):
                 defer { release(epoch, store, keeper) }
                 // The last holder may have stored its answer after the last look.
-                if isWaiting, try isEnough(before, try newest()) { return }
+                if holder != nil, try isEnough(before, try newest()) { return }
                 return try await load()
+            case .held(let epoch):
+                // Each holder has the whole time.
+                if epoch != holder { (holder, end) = (epoch, ContinuousClock.now + limit) }
+            // The store cannot say who has the lease.
+            case nil: return try await load()
             }
-            guard case .held = lease else { return try await load() }
-            isWaiting = true
             try await root.scopes.waitForChange(ScopeTurn.pollInterval, root.scheduling)
             let now = try newest()
             if try isEnough(before, now) { return }
             // The holder stores one page after the other.
-            if now?.answer != seen { (seen, end) = (now?.answer, ContinuousClock.now + timeLimit) }
+            if now?.answer ?? 0 != seen { (seen, end) = (now?.answer ?? 0, ContinuousClock.now + limit) }
         }
     }
 
     private func newest() throws(DataSourceError) -> StoredScope? {
-        root.scopes.forget(id.name)
+        root.scopes.forget(id.name.string)
         return try root.stored(id)
     }
 
-    private func take(_ store: any LeaseStore, _ keeper: LeaseKeeper, isForced: Bool) async -> Lease {
+    /// - Returns: Nil if the store cannot be written. The load then fails when it stores its answer.
+    private func take(_ store: any LeaseStore, _ keeper: LeaseKeeper, overtaking epoch: Int64?) async -> ScopeLease? {
         await withCheckedContinuation { continuation in
             keeper.scopeQueue.async {
-                let taken = Result { () throws(DataSourceError) in
-                    try store.takeLease(ofScope: id.name, for: source, isForced: isForced)
-                }
-                switch taken {
-                case .success(let epoch?): continuation.resume(returning: .taken(epoch: epoch))
-                case .success(nil): continuation.resume(returning: .held)
-                // If the store cannot be written, the load fails when it stores its answer.
-                case .failure: continuation.resume(returning: .unknown)
-                }
+                continuation.resume(
+                    returning: try? store.takeLease(ofScope: id.name.string, for: source, overtaking: epoch))
             }
         }
     }
 
     /// Nobody waits for the release. If it fails, the lease is free when this process closes the store.
     private func release(_ epoch: Int64, _ store: any LeaseStore, _ keeper: LeaseKeeper) {
-        keeper.scopeQueue.async { [name = id.name] in try? store.releaseLease(ofScope: name, epoch: epoch) }
+        keeper.scopeQueue.async { [name = id.name.string] in try? store.releaseLease(ofScope: name, epoch: epoch) }
     }
 }

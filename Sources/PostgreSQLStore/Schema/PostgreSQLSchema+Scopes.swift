@@ -69,14 +69,16 @@ extension PostgreSQLSchema {
 
     /// Inserts or replaces a scope.
     ///
-    /// - Parameter kept: The columns whose values stay if the scope has the same entity and predicate as before.
-    private func scopeInsertion(keeping kept: Set<String>) -> String {
+    /// - Parameters:
+    ///   - kept: The columns whose values stay if the scope has the same entity and predicate as before.
+    ///   - isFailure: Whether to count a failure.
+    private func scopeInsertion(keeping kept: Set<String>, isFailure: Bool) -> String {
         let isSame = "(old.\"entity\" = excluded.\"entity\" AND old.\"predicate\" = excluded.\"predicate\")"
         let settings = StoredScope.columns.dropFirst().map { column in
             let (new, old) = ("excluded.\(column.quoted)", "old.\(column.quoted)")
             guard kept.contains(column) else { return "\(column.quoted) = \(new)" }
             // Failures add up.
-            let value = column == "failures" ? "least(\(old), \(Int64.max - 1)) + 1" : old
+            let value = isFailure && column == "failures" ? "least(\(old), \(Int64.max - 1)) + 1" : old
             return "\(column.quoted) = CASE WHEN \(isSame) THEN \(value) ELSE \(new) END"
         }
         let parameters = (1...StoredScope.columns.count).map { "$\($0)" }.joined(separator: ", ")
@@ -90,8 +92,14 @@ extension PostgreSQLSchema {
         "requested", "tag", "cursor", "complete", "failures", "answer", "version",
     ]
 
+    private static let failureColumns: Set<String> = ["failures", "failed", "failure", "retry"]
+
     /// The request that makes a change of a scope.
     func request(_ change: ScopeChange) -> Request? {
+        let id = [WireValue(change.name), WireValue(change.entity), WireValue(change.predicate)]
+        if change.isForgotten {
+            return Request("DELETE FROM \(scopes) WHERE \"name\" = $1 AND \"entity\" = $2 AND \"predicate\" = $3", id)
+        }
         if case .notModified(let version) = change.event {
             let requested = change.requestedAt?.timeIntervalSinceReferenceDate
             return Request(
@@ -100,24 +108,23 @@ extension PostgreSQLSchema {
                 "answer" = $5, "version" = $5 WHERE "name" = $1 AND "entity" = $2 AND "predicate" = $3 AND "version" = $6 \
                 AND ("tag" IS NOT NULL OR "cursor" IS NOT NULL)
                 """,
-                [
-                    WireValue(change.name), WireValue(change.entity), WireValue(change.predicate),
-                    requested.map { WireValue($0) } ?? .null, WireValue(change.number), WireValue(version),
-                ])
+                id + [requested.map { WireValue($0) } ?? .null, WireValue(change.number), WireValue(version)])
         }
         guard let scope = change.result(after: nil) else { return nil }
-        var kept: Set<String> = []
-        if case .failed = change.event { kept = PostgreSQLSchema.answerColumns }
-        return Request(scopeInsertion(keeping: kept), scope.values.map { WireValue($0) })
+        var (kept, isFailure): (Set<String>, Bool) = (change.isPartOfList ? PostgreSQLSchema.failureColumns : [], false)
+        if case .failed = change.event { (kept, isFailure) = (PostgreSQLSchema.answerColumns, true) }
+        return Request(scopeInsertion(keeping: kept, isFailure: isFailure), scope.values.map { WireValue($0) })
     }
 
-    /// Forgets the scopes with the oldest requests if there are too many.
-    var scopeTrimSQL: String {
-        """
-        DELETE FROM \(scopes) WHERE "name" IN \
-        (SELECT "name" FROM \(scopes) \
-        ORDER BY COALESCE("requested", "failed") DESC NULLS LAST OFFSET \(StoredScope.limit))
-        """
+    /// Forgets the scopes with the oldest requests if there are too many. The scope with a name stays: other scopes may seem to
+    /// be newer because a clock was changed.
+    func scopeTrim(keeping name: String) -> Request {
+        Request(
+            """
+            DELETE FROM \(scopes) WHERE "name" IN \
+            (SELECT "name" FROM \(scopes) WHERE "name" <> $1 \
+            ORDER BY COALESCE("requested", "failed") DESC NULLS LAST OFFSET \(StoredScope.limit - 1))
+            """, [WireValue(name)])
     }
 
     /// Returns whether the generation has the table of scopes, as SQL.

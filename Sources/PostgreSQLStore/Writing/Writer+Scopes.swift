@@ -24,7 +24,9 @@ extension Writer {
             for change in set.scopes {
                 try change.check()
                 if let request = schema.request(change) { requests.append(request) }
-                if change.number % Writer.changesPerTrim == 0 { requests.append(Request(schema.scopeTrimSQL)) }
+                if change.number % Writer.changesPerTrim == 0 {
+                    requests.append(schema.scopeTrim(keeping: change.name))
+                }
             }
         }
         if requests.isEmpty { return [] }

@@ -52,6 +52,8 @@ package struct ScopeChange: Sendable {
         /// ``StoredScope/version`` has this value.
         case notModified(since: Int64)
         case failed(String, at: Date, retryAt: Date)
+        /// The store forgets the scope.
+        case forgotten
     }
 
     package let name: String
@@ -81,13 +83,21 @@ package struct ScopeChange: Sendable {
             entityName: entity)
     }
 
-    /// Returns the state of the scope after the change; nil if the change does not apply.
+    /// Whether the store forgets the scope.
+    package var isForgotten: Bool { if case .forgotten = event { true } else { false } }
+
+    /// Whether the change is about a stored scope, and not about one with the same name and another predicate.
+    package func concerns(_ stored: StoredScope) -> Bool {
+        ExactString(stored.name) == ExactString(name) && ExactString(stored.entity) == ExactString(entity)
+            && ExactString(stored.predicate) == ExactString(predicate)
+    }
+
+    /// Returns the state of the scope after the change; nil if the change does not apply, or if the store forgets the scope.
     ///
     /// - Parameter stored: The state before the change; nil if the store does not know the scope.
     package func result(after stored: StoredScope?) -> StoredScope? {
-        let isKnown = stored?.entity == entity && stored?.predicate == predicate
         var scope = StoredScope(name: name, entity: entity, predicate: predicate)
-        if let stored, isKnown { scope = stored }
+        if let stored, concerns(stored) { scope = stored }
         switch event {
         case .loaded(let entityTag, let cursor, let isComplete):
             (scope.entityTag, scope.cursor, scope.isComplete) = (entityTag, cursor, isComplete)
@@ -97,12 +107,17 @@ package struct ScopeChange: Sendable {
             scope.failureCount = scope.failureCount == .max ? .max : scope.failureCount + 1
             (scope.failure, scope.failedAt, scope.retryAt) = (reason, date, retryAt)
             return scope
+        case .forgotten: return nil
         }
         scope.requestedAt = requestedAt
-        (scope.failureCount, scope.failure, scope.failedAt, scope.retryAt) = (0, nil, nil, nil)
+        // A page that is not the last one is no success: the next page may fail again and again.
+        if !isPartOfList { (scope.failureCount, scope.failure, scope.failedAt, scope.retryAt) = (0, nil, nil, nil) }
         (scope.answer, scope.version) = (number, number)
         return scope
     }
+
+    /// Whether the change is an answer that does not complete the list.
+    package var isPartOfList: Bool { if case .loaded(_, _, isComplete: false) = event { true } else { false } }
 
     package var byteCount: Int {
         guard case .loaded(let tag, let cursor, _) = event else { return 64 }

@@ -136,7 +136,7 @@ struct MemoryReader: StoreReader {
 extension InMemoryStore: ScopeStore {}
 
 extension MemoryReader: ScopeReader {
-    func scope(named name: String) throws(DataSourceError) -> StoredScope? { try state().scopes[name] }
+    func scope(named name: String) throws(DataSourceError) -> StoredScope? { try state().scopes[ExactString(name)] }
 }
 
 extension MemoryReader: AggregatingReader {

@@ -6,7 +6,7 @@ struct MemoryState: Sendable {
     /// The tables, by entity index; nil for an abstract entity.
     private(set) var tables: [MemoryTable?]
     /// The scopes by their names.
-    private(set) var scopes: [String: StoredScope] = [:]
+    private(set) var scopes: [ExactString: StoredScope] = [:]
     private let layout: ModelLayout
     private(set) var firstFreeKey: Int64
 
@@ -80,7 +80,7 @@ struct MemoryState: Sendable {
     }
 
     mutating func load(_ scopes: [StoredScope]) {
-        for scope in scopes { self.scopes[scope.name] = scope }
+        for scope in scopes { self.scopes[ExactString(scope.name)] = scope }
     }
 
     func scopes(after sets: [ChangeSet]) -> [StoredScope] {
@@ -93,17 +93,19 @@ struct MemoryState: Sendable {
     private mutating func applyScopes(of set: ChangeSet) {
         if !scopes.isEmpty {
             let entities = set.entitiesWithDeletions(layout)
-            let loaded = set.loadedScopes
+            let loaded = Set(set.loadedScopes.lazy.map { ExactString($0) })
             for (name, scope) in scopes where entities.contains(scope.entity) && !loaded.contains(name) {
                 scopes[name]?.dropTag()
             }
         }
         for change in set.scopes {
-            guard let scope = change.result(after: scopes[change.name]) else { continue }
-            if scopes.count >= StoredScope.limit, scopes[scope.name] == nil {
+            let name = ExactString(change.name)
+            if change.isForgotten, let stored = scopes[name], change.concerns(stored) { scopes[name] = nil }
+            guard let scope = change.result(after: scopes[name]) else { continue }
+            if scopes.count >= StoredScope.limit, scopes[name] == nil {
                 scopes.min { $0.value.lastDate < $1.value.lastDate }.map { scopes[$0.key] = nil }
             }
-            scopes[scope.name] = scope
+            scopes[name] = scope
         }
     }
 

@@ -142,8 +142,17 @@ extension LeaseArbiter {
 
     /// Whether another living member has the lease of a scope.
     package func isHeld(scope name: String, byOtherThan member: Int64, _ isAlive: (Int64) -> Bool) -> Bool {
-        guard let holder = leases[LeaseArbiter.scopePrefix + name]?.holder, holder != member else { return false }
-        return isAlive(holder)
+        epoch(ofScope: name, heldByOtherThan: member, isAlive) != nil
+    }
+
+    /// Returns the epoch of the lease of a scope if another living member has it; nil otherwise.
+    package func epoch(
+        ofScope name: String, heldByOtherThan member: Int64, _ isAlive: (Int64) -> Bool
+    ) -> Int64? {
+        guard let lease = leases[LeaseArbiter.scopePrefix + name], let holder = lease.holder, holder != member,
+            isAlive(holder)
+        else { return nil }
+        return lease.epoch
     }
 
     /// Takes the lease of a scope, whoever has it.

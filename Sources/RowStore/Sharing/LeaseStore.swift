@@ -34,6 +34,13 @@ package struct LeaseSnapshot: Sendable {
 /// A function that returns the arbiter after a change.
 package typealias LeaseChange = @Sendable (LeaseSnapshot) -> LeaseArbiter
 
+/// What a member gets that wants the lease of a scope.
+package enum ScopeLease: Sendable, Hashable {
+    case taken(epoch: Int64)
+    /// Another member has the lease.
+    case held(epoch: Int64)
+}
+
 /// A store that keeps a ``LeaseArbiter`` in tables beside its rows.
 package protocol LeaseStore: StoreSharing {
     var layout: ModelLayout { get }
@@ -83,26 +90,29 @@ extension LeaseStore {
         return try change(confirm)
     }
 
-    /// Takes the lease of a scope.
+    /// Takes the lease of a scope, unless another living member has it.
     ///
-    /// - Parameter isForced: Whether to take the lease even if another living member has it.
-    /// - Returns: The epoch of the lease; nil if another member has the lease.
+    /// - Parameter overtaken: The epoch of a holder that hangs. The lease is taken from this holder, but not from a later one. So
+    ///   only one of several members that wait for the holder takes its lease. Nil to take the lease from nobody.
     package func takeLease(
-        ofScope name: String, for source: String, isForced: Bool
-    ) throws(DataSourceError) -> Int64? {
+        ofScope name: String, for source: String, overtaking overtaken: Int64? = nil
+    ) throws(DataSourceError) -> ScopeLease {
         let own = member.number
-        let isHeld: @Sendable (LeaseSnapshot) -> Bool = { snapshot in
-            !isForced && snapshot.arbiter.isHeld(scope: name, byOtherThan: own, snapshot.isAlive)
+        let held: @Sendable (LeaseSnapshot) -> ScopeLease? = { snapshot in
+            let epoch = snapshot.arbiter.epoch(ofScope: name, heldByOtherThan: own, snapshot.isAlive)
+            return epoch.flatMap { $0 == overtaken ? nil : .held(epoch: $0) }
         }
         // This check writes nothing.
-        if isHeld(try leaseSnapshot()) { return nil }
-        // The change may be tried several times. Only the last epoch is valid.
-        let epoch = Guarded<Int64?>(nil)
+        if let held = held(try leaseSnapshot()) { return held }
+        // The change may be tried several times. Only the last result is valid.
+        let result = Guarded<ScopeLease?>(nil)
         _ = try change { arbiter, snapshot in
-            let taken = isHeld(snapshot) ? nil : arbiter.take(scope: name, for: source, by: own, at: snapshot.now)
-            epoch.withLock { $0 = taken }
+            let lease =
+                held(snapshot)
+                ?? .taken(epoch: arbiter.take(scope: name, for: source, by: own, at: snapshot.now))
+            result.withLock { $0 = lease }
         }
-        return epoch.withLock(\.self)
+        return result.withLock(\.self) ?? .held(epoch: 0)
     }
 
     package func releaseLease(ofScope name: String, epoch: Int64) throws(DataSourceError) {

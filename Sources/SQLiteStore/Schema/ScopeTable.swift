@@ -24,10 +24,14 @@ enum ScopeTable {
             .joined(separator: ", ")))
         """
     static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
-    /// A scope that was never answered counts from its last failure, so that a new failure is kept.
+    /// The parameter is the name of the scope that was just written, which stays: other scopes may seem to be newer because a
+    /// clock was changed. A scope that was never answered counts from its last failure, so that a new failure is kept.
     static let trimSQL = """
-        DELETE FROM "_scopes" WHERE "name" IN \
-        (SELECT "name" FROM "_scopes" ORDER BY COALESCE("requested", "failed") DESC LIMIT -1 OFFSET \(StoredScope.limit))
+        DELETE FROM "_scopes" WHERE "name" IN (SELECT "name" FROM "_scopes" WHERE "name" <> ?1 \
+        ORDER BY COALESCE("requested", "failed") DESC LIMIT -1 OFFSET \(StoredScope.limit - 1))
+        """
+    static let deletionSQL = """
+        DELETE FROM "_scopes" WHERE "name" = ?1 AND "entity" = ?2 AND "predicate" = ?3
         """
     static let dropTagsSQL = """
         UPDATE "_scopes" SET "tag" = NULL, "cursor" = NULL, "version" = "version" + 1 \

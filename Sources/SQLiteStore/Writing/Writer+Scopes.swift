@@ -23,18 +23,26 @@ extension Connection {
 extension Writer {
     /// Drops the tags that the save makes wrong, and writes the save's changes of scopes.
     func writeScopes(of set: ChangeSet) throws(DataSourceError) {
-        if !set.scopes.isEmpty, try !connection.hasScopeTable() {
+        if set.scopes.contains(where: { !$0.isForgotten }), try !connection.hasScopeTable() {
             try ScopeTable.check(schema)
             try connection.run(ScopeTable.createSQL)
             connection.scopeTable = .present
         }
         let entities = set.entitiesWithDeletions(schema.layout)
         if !entities.isEmpty, try connection.hasScopeTable() { try dropTags(of: entities, except: set.loadedScopes) }
+        if set.scopes.isEmpty { return }
+        guard try connection.hasScopeTable() else { return }
         for change in set.scopes {
+            if change.isForgotten {
+                _ = try connection.values(
+                    ScopeTable.deletionSQL, [.text(change.name), .text(change.entity), .text(change.predicate)])
+                statementsRun += 1
+                continue
+            }
             let stored = try connection.scope(named: change.name)
             guard let scope = change.result(after: stored) else { continue }
             _ = try connection.values(ScopeTable.insertSQL, scope.values)
-            if stored == nil { try connection.run(ScopeTable.trimSQL) }
+            if stored == nil { _ = try connection.values(ScopeTable.trimSQL, [.text(scope.name)]) }
             statementsRun += 1
             rowsWritten += 1
         }

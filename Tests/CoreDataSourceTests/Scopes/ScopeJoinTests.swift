@@ -137,4 +137,25 @@ struct ScopeJoinTests {
             #expect(try contacts.count(ContactEntity.self) == 4)
         }
     }
+
+    /// The answer is as old as its request, not as the caller that waits for it.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func anAnswerThatWasOldWhenACallerAskedIsNotEnough(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let slow = SlowRequest()
+            let first = Task { try await contacts.load(.contacts, maxAge: .seconds(100), slow.list) }
+            await slow.waitUntilRequested()
+            place.pass(20)
+            let load = { @Sendable (maxAge: Duration) in
+                try await contacts.load(.contacts, maxAge: maxAge) { _ in .list(contactList(0..<4), entityTag: "new") }
+            }
+            let (patient, impatient) = (Task { try await load(.seconds(30)) }, Task { try await load(.seconds(10)) })
+            while contacts.tier.loadWaiterCount < 3 { await Task.yield() }
+            slow.answer()
+            _ = (try await first.value, try await patient.value)
+            let found = try await impatient.value
+            #expect(found.entityTag == "new")
+            #expect(try contacts.freshness(of: .contacts).requestedAt == place.clock.value)
+        }
+    }
 }

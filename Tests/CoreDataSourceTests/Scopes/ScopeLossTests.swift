@@ -236,4 +236,33 @@ struct ScopeLossTests {
         }
         try await reading.close()
     }
+
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aForgottenScopeIsLoadedAgain(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let other = SyncScope<ContactEntity>("contacts", where: \.age >= 0)
+            // Nothing is there to forget.
+            try await contacts.forget(.contacts)
+            try await contacts.load(.contacts, maxAge: .seconds(1000)) { _ in
+                .list(contactList(0..<3), entityTag: "1")
+            }
+            try await contacts.forget(other)
+            #expect(try contacts.freshness(of: .contacts).entityTag == "1")
+            try await contacts.forget(.contacts)
+            #expect(try contacts.freshness(of: .contacts) == ScopeFreshness())
+            #expect(try contacts.count(ContactEntity.self) == 3)
+            try await contacts.load(.contacts, maxAge: .seconds(1000)) { request in
+                #expect(request == ScopeRequest())
+                return .list(contactList(0..<2), entityTag: "2")
+            }
+            #expect(try contacts.freshness(of: .contacts).entityTag == "2")
+            // A pause after a failure is forgotten, too.
+            await expectThrows(Poison.self) {
+                try await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
+            }
+            try await contacts.forget(.contacts)
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<1)) }
+            #expect(try contacts.uids() == ["uid-0"])
+        }
+    }
 }

@@ -4,7 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random loads, during which lists are stored, objects are deleted, requests fail, clocks are set back, and tasks are cancelled.
+/// Random loads, during which lists are stored, objects are deleted and evicted, requests fail, clocks are set back, tasks are
+/// cancelled, stores are reset, and other processes load the same list.
 ///
 /// `COREDATASOURCE_SCOPES` says how many worlds there are of each kind of store, and `COREDATASOURCE_SEED` repeats a run.
 @MainActor
@@ -28,17 +29,31 @@ struct ScopeSimulationTests {
         }
     }
 
-    /// One world: a store, a server, and one random task after the other.
+    /// One world: a store that one or two processes have open, a server, and one random task after the other.
     private struct World {
-        let contacts: ContactDataSource
+        /// The data source in each process.
+        let members: [ContactDataSource]
         let place: ScopePlace
         let server = Server()
         let random: Shared<SeededRandom>
-        let scope = SyncScope.contacts
+        let scope: SyncScope<ContactEntity>
         let seed: UInt64
-        let hasCancelled = Shared(false)
+        /// Whether several requests may run at the same time: that of a load that all have left, and that of a load from before
+        /// a reset, may still run.
+        let mayOverlap = Shared(false)
         /// The newest version that was stored.
         let newest = Shared(0)
+        /// The number of resets.
+        let resets = Shared(0)
+        /// Whether anything was requested or stored since the last reset.
+        let isTouched = Shared(false)
+
+        init(_ members: [ContactDataSource], _ place: ScopePlace, seed: UInt64, round: Int) {
+            (self.members, self.place, self.seed) = (members, place, seed)
+            random = Shared(SeededRandom(seed: seed &+ UInt64(round)))
+            let limit = round % 2 == 0 ? nil : ScopeEviction<ContactEntity>(maxCount: 3, order: [.descending(\.uid)])
+            scope = SyncScope("contacts", evicting: limit)
+        }
 
         func roll(_ range: ClosedRange<Int>) -> Int {
             var value = 0
@@ -48,81 +63,124 @@ struct ScopeSimulationTests {
 
         func changeServer() { random.update { server.change(&$0) } }
 
-        /// Changes something while a request is under way, or between two loads.
+        func anyMember() -> ContactDataSource { members[roll(0...members.count - 1)] }
+
+        /// Changes something while a request is under way, or between two loads. A reset may come between.
         func interfere() async throws {
-            switch roll(0...9) {
+            do { try await change() } catch let error as DataSourceError {
+                guard [.storeReset, .scopeChanged].contains(error.code) else { throw error }
+            }
+        }
+
+        private func change() async throws {
+            let contacts = anyMember()
+            switch roll(0...11) {
             case 0, 1: changeServer()
             case 2:
                 try await contacts.delete(
                     [ContactData(uid: "uid-\(roll(0...9))", name: "")], waitFor: roll(0...1) == 0 ? .main : .store)
             case 3: try await contacts.delete(ContactEntity.self, where: \.uid == "uid-\(roll(0...9))")
             case 4:
-                let tag = server.tag
+                isTouched.value = true
+                let (tag, user) = (server.tag, resets.value)
+                let before = try contacts.freshness(of: scope)
                 try await contacts.apply(
-                    .list(server.list(tag), entityTag: "\(tag)"), to: scope, requestedAt: place.clock.value,
-                    deleting: .all)
+                    .list(list(tag, for: user), entityTag: "\(tag)"), to: scope, requestedAt: place.clock.value,
+                    since: before, deleting: .all)
             case 5: place.pass(Double(roll(-20...20)))
             case 6: contacts.tier.forgetScopes()
+            case 7 where roll(0...3) == 0: try await reset()
             default: place.pass(1)
             }
+        }
+
+        /// As if another user logs in.
+        @MainActor func reset() async throws {
+            mayOverlap.value = true
+            resets.update { $0 += 1 }
+            isTouched.value = false
+            try await members[0].main.container?.reset()
+        }
+
+        /// The list of a version, for a user.
+        func list(_ tag: Int, for user: Int) -> [ContactData] {
+            server.list(tag).map { ContactData(uid: $0.uid, name: $0.name, phone: "\(user)") }
         }
 
         func answer(_ request: ScopeRequest) async throws -> ServerAnswer<any Sendable> {
             server.requests.update { $0 += 1 }
             server.running.update { $0 += 1 }
             defer { server.running.update { $0 -= 1 } }
-            // The request of a load that all have left may still run.
-            #expect(server.running.value == 1 || hasCancelled.value, "Two requests for one scope.")
-            let tag = server.tag
+            isTouched.value = true
+            #expect(server.running.value == 1 || mayOverlap.value, "Two requests for one scope, seed \(seed).")
+            let (tag, user) = (server.tag, resets.value)
+            let list = { (tag: Int) in self.list(tag, for: user) }
             for _ in 0..<roll(0...2) { try await interfere() }
-            switch roll(0...9) {
+            switch roll(0...10) {
             case 0: throw Poison()
-            case 1 where request.page == 0: return .list([])
-            case 2, 3:
+            case 1: throw Busy(retryAfter: .seconds(roll(0...30)))
+            case 2 where request.page == 0: return .list([])
+            case 3, 4:
                 // Pages of one version.
-                let (first, second) = (server.list(tag).prefix(2), server.list(tag).dropFirst(1))
+                let (first, second) = (list(tag).prefix(2), list(tag).dropFirst(1))
                 return request.page == 0 ? .page(Array(first), next: "\(tag)") : .page(Array(second), next: nil)
             default: break
             }
             if request.page > 0, let cursor = request.cursor.flatMap(Int.init) {
-                return .page(server.list(cursor), next: nil)
+                return .page(list(cursor), next: nil)
             }
-            return request.entityTag == "\(tag)"
-                ? .notModified : .list(server.list(tag), entityTag: "\(tag)")
+            return request.entityTag == "\(tag)" ? .notModified : .list(list(tag), entityTag: "\(tag)")
         }
 
-        /// A tag is never newer than its rows: the rows are those of its version.
+        /// A tag is never newer than its rows: the rows are those of its version. Nothing is left of the time before a reset.
         @MainActor func check() async throws {
-            try await contacts.main.container?.flush()
-            contacts.tier.forgetScopes()
-            let found = try contacts.freshness(of: scope)
-            guard let tag = found.entityTag.flatMap(Int.init) else { return }
-            #expect(tag >= newest.value, "An older list replaced a newer one, seed \(seed).")
-            newest.value = tag
-            let stored = try contacts.uids()
-            #expect(
-                stored == server.list(tag).map(\.uid).sorted(), "The rows are not those of tag \(tag), seed \(seed).")
+            for contacts in members { try await contacts.main.container?.flush() }
+            for contacts in members {
+                contacts.tier.forgetScopes()
+                let found = try contacts.freshness(of: scope)
+                let stored = try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)])
+                #expect(
+                    isTouched.value || found.failureCount == 0 && found.requestedAt == nil && stored.isEmpty,
+                    "The reset left \(found), seed \(seed).")
+                #expect(
+                    stored.allSatisfy { $0.phone == "\(resets.value)" }, "A row is from before a reset, seed \(seed).")
+                if let limit = scope.eviction?.maxCount, found.isComplete {
+                    #expect(stored.count <= limit, "Too many rows, seed \(seed).")
+                }
+                guard let tag = found.entityTag.flatMap(Int.init) else { continue }
+                #expect(tag >= newest.value, "An older list replaced a newer one, seed \(seed).")
+                newest.value = tag
+                #expect(
+                    stored.map(\.uid) == server.list(tag).map(\.uid).sorted(),
+                    "The rows are not those of tag \(tag), seed \(seed).")
+            }
         }
 
         /// Loads, often for several askers, one of which may leave.
         func load() async throws {
             let maxAge = Duration.seconds(roll(0...2) * 10)
-            let tasks = (0...roll(0...2)).map { _ in
-                Task { try await contacts.load(scope, maxAge: maxAge, deleting: .all) { try await answer($0) } }
+            let count = roll(1...3)
+            let isCancelled = count == 3 && roll(0...1) == 0
+            mayOverlap.value = isCancelled
+            let tasks = (0..<count).map { _ in
+                let contacts = anyMember()
+                return Task { try await contacts.load(scope, maxAge: maxAge, deleting: .all) { try await answer($0) } }
             }
-            hasCancelled.value = tasks.count == 3 && roll(0...1) == 0
-            if hasCancelled.value { tasks[roll(0...1)].cancel() }
+            if isCancelled { tasks[roll(0...1)].cancel() }
             for task in tasks {
                 switch await task.result {
-                case .success, .failure(is CancellationError), .failure(is Poison): continue
+                case .success, .failure(is CancellationError), .failure(is Poison), .failure(is Busy): continue
                 case .failure(let error as DataSourceError):
-                    #expect([.loadPostponed, .emptySync, .scopeChanged].contains(error.code), "\(error)")
+                    let expected: [DataSourceError.Code] = [.loadPostponed, .emptySync, .scopeChanged, .storeReset]
+                    #expect(expected.contains(error.code), "\(error), seed \(seed)")
                 case .failure(let error): Issue.record(error)
                 }
             }
-            while contacts.tier.loadCount > 0 || server.running.value > 0 { await Task.yield() }
+            while members.contains(where: { $0.tier.loadCount > 0 }) || server.running.value > 0 { await Task.yield() }
         }
     }
+
+    private struct Busy: RetryAfterError { let retryAfter: Duration? }
 
     @Test(arguments: ScopeStoreKind.allCases)
     func aTagIsNeverNewerThanItsRows(_ kind: ScopeStoreKind) async throws {
@@ -131,17 +189,18 @@ struct ScopeSimulationTests {
         let rounds = wanted ?? (kind == .memory ? 40 : 10)
         print("Scopes: \(rounds) worlds, seed \(seed)")
         for round in 0..<rounds {
-            try await withScopes(kind) { contacts, place in
-                let world = World(
-                    contacts: contacts, place: place, random: Shared(SeededRandom(seed: seed &+ UInt64(round))),
-                    seed: seed)
-                for _ in 0..<25 {
-                    try await world.interfere()
-                    try await world.load()
-                    try await world.check()
-                }
-                #expect(world.server.requests.value > 0)
+            let place = try ScopePlace(kind)
+            let count = ScopeStoreKind.shared.contains(kind) && round % 4 > 1 ? 2 : 1
+            let containers = try (0..<count).map { _ in try place.open() }
+            let world = World(
+                try containers.map { try $0.dataSource(ContactDataSource.self) }, place, seed: seed, round: round)
+            for _ in 0..<25 {
+                try await world.interfere()
+                try await world.load()
+                try await world.check()
             }
+            #expect(world.server.requests.value > 0)
+            for container in containers { try await container.close() }
         }
     }
 }

@@ -232,6 +232,26 @@ struct ScopeTests {
         #expect(try contacts.count(ContactEntity.self) == 0)
     }
 
+    @Test func aTestMakesAFreshnessAndSetsTheClock() async throws {
+        let clock = Shared(Date(timeIntervalSinceReferenceDate: 1000))
+        let container = try await PersistentContainer(
+            model: .contacts, store: .inMemory, configuration: .init(now: { clock.value }))
+        let contacts = try container.dataSource(ContactDataSource.self)
+        let offline = Offline()
+        await expectThrows(Offline.self) {
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in throw offline }
+        }
+        let failed = try contacts.freshness(of: .contacts)
+        #expect(failed.failedAt == clock.value && failed.lastFailureCode == offline.errorCode)
+        clock.update { $0 += 2 }
+        let loaded = try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<1)) }
+        #expect(loaded.requestedAt == clock.value && loaded.lastFailureCode == nil)
+        let made = ScopeFreshness(requestedAt: clock.value, lastFailure: "emptySync")
+        #expect(made.isComplete && made.lastFailureCode == nil)
+        #expect(!made.isStale(after: .seconds(1), at: clock.value) && ScopeFreshness().isStale(after: .seconds(1)))
+        try await container.close()
+    }
+
     @Test func theStoreForgetsTheOldestScopes() async throws {
         let place = try ScopePlace(.file)
         let container = try place.open()
@@ -262,6 +282,10 @@ struct ScopeTests {
         #expect(try raw.column("SELECT count(*) FROM _scopes") == ["10000"])
         try await container.close()
     }
+}
+
+private struct Offline: CustomNSError {
+    let errorCode = -1009
 }
 
 /// What a second data source reads from the store, which knows nothing yet.

@@ -141,6 +141,61 @@ struct ScopeTurnTests {
         }
     }
 
+    /// The other process began its request before this one asked.
+    @Test(arguments: ScopeStoreKind.shared)
+    func anAnswerOfAnotherProcessThatIsTooOldIsNotEnough(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind) { members, place in
+            let (arrived, answered) = (Signal(), Signal())
+            let first = Task {
+                try await members[0].load(.contacts, maxAge: .seconds(100)) { _ in
+                    arrived.send()
+                    await answered.wait()
+                    return .list(contactList(0..<3), entityTag: "1")
+                }
+            }
+            await arrived.wait()
+            place.pass(20)
+            let second = Task {
+                try await members[1].load(.contacts, maxAge: .seconds(10)) { _ in
+                    .list(contactList(0..<4), entityTag: "2")
+                }
+            }
+            while !isWaiting(members[1]) { await Task.yield() }
+            answered.send()
+            _ = try await first.value
+            let found = try await second.value
+            #expect(found.entityTag == "2" && found.requestedAt == place.clock.value)
+        }
+    }
+
+    /// For example, another user has logged in since.
+    @Test(arguments: ScopeStoreKind.shared)
+    func whoWaitedDuringAResetRequestsNothing(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind) { members, _ in
+            let (arrived, answered, isRequested) = (Signal(), Signal(), Shared(false))
+            let first = Task {
+                try await members[0].load(.contacts, maxAge: .seconds(10)) { _ in
+                    arrived.send()
+                    await answered.wait()
+                    return .list(contactList(0..<3), entityTag: "1")
+                }
+            }
+            await arrived.wait()
+            let second = Task {
+                try await members[1].load(.contacts, maxAge: .seconds(10)) { _ in
+                    isRequested.value = true
+                    return .list(contactList(5..<6), entityTag: "2")
+                }
+            }
+            while !isWaiting(members[1]) { await Task.yield() }
+            try await members[1].main.container?.reset()
+            answered.send()
+            _ = await first.result
+            await expectError(.storeReset) { try await second.value }
+            #expect(!isRequested.value)
+        }
+    }
+
     @Test(arguments: ScopeStoreKind.shared)
     func whoWaitsCanBeCanceled(_ kind: ScopeStoreKind) async throws {
         try await withMembers(kind) { members, _ in
@@ -177,6 +232,33 @@ struct ScopeTurnTests {
             await members[0].tier.waitForScopeLeases()
             let names = try store.leaseSnapshot().arbiter.leases.keys
             #expect(names.contains("ContactEntity") && !names.contains { LeaseArbiter.isScope($0) })
+        }
+    }
+
+    /// All others have waited for the same holder, and for the same time.
+    @Test(arguments: ScopeStoreKind.shared)
+    func oneOfThoseWhoWaitTakesOver(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind, 3) { members, _ in
+            let stores = try members.map {
+                try #require($0.mainTier.stack.root.store.sharing as? any LeaseStore)
+            }
+            guard case .taken(let first) = try stores[0].takeLease(ofScope: "a", for: "source") else {
+                Issue.record("The lease was not free.")
+                return
+            }
+            for store in stores.dropFirst() {
+                #expect(try store.takeLease(ofScope: "a", for: "source") == .held(epoch: first))
+            }
+            guard case .taken(let second) = try stores[1].takeLease(ofScope: "a", for: "source", overtaking: first)
+            else {
+                Issue.record("The lease of the process that hangs was not taken.")
+                return
+            }
+            #expect(
+                try stores[2].takeLease(ofScope: "a", for: "source", overtaking: first) == .held(epoch: second))
+            // The first holder comes back.
+            try stores[0].releaseLease(ofScope: "a", epoch: first)
+            #expect(try stores[2].takeLease(ofScope: "a", for: "source") == .held(epoch: second))
         }
     }
 

@@ -3,16 +3,16 @@ internal import RowStore
 
 /// The running loads. There is at most one load for each key, and any number of callers can wait for it.
 final class CoalescedLoads: Sendable {
-    /// Identifies what to load: an object by an attribute and a value, or the list of a scope in the store after a
+    /// Identifies what to load: an object by an attribute and a value, or the list of a scope, each in the store after a
     /// number of resets.
     enum Key: Hashable, Sendable {
-        case object(attribute: any AnyKeyPath & Sendable, value: StoredValue)
+        case object(attribute: any AnyKeyPath & Sendable, value: StoredValue, generation: Int)
         case scope(ScopeID, generation: Int)
 
         static func == (lhs: Key, rhs: Key) -> Bool {
             switch (lhs, rhs) {
-            case (.object(let attribute, let value), .object(let other, let otherValue)):
-                value == otherValue && (attribute as AnyKeyPath) == (other as AnyKeyPath)
+            case (.object(let attribute, let value, let generation), .object(let other, let otherValue, let others)):
+                generation == others && value == otherValue && (attribute as AnyKeyPath) == (other as AnyKeyPath)
             case (.scope(let scope, let generation), .scope(let other, let otherGeneration)):
                 scope == other && generation == otherGeneration
             default: false
@@ -21,9 +21,10 @@ final class CoalescedLoads: Sendable {
 
         func hash(into hasher: inout Hasher) {
             switch self {
-            case .object(let attribute, let value):
+            case .object(let attribute, let value, let generation):
                 hasher.combine(attribute as AnyKeyPath)
                 hasher.combine(value)
+                hasher.combine(generation)
             case .scope(let scope, let generation):
                 hasher.combine(scope)
                 hasher.combine(generation)
@@ -31,7 +32,7 @@ final class CoalescedLoads: Sendable {
         }
     }
 
-    private typealias Waiter = CheckedContinuation<Result<Void, any Error>, Never>
+    private typealias Waiter = CheckedContinuation<Result<Bool, any Error>, Never>
 
     private struct Load {
         let number: Int
@@ -54,8 +55,10 @@ final class CoalescedLoads: Sendable {
     ///
     /// A load is canceled when its last waiter is canceled, unless ``start(_:_:)`` was called for it.
     ///
+    /// - Returns: Whether the call has started the load.
     /// - Throws: For every waiter, any error that the load throws; `CancellationError` if the task is canceled.
-    func run(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) async throws {
+    @discardableResult
+    func run(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) async throws -> Bool {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
@@ -70,7 +73,7 @@ final class CoalescedLoads: Sendable {
         } onCancel: {
             cancel(key, number)
         }
-        try outcome.get()
+        return try outcome.get()
     }
 
     /// Starts a load if none is running, and does not wait for it. Now the load goes on when its last waiter is canceled.
@@ -115,12 +118,12 @@ final class CoalescedLoads: Sendable {
     }
 
     private func end(_ key: Key, _ number: Int, _ result: Result<Void, any Error>) {
-        let waiting = state.withLock { state -> [Waiter] in
+        let waiting = state.withLock { state -> [Int: Waiter] in
             // Another load of the key may have started after the last waiter of this load left.
-            guard state.loads[key]?.number == number else { return [] }
-            return state.loads.removeValue(forKey: key).map { Array($0.waiting.values) } ?? []
+            guard state.loads[key]?.number == number else { return [:] }
+            return state.loads.removeValue(forKey: key)?.waiting ?? [:]
         }
-        for waiter in waiting { waiter.resume(returning: result) }
+        for (caller, waiter) in waiting { waiter.resume(returning: result.map { caller == number }) }
     }
 
     private func cancel(_ key: Key, _ number: Int) {

@@ -54,8 +54,16 @@ extension PrivateContext {
     /// Returns the changes of scopes. If a delete rule or a hook has deleted an object of the list, the stored objects no
     /// longer match the entity tag and the cursor of the list, so the store keeps neither. The context forgets the list.
     ///
+    /// An evicted object may still be at the server, so the store forgets when it was requested.
+    ///
     /// - Parameter changes: The changes of the whole batch.
     func scopeChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
+        hasEvicted
+            ? ObjectScope.forgetting(changes, stack.layout) + listChanges(savedWith: changes)
+            : listChanges(savedWith: changes)
+    }
+
+    private func listChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
         if scopeChanges.isEmpty || listedObjects.isEmpty { return scopeChanges }
         defer { listedObjects = [] }
         let deleted = Set(changes.entities.flatMap { rows in rows.deleted.map(\.key) })

@@ -1,0 +1,120 @@
+internal import Foundation
+internal import RowStore
+
+/// An answer that was saved.
+struct WrittenAnswer: Sendable {
+    let report: SyncReport
+    /// What the page had, for the later pages of the list.
+    let page: ListedPages
+    /// The number of the answer.
+    let number: Int64
+}
+
+/// The arguments of a write of a scope.
+struct ScopeWriting<Object: ManagedObject>: Sendable {
+    let scope: SyncScope<Object>
+    let requestedAt: Date
+    let deletion: SyncDeletion
+    var options: SyncOptions
+    /// The state of the scope at the request; nil to write in any state.
+    var basis: LoadBasis?
+
+    init(_ scope: SyncScope<Object>, requestedAt: Date, deletion: SyncDeletion, options: SyncOptions) {
+        self.scope = scope
+        self.requestedAt = requestedAt
+        self.deletion = deletion
+        self.options = options
+    }
+
+    private init(deletingAll other: Self) {
+        self.init(
+            other.scope, requestedAt: other.requestedAt, deletion: .all, options: other.options.union(.allowsEmpty))
+        basis = other.basis
+    }
+
+    var deletingAll: Self { Self(deletingAll: self) }
+
+    func change(_ event: ScopeChange.Event) -> ScopeChange {
+        ScopeChange(
+            name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: requestedAt, event)
+    }
+}
+
+/// The part of a list that an answer has.
+enum ListPart: Sendable {
+    /// The whole list, with its entity tag and cursor.
+    case whole(String?, String?)
+    /// A part of a list, with the cursor of the next part.
+    case part(String?)
+    /// A page of a load that requests all pages, with the cursor of the next page.
+    case page(ListedPages, String?)
+
+    var earlierPages: ListedPages { if case .page(let pages, _) = self { pages } else { ListedPages() } }
+
+    var isOfPages: Bool { if case .page = self { true } else { false } }
+
+    /// Whether objects that are not in the list are deleted.
+    var deletes: Bool {
+        switch self {
+        case .whole: true
+        case .part: false
+        case .page(_, let next): next == nil
+        }
+    }
+
+    var event: ScopeChange.Event {
+        switch self {
+        case .whole(let entityTag, let cursor): .loaded(entityTag: entityTag, cursor: cursor, isComplete: true)
+        case .part(let next): .loaded(entityTag: nil, cursor: next, isComplete: next == nil)
+        // The next load begins with the first page.
+        case .page(_, let next): .loaded(entityTag: nil, cursor: nil, isComplete: next == nil)
+        }
+    }
+
+    /// The greatest length of an entity tag or a cursor, in bytes.
+    static let longestTag = 64 << 10
+
+    /// - Throws: `valueTooLarge` if the entity tag or the cursor is too long.
+    func checkLengths(_ name: String) throws(DataSourceError) {
+        let texts: [String?] =
+            switch self {
+            case .whole(let entityTag, let cursor): [entityTag, cursor]
+            case .part(let next), .page(_, let next): [next]
+            }
+        guard let length = texts.compactMap({ $0?.utf8.count }).first(where: { $0 > ListPart.longestTag }) else {
+            return
+        }
+        throw DataSourceError(
+            .valueTooLarge,
+            "The server gave the scope \"\(name)\" an entity tag or a cursor of \(length) bytes. At most \(ListPart.longestTag) bytes are kept. Pass nil instead."
+        )
+    }
+}
+
+/// The state of a scope at the time of a request.
+struct LoadBasis: Sendable {
+    private let generation: Int
+    /// The number of the answer that was stored.
+    var answer: Int64
+
+    init(_ freshness: ScopeFreshness) {
+        generation = freshness.generation
+        answer = freshness.answer
+    }
+
+    /// - Throws: `storeReset` if the store was reset since the request; `scopeChanged` if another answer was stored since.
+    func check<Object: ManagedObject>(_ tier: PrivateTier, _ scope: SyncScope<Object>) throws(DataSourceError) {
+        let root = tier.stack.root
+        if root.generation != generation { throw RootTier.storeReset }
+        guard !root.scopes.isWriting(scope.name), try tier.stored(scope)?.answer ?? 0 == answer else {
+            throw DataSourceError(
+                .scopeChanged,
+                "Another answer for the scope \"\(scope.name)\" was stored since the request, so this answer may be older. Request the list again."
+            )
+        }
+    }
+}
+
+extension StoredScope {
+    var hasTag: Bool { entityTag != nil || cursor != nil }
+}

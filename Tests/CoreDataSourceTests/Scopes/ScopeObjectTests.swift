@@ -1,0 +1,81 @@
+import CoreDataSource
+import ErrorExpectations
+import Foundation
+import Testing
+
+/// Single objects with an age, which the store may lack for several reasons.
+@MainActor
+struct ScopeObjectTests {
+    private func load(
+        _ contacts: ContactDataSource, _ requests: Shared<Int>, uid: String = "uid-0"
+    ) async throws -> String? {
+        try await contacts.value(where: \.uid, equals: uid, as: ContactValue.self, maxAge: .seconds(1000)) { uid in
+            requests.update { $0 += 1 }
+            return ContactData(uid: uid, name: "loaded")
+        }?.name
+    }
+
+    /// The server still has it.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func anEvictedObjectIsRequestedAgain(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let requests = Shared(0)
+            for uid in ["uid-0", "uid-4"] { #expect(try await load(contacts, requests, uid: uid) == "loaded") }
+            let scope = SyncScope<ContactEntity>(
+                "contacts", evicting: ScopeEviction(maxCount: 2, order: [.descending(\.uid)]))
+            let report = try await contacts.apply(
+                .list(contactList(0..<5)), to: scope, requestedAt: place.clock.value)
+            #expect(report.evicted == 3 && requests.value == 2)
+            #expect(try await load(contacts, requests) == "loaded")
+            #expect(requests.value == 3)
+            // The other one was not evicted.
+            #expect(try await load(contacts, requests, uid: "uid-4") == "name 4")
+            #expect(requests.value == 3)
+        }
+    }
+
+    /// The app knows better than the last answer.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aDeletedObjectIsNotRequestedBeforeItsAgeEnds(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let requests = Shared(0)
+            #expect(try await load(contacts, requests) == "loaded")
+            try await contacts.delete(ContactData(uid: "uid-0", name: ""))
+            #expect(try await load(contacts, requests) == nil)
+            #expect(requests.value == 1)
+            place.pass(1000)
+            #expect(try await load(contacts, requests) == "loaded")
+        }
+    }
+
+    /// Two objects may have the same value of an attribute without a uniqueness constraint.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func oneObjectReplacesNoOtherWithTheSameValue(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            try await contacts.add(contactList(0..<3) { _ in "same" })
+            let load = { @Sendable (value: ContactData?) in
+                try await contacts.value(
+                    where: \.name, equals: "same", as: ContactValue.self, maxAge: .seconds(10)
+                ) { _ in value }
+            }
+            let first = try await load(ContactData(uid: "uid-1", name: "same"))
+            #expect(first != nil)
+            #expect(try contacts.count(ContactEntity.self) == 3)
+            place.pass(10)
+            let second = try await load(nil)
+            #expect(second == nil)
+            #expect(try contacts.count(ContactEntity.self) == 0)
+        }
+    }
+
+    @Test func anObjectThatHasBecomeAnotherReplacesIt() async throws {
+        try await withScopes { contacts, place in
+            try await contacts.add(contactList(0..<3))
+            let found = try await contacts.value(
+                where: \.uid, equals: "uid-1", as: ContactValue.self, maxAge: .seconds(10)
+            ) { _ in ContactData(uid: "uid-9", name: "moved") }
+            #expect(found == nil)
+            #expect(try contacts.uids() == ["uid-0", "uid-2", "uid-9"])
+        }
+    }
+}
