@@ -227,7 +227,7 @@ struct TierCall: Sendable {
     private let scope: BatchScope
     /// The data sources that complete the save; nil if there are none.
     private let completion: SaveCompletion?
-    /// The facts of the save, for the kept history and for loops over ``PersistentContainer/saves``.
+    /// Who makes the save: what the loops over ``PersistentContainer/saves`` and the kept history get besides its rows.
     private let facts: SaveFacts
 
     private var stack: PersistentStack { tiers[0].stack }
