@@ -99,9 +99,15 @@ struct SyncSweep {
     private let flagColumn: Int?
     private var report = SyncReport()
     private(set) var markedObjects: [ManagedObject] = []
+    /// How the marked objects were counted, in the same order.
+    private var outcomes: [Outcome] = []
     /// The earlier pages of the same list; empty for a list without pages.
     var earlierPages = ListedPages()
     private let linkEdits: Int
+
+    private enum Outcome {
+        case inserted, updated, unchanged, skipped
+    }
 
     init(_ type: ManagedObject.Type, _ rules: SyncRules, in context: PrivateContext) throws {
         let index = try context.entity(of: type)
@@ -143,9 +149,13 @@ struct SyncSweep {
         report.deletedChildren = children.deleted.count
         report.keptChildren = children.kept
         report.ids?.deletedChildren = children.deleted
-        for object in markedObjects { count(object, in: context) }
+        for object in markedObjects {
+            let outcome = count(object, in: context)
+            outcomes.append(outcome)
+        }
         skipChildren(in: context)
         try deleteMissing(stored, in: context)
+        try countCascaded(in: context)
         countChildren(in: context)
         return report
     }
@@ -215,21 +225,47 @@ struct SyncSweep {
         }
     }
 
-    private mutating func count(_ object: ManagedObject, in context: PrivateContext) {
+    /// Counts the objects of the list that the deletions delete, too, and no longer counts them as stored.
+    private mutating func countCascaded(in context: PrivateContext) throws {
+        let deleted = Set(context.deletions.map(\.layout.index))
+        if !context.stack.graph.reach(of: deleted).isDisjoint(with: entity.concreteFamily) {
+            try context.completeEdits()
+        }
+        var ids: Set<ManagedObjectID> = []
+        for (object, outcome) in zip(markedObjects, outcomes) where object.isDeleted {
+            switch outcome {
+            case .inserted: report.inserted -= 1
+            case .updated: report.updated -= 1
+            case .unchanged: report.unchanged -= 1
+            case .skipped: continue
+            }
+            report.cascaded += 1
+            ids.insert(object.objectID)
+        }
+        if ids.isEmpty { return }
+        report.ids?.inserted.removeAll(where: ids.contains)
+        report.ids?.updated.removeAll(where: ids.contains)
+    }
+
+    private mutating func count(_ object: ManagedObject, in context: PrivateContext) -> Outcome {
         if object.state == .inserted {
             guard rules.operations.contains(.insert) else { return skip(object, in: context) }
             report.inserted += 1
             report.ids?.inserted.append(object.objectID)
-        } else if object.hasEdits {
+            return .inserted
+        }
+        if object.hasEdits {
             guard rules.operations.contains(.update) else { return skip(object, in: context) }
             report.updated += 1
             report.ids?.updated.append(object.objectID)
-        } else {
-            report.unchanged += 1
+            return .updated
         }
+        report.unchanged += 1
+        return .unchanged
     }
 
-    private mutating func skip(_ object: ManagedObject, in context: PrivateContext) {
+    @discardableResult
+    private mutating func skip(_ object: ManagedObject, in context: PrivateContext) -> Outcome {
         if context.linkEdits != linkEdits {
             context.refuse(
                 DataSourceError(
@@ -239,6 +275,7 @@ struct SyncSweep {
         }
         context.undo(object)
         report.skipped += 1
+        return .skipped
     }
 
     private func emptyList(_ count: Int) -> DataSourceError {
@@ -294,6 +331,9 @@ public struct SyncReport: Sendable, Hashable {
     public var unchanged = 0
     /// The number of objects in scope that were deleted because they are not in the list.
     public var deleted = 0
+    /// The number of objects of the list that were deleted, too: a delete rule has deleted them together with an object that is
+    /// not in the list, or a hook has deleted them. They do not count as inserted, updated or unchanged.
+    public var cascaded = 0
     /// The number of objects in scope that are not in the list but were kept, because the sync may not delete them or because
     /// values were ignored.
     public var kept = 0
