@@ -2,6 +2,7 @@
 // import.
 @_exported public import CoreDataSource
 @_exported public import struct RowStore.ChangeSet
+@_exported public import struct RowStore.CodableRecord
 @_exported public import struct RowStore.CodableRow
 @_exported public import struct RowStore.ColumnLayout
 @_exported public import struct RowStore.ColumnSet
@@ -10,6 +11,9 @@
 @_exported public import struct RowStore.EntityChanges
 @_exported public import class RowStore.EntityLayout
 @_exported public import enum RowStore.FeedEvent
+@_exported public import struct RowStore.HistoryChange
+@_exported public import protocol RowStore.HistoryStore
+@_exported public import class RowStore.InMemoryHistory
 @_exported public import class RowStore.InMemoryRows
 @_exported public import struct RowStore.LeaseEpoch
 @_exported public import struct RowStore.LeaseTable
@@ -31,6 +35,7 @@
 @_exported public import struct RowStore.StoreOptions
 @_exported public import protocol RowStore.StoreReader
 @_exported public import protocol RowStore.StoreSharing
+@_exported public import struct RowStore.StoredHistory
 @_exported public import struct RowStore.StoredRow
 @_exported public import struct RowStore.StoredScope
 @_exported public import struct RowStore.UpdatedRow

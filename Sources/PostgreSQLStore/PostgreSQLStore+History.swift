@@ -1,7 +1,7 @@
 #if PostgreSQL
 package import RowStore
 
-extension PostgreSQLStore: HistoryStore {
+extension PostgreSQLStore: RecordStore {
     package func readHistory(
         after position: HistoryPosition?, _ filter: HistoryFilter
     ) throws(DataSourceError) -> HistoryPage {

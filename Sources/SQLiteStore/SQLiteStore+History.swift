@@ -1,7 +1,7 @@
 internal import Foundation
 package import RowStore
 
-extension SQLiteStore: HistoryStore {
+extension SQLiteStore: RecordStore {
     static func makeHistory(
         _ opened: StoreOpening.Result, _ schema: StoreSchema, _ access: SharedAccess?, named name: String
     ) throws(DataSourceError) -> sending HistoryWriter? {

@@ -186,6 +186,23 @@ struct HistorySnippets {
         }
     }
 
+    @Test func aDraftIsUndoneAfterItsSave() async throws {
+        var configuration = PersistentContainer.Configuration()
+        configuration.history = .kept(for: .seconds(7 * 86_400), upTo: 64 << 20)
+        let container = try await PersistentContainer(
+            model: .contacts, store: .inMemory, configuration: configuration)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add([Contact(uid: "6", name: "Huang Zhong")])
+        let contact = try #require(try contacts.fetch(ContactEntity.self).first)
+        let draft = try contacts.draft(of: contact)
+        draft.object.note = "edited"
+        try await draft.save()
+        if draft.canUndo { draft.undo() } else { try await draft.undoSave() }
+        #expect(contact.note == nil)
+        try await draft.redoSave()
+        #expect(contact.note == "edited")
+    }
+
     @Test func linksOfASave() async throws {
         try await withContacts { container, contacts in
             var iterator = container.saves.makeAsyncIterator()

@@ -71,9 +71,9 @@ extension PersistentContainer {
 
     /// Runs the body with the store and its history, on a queue of the container.
     func readingHistory<Result: Sendable>(
-        _ body: @Sendable (any HistoryStore) throws(DataSourceError) -> Result
+        _ body: @Sendable (any RecordStore) throws(DataSourceError) -> Result
     ) async throws -> Result {
-        guard let store = stack.root.store as? any HistoryStore else { throw DataSourceError.historyNotKept }
+        guard let store = stack.root.store.recordStore else { throw DataSourceError.historyNotKept }
         let reader = try await readers.take()
         defer { readers.give(back: reader) }
         return try await reader.run { try body(store) }.get()
@@ -174,7 +174,7 @@ public struct HistoryConsumer: Sendable {
     }
 
     /// Returns the position from which to read.
-    fileprivate func resume(_ store: any HistoryStore) throws(DataSourceError) -> HistoryPosition? {
+    fileprivate func resume(_ store: any RecordStore) throws(DataSourceError) -> HistoryPosition? {
         let position = try store.changeConsumer(name, .resume(historyID: historyID.withLock { $0 }))
         if let position { historyID.withLock { $0 = position.historyID } }
         return position

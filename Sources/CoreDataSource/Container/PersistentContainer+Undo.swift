@@ -31,7 +31,8 @@ extension PersistentContainer {
     ///   - includingIncoming: Whether a record of the kind ``HistoryKind/incoming`` may be reverted. Its values come from a
     ///     server, so the next load brings them back. False by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Returns: The numbers of changed objects, and the conflicts with their decisions.
+    /// - Returns: The numbers of changed objects, and the conflicts with their decisions. ``DraftReport/revertedRecord`` is the
+    ///   record.
     /// - Throws: `recordNotRevertible`; `draftConflict`, with every conflict in its ``DataSourceError/failures``;
     ///   `historyOfOtherStore` or `historyExpired` for a record of another store, or from before a reset; `entityNotOwned` if no
     ///   data source owns a changed object; `objectGone` if a link leads to an object that was deleted; otherwise errors of
@@ -52,8 +53,9 @@ extension PersistentContainer {
                 .recordNotRevertible,
                 "Record \(record.number) has no values, so it cannot be reverted. \(record.note ?? "")")
         }
-        let report = try await Reversal(container: self, resolution: resolution, level: level)
+        var report = try await Reversal(container: self, resolution: resolution, level: level)
             .revert(changes, at: record.position, step: nil).report
+        report.revertedRecord = record
         if isMainActor(#isolation) { await stack.mainNotifier.mergeNow() }
         return report
     }
@@ -91,14 +93,14 @@ extension PersistentContainer {
     ///   - resolution: How to resolve conflicts; `.fail` by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
     /// - Returns: The numbers of changed objects, and the conflicts, also of records that were passed over; nil if there is nothing
-    ///   to undo.
+    ///   to undo. ``DraftReport/revertedRecord`` is the record that was undone.
     /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
     @discardableResult
     public func undo(
         author: String, resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
     ) async throws -> DraftReport? {
         let report = try await Reversal(container: self, resolution: resolution, level: level)
-            .step(.undo, author)
+            .step(UndoSearch(self, .undo, author), .undo, author)
         if isMainActor(#isolation) { await stack.mainNotifier.mergeNow() }
         return report
     }
@@ -119,14 +121,15 @@ extension PersistentContainer {
     ///   - author: The author of the saves; also the author of the new save.
     ///   - resolution: How to resolve conflicts; `.fail` by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Returns: The numbers of changed objects; nil if there is nothing to redo.
+    /// - Returns: The numbers of changed objects; nil if there is nothing to redo. ``DraftReport/revertedRecord`` is the record of
+    ///   the undo that was taken back.
     /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
     @discardableResult
     public func redo(
         author: String, resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
     ) async throws -> DraftReport? {
         let report = try await Reversal(container: self, resolution: resolution, level: level)
-            .step(.redo, author)
+            .step(UndoSearch(self, .redo, author), .redo, author)
         if isMainActor(#isolation) { await stack.mainNotifier.mergeNow() }
         return report
     }
@@ -168,17 +171,19 @@ extension PersistentContainer {
 }
 
 /// Takes records back.
-private struct Reversal: Sendable {
+struct Reversal: Sendable {
     let container: PersistentContainer
     let resolution: DraftResolution
     let level: SaveLevel
 
     /// Reverts a record in one save.
     ///
-    /// - Parameter step: The record as a step of its author; nil for a record that the app has named.
+    /// - Parameters:
+    ///   - step: The record as a step of its author; nil for a record that the app has named.
+    ///   - mark: The mark of the draft that has made the step; nil for none.
     /// - Returns: The report, and whether anything was saved.
-    func revert(
-        _ changes: ChangeSet, at position: HistoryPosition, step: UndoReference?
+    fileprivate func revert(
+        _ changes: ChangeSet, at position: HistoryPosition, step: UndoReference?, mark: DraftMark? = nil
     ) async throws -> (report: DraftReport, isSaved: Bool) {
         let stack = container.stack
         let difference = DraftDifference(
@@ -187,7 +192,7 @@ private struct Reversal: Sendable {
         let tiers = try difference.owners(stack)
         guard !tiers.isEmpty else { return (DraftReport(save: SaveReport(), merged: [], conflicts: []), false) }
         let resolution = resolution
-        let call = TierCall(tiers, reversal: step.map { .step($0) } ?? .record)
+        let call = TierCall(tiers, reversal: step.map { .step($0) } ?? .record, mark: mark)
         let saved = try await call.perform(waitFor: level) { contexts in
             try DraftMerge.run(difference.onNewestRows(in: contexts[0]), resolution, in: contexts)
         }
@@ -213,13 +218,16 @@ private struct Reversal: Sendable {
 
     // MARK: Undo
 
-    /// Undoes or redoes the last step of an author.
+    /// Undoes or redoes the last step that a search finds.
     ///
+    /// - Parameters:
+    ///   - search: The search, which has not begun.
+    ///   - author: The author of the steps; nil for none.
     /// - Returns: Nil if there is no such step.
     func step(
-        _ direction: UndoSearch.Direction, _ author: String
+        _ search: UndoSearch, _ direction: UndoSearch.Direction, _ author: String?
     ) async throws -> DraftReport? {
-        var search = UndoSearch(container, direction, author)
+        var search = search
         var conflicts: [DraftChange] = []
         var newest: Int64?
         while let (record, position) = try await search.next() {
@@ -228,12 +236,15 @@ private struct Reversal: Sendable {
             let numbers = record.number...max(record.number, newest ?? record.number)
             newest = numbers.upperBound
             let step = UndoReference(isUndo: direction == .undo, numbers)
-            var (report, isSaved) = try await container.withAuthor(author) {
-                try await revert(record.changes ?? ChangeSet(entities: []), at: position, step: step)
+            let authors = container.stack.authors(with: author)
+            var (report, isSaved) = try await SaveAuthor.$named.withValue(authors) {
+                try await revert(
+                    record.changes ?? ChangeSet(entities: []), at: position, step: step, mark: record.mark)
             }
             conflicts += report.conflicts
             if isSaved {
                 report.conflicts = conflicts
+                report.revertedRecord = HistoryRecord(record, position.historyID, container.historyObjects)
                 return report
             }
         }

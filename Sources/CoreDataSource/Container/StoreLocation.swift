@@ -91,25 +91,11 @@ extension StoreLocation {
         return custom != nil && MainQueue.isCurrent ? "A custom store" : nil
     }
 
-    /// The kind of store, as the subject of an error message, if it cannot keep a history; otherwise nil.
-    private var kindWithoutHistory: String? {
-        custom == nil ? nil : "A custom store"
-    }
-
     /// Opens or creates the store.
     func open(
         _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: PersistentContainer.Configuration
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
-        if let kind = kindWithoutHistory, case .kept = configuration.history.choice {
-            throw DataSourceError(noHistoryIn: kind)
-        }
-        if let custom {
-            let options = StoreOptions(
-                layout: layout, identity: identity, resetPolicy: configuration.resetPolicy,
-                synchronous: configuration.synchronous, fileMode: configuration.fileMode,
-                isReadOnly: configuration.isReadOnly)
-            return try custom.open(options)
-        }
+        if let custom { return try open(custom, layout, identity, configuration) }
         let tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
         #if PostgreSQL
         if let server {
@@ -134,6 +120,23 @@ extension StoreLocation {
         if let name = configuration.name { options.memberName = name }
         let store = try SQLiteStore.open(options)
         return (store, store.startup)
+    }
+
+    private func open(
+        _ custom: CustomLocation, _ layout: ModelLayout, _ identity: StoreIdentity,
+        _ configuration: PersistentContainer.Configuration
+    ) throws -> (store: any PersistentStore, startup: StoreStartup) {
+        let options = StoreOptions(
+            layout: layout, identity: identity, resetPolicy: configuration.resetPolicy,
+            synchronous: configuration.synchronous, fileMode: configuration.fileMode,
+            isReadOnly: configuration.isReadOnly, history: configuration.history, name: configuration.name)
+        let opened = try custom.open(options)
+        // A store that does not ask for a plan has not thrown this error.
+        if case .kept = configuration.history.choice, opened.store.recordStore?.keepsHistory != true {
+            opened.store.close()
+            throw DataSourceError.customStoreWithoutHistory
+        }
+        return opened
     }
 
     #if PostgreSQL

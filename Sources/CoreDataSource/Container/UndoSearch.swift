@@ -11,7 +11,10 @@ struct UndoSearch {
     }
 
     private let container: PersistentContainer
+    private let direction: Direction
     private let author: String
+    /// The mark of the only save that is searched for; nil for all saves of the author.
+    private let mark: DraftMark?
     /// The records of the author, without their values.
     private let filter: HistoryFilter
     private var steps: UndoSteps
@@ -24,9 +27,14 @@ struct UndoSearch {
     /// The number of records that are read at once.
     private static let windowSize: Int64 = 256
 
-    init(_ container: PersistentContainer, _ direction: Direction, _ author: String) {
+    /// - Parameters:
+    ///   - author: The author; an empty string for saves without an author.
+    ///   - mark: The mark of the only save that is searched for; nil for all saves of the author.
+    init(_ container: PersistentContainer, _ direction: Direction, _ author: String, mark: DraftMark? = nil) {
         self.container = container
+        self.direction = direction
         self.author = author
+        self.mark = mark
         var filter = HistoryFilter(authors: [author], kinds: [.local, .incoming, .imported])
         filter.includesValues = false
         self.filter = filter
@@ -40,7 +48,15 @@ struct UndoSearch {
         if upper == nil { try await begin() }
         while true {
             while let record = window.popLast() {
-                switch steps.visit(record.number, record.undo, hasValues: record.note == nil) {
+                let decision = steps.visit(record.number, record.undo, hasValues: record.note == nil)
+                if let mark, record.mark != mark {
+                    // An undo may skip newer saves of the author, but a redo must not come before the redo of a newer undo.
+                    if direction == .undo || decision == .skip { continue }
+                    return nil
+                }
+                switch decision {
+                // The newest record with the mark decides.
+                case .skip where mark != nil: return nil
                 case .skip: continue
                 case .stop: return nil
                 case .take: return try await read(record.number)
@@ -66,7 +82,7 @@ struct UndoSearch {
     ///
     /// - Returns: The records, and the number of the last record before the window; 0 if there are no earlier records.
     private static func window(
-        _ store: any HistoryStore, _ filter: HistoryFilter, upTo upper: Int64, _ historyID: String
+        _ store: any RecordStore, _ filter: HistoryFilter, upTo upper: Int64, _ historyID: String
     ) throws(DataSourceError) -> (records: [StoredRecord], lower: Int64?) {
         let lower = max(0, upper - UndoSearch.windowSize)
         var position = HistoryPosition(historyID: historyID, number: lower)

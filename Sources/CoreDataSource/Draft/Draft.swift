@@ -28,8 +28,10 @@ public final class Draft<Object: ManagedObject> {
     private weak var openContext: DraftContext?
     private let number: Int
     private var isDiscarded = false
-    /// Makes the calls of ``save(resolving:waitFor:)`` run one at a time.
-    private let saveQueue = DraftSaveQueue()
+    /// Makes the calls of ``save(resolving:waitFor:)`` and ``undoSave(resolving:waitFor:)`` run one at a time.
+    let saveQueue = DraftSaveQueue()
+    /// The saves of the draft that have a record in the kept history, the newest last.
+    var recordedSaves: [RecordedSave] = []
 
     init(_ main: MainTier, _ root: (DraftContext) throws -> Object) throws {
         let (number, context) = main.beginDraft()
@@ -108,7 +110,8 @@ public final class Draft<Object: ManagedObject> {
         set { activeContext?.journal.limit = newValue }
     }
 
-    /// Undoes the last step, which is a single edit or an ``undoGroup(_:)``. Does nothing if there is no step to undo.
+    /// Undoes the last step, which is a single edit or an ``undoGroup(_:)``. Does nothing if there is no step to undo. Steps are
+    /// edits since the last save; ``undoSave(resolving:waitFor:)`` undoes the save.
     ///
     /// ```swift
     /// draft.undo()
@@ -209,7 +212,7 @@ public final class Draft<Object: ManagedObject> {
     }
 
     /// Saves all edits of the draft in one save. Afterwards the draft continues with the stored values. No edits remain to be
-    /// saved, and no steps remain to be undone.
+    /// saved, and no steps remain to be undone: ``undoSave(resolving:waitFor:)`` undoes the save.
     ///
     /// ```swift
     /// let report = try await draft.save(resolving: .keepMine)
@@ -250,14 +253,18 @@ public final class Draft<Object: ManagedObject> {
             return DraftReport(save: SaveReport(), merged: [], conflicts: [])
         }
         activeContext?.beginSave(difference)
+        let recorded = RecordedSave(tiers[0].stack)
         let saved: SavedWork<DraftMerge.Outcome>
         do {
-            saved = try await TierCall(tiers).perform(waitFor: level) { contexts in
+            saved = try await TierCall(tiers, mark: recorded?.mark).perform(waitFor: level) { contexts in
                 try DraftMerge.run(difference, resolution, in: contexts)
             }
         } catch {
             activeContext?.abandonSave()
             throw error
+        }
+        if let recorded, saved.isSaved {
+            recordedSaves = recordedSaves.suffix(RecordedSave.limit - 1) + [recorded]
         }
         activeContext?.rebase(difference, saved.result.newKeys)
         activeContext?.leavePin()
@@ -288,7 +295,7 @@ extension DraftDifference {
 
 /// Lets one caller run at a time, in the order of the calls.
 @MainActor
-private final class DraftSaveQueue {
+final class DraftSaveQueue {
     private(set) var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -333,4 +340,6 @@ public struct DraftReport: Sendable {
     public let merged: [DraftChange]
     /// Values that both the draft and other saves have changed, each with the side whose value was kept.
     public internal(set) var conflicts: [DraftChange]
+    /// The record of the kept history that was taken back, by an undo, a redo or a revert; nil after the save of a draft.
+    public internal(set) var revertedRecord: HistoryRecord?
 }

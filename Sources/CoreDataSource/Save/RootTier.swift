@@ -52,7 +52,7 @@ package final class RootTier: Sendable {
         self.store = store
         let isExclusive = store.sharing == nil && !store.isReadOnly
         earlyWriteStore = store.isReadOnly ? nil : store as? any EarlyWriteStore
-        keepsHistory = (store as? any HistoryStore)?.keepsHistory ?? false
+        keepsHistory = store.recordStore?.keepsHistory ?? false
         bulkStore = isExclusive && !keepsHistory ? store as? any BulkStore : nil
         self.scheduling = scheduling
         self.notifyMain = notifyMain

@@ -114,8 +114,7 @@ extension Writer {
             return add(0, isLast: true, note: StoredRecord.tooLarge, nil, &start)
         }
         var part: Int64 = 0
-        // The closure does not throw.
-        try? history.encoding.forEachPart(of: set) { words, isLast in
+        history.encoding.forEachPart(of: set) { words, isLast in
             add(part, isLast: isLast, note: nil, words, &start)
             part += 1
         }

@@ -42,19 +42,46 @@ package final class SaveFacts: Sendable {
     package let author: String?
     /// The record that the save reverts; nil if the save reverts no record.
     package let reversal: SaveReversal?
+    /// The mark of the draft's save that this save makes, undoes or redoes; nil for none.
+    package let mark: DraftMark?
 
-    package init(_ kind: HistoryKind, dataSourceName: String?, author: String?, reversal: SaveReversal? = nil) {
+    package init(
+        _ kind: HistoryKind, dataSourceName: String?, author: String?, reversal: SaveReversal? = nil,
+        mark: DraftMark? = nil
+    ) {
         self.kind = kind
         self.dataSourceName = dataSourceName
         self.author = author
         self.reversal = reversal
+        self.mark = mark
     }
 
     /// The record that the save undoes or redoes; nil if the save is neither an undo nor a redo.
     package var undo: UndoReference? { if case .step(let undo) = reversal { undo } else { nil } }
 
-    /// The kind as stores write it, followed by the record that the save undoes or redoes, as `local undo 12`.
-    package var kindText: String { undo.map { "\(kind.rawValue) \($0)" } ?? kind.rawValue }
+    /// The kind as stores write it, followed by the record that the save undoes or redoes, and by the mark of a draft, as
+    /// `local undo 12` or `local draft 9f`.
+    package var kindText: String {
+        if undo == nil, mark == nil { return kind.rawValue }
+        return ([kind.rawValue] + [undo?.description, mark?.description].compactMap(\.self)).joined(separator: " ")
+    }
+}
+
+/// Marks the save of a draft in the kept history, so that the draft finds the record of the save. The number is random.
+package struct DraftMark: Sendable, Hashable, CustomStringConvertible {
+    private let number: UInt64
+
+    package init() { number = .random(in: 0 ... .max) }
+
+    /// For example `draft 9f`.
+    package var description: String { "draft \(String(number, radix: 16))" }
+
+    /// - Parameter words: The words of ``description``.
+    init?(_ words: ArraySlice<Substring>) {
+        guard words.count == 2, words.first == "draft", let number = words.last.flatMap({ UInt64($0, radix: 16) })
+        else { return nil }
+        self.number = number
+    }
 }
 
 /// The record that a save reverts.

@@ -29,10 +29,9 @@ package struct HistoryEncoding: Sendable {
     /// Passes the parts of the changes to a closure, in their order.
     ///
     /// - Parameter body: Gets the words of a part, and whether it is the last one.
-    package func forEachPart(
-        of changes: ChangeSet,
-        _ body: (_ words: ContiguousArray<UInt64>, _ isLast: Bool) throws(DataSourceError) -> Void
-    ) throws(DataSourceError) {
+    package func forEachPart<Failure: Error>(
+        of changes: ChangeSet, _ body: (_ words: ContiguousArray<UInt64>, _ isLast: Bool) throws(Failure) -> Void
+    ) throws(Failure) {
         var part = PartBuilder(layout)
         for entity in changes.entities {
             for row in entity.inserted {

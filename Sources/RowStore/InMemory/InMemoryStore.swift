@@ -44,7 +44,7 @@ package final class InMemoryStore: PersistentStore {
     package func close() { rows.close() }
 }
 
-extension InMemoryStore: HistoryStore {
+extension InMemoryStore: RecordStore {
     package var keepsHistory: Bool { history != nil }
 
     package func readHistory(

@@ -2,17 +2,23 @@ internal import Foundation
 
 /// The kept history of a store in memory.
 struct MemoryHistory: Sendable {
+    /// A record, and the bytes that it counts.
+    struct Entry: Sendable {
+        var record: StoredRecord
+        let byteCount: Int
+    }
+
     private let layout: ModelLayout
-    private let limits: KeptHistory.Limits
-    private var id = UUID().uuidString
+    let limits: KeptHistory.Limits
+    private(set) var id = UUID().uuidString
     /// The reasons for the ends of earlier histories, by their IDs, the oldest first.
-    private var ended: [(id: String, reason: String)] = []
+    private(set) var ended: [(id: String, reason: String)] = []
     private var records: [StoredRecord] = []
     private var byteCounts: [Int] = []
     private var byteCount = 0
     /// The number of the newest record.
     private var last: Int64 = 0
-    private var consumers: [String: Int64] = [:]
+    var consumers: [String: Int64] = [:]
     private let member: StoreMember
 
     private static let pageSize = 256
@@ -27,6 +33,28 @@ struct MemoryHistory: Sendable {
         self.limits = limits
     }
 
+    /// Makes the history that a store has stored.
+    ///
+    /// - Parameter records: The records in ascending order, without gaps.
+    init(
+        _ layout: ModelLayout, _ limits: KeptHistory.Limits, name: String?, _ stored: StoredHistory,
+        _ records: [StoredRecord]
+    ) {
+        self.init(layout, limits, name: name)
+        (id, consumers) = (stored.id, stored.consumers)
+        ended = stored.ended.map { ($0.id, $0.reason) }
+        self.records = records
+        byteCounts = records.map { ($0.changes?.byteCount ?? 0) + MemoryHistory.recordOverhead }
+        byteCount = byteCounts.reduce(0, +)
+        last = records.last?.number ?? 0
+    }
+
+    /// All records, the oldest first.
+    var all: [StoredRecord] { records }
+
+    /// The numbers of the records; nil if there are none.
+    var numbers: ClosedRange<Int64>? { records.first.map { $0.number...last } }
+
     /// Calls the body with the history.
     mutating func use<R>(_ body: (inout MemoryHistory) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try body(&self)
@@ -35,19 +63,31 @@ struct MemoryHistory: Sendable {
     // MARK: Writing
 
     mutating func append(_ set: ChangeSet) {
-        if set.entities.isEmpty { return }
-        let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
-        var record = record(facts.kind, set.entities.map { layout.entities[$0.entity].historyName })
-        (record.dataSourceName, record.author, record.undo) = (facts.dataSourceName, facts.author, facts.undo)
-        let bytes = set.byteCount
-        if Int64(bytes) > limits.largestSave {
-            record.note = StoredRecord.tooLarge
-        } else {
-            record.changes = set
-            // The early write belongs to the commit.
-            record.changes?.earlyWrite = nil
+        let entries = entries([set])
+        append(entries, dropping: countToDrop(adding: entries))
+    }
+
+    /// Returns the records of saves, which are not added yet.
+    func entries(_ sets: [ChangeSet]) -> [Entry] {
+        var entries: [Entry] = []
+        for set in sets where !set.entities.isEmpty {
+            let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
+            let names = set.entities.map { layout.entities[$0.entity].historyName }
+            var record = record(facts.kind, names, last + Int64(entries.count) + 1)
+            (record.dataSourceName, record.author) = (facts.dataSourceName, facts.author)
+            (record.undo, record.mark) = (facts.undo, facts.mark)
+            let bytes = set.byteCount
+            if Int64(bytes) > limits.largestSave {
+                record.note = StoredRecord.tooLarge
+            } else {
+                record.changes = set
+                // The early write belongs to the commit.
+                record.changes?.earlyWrite = nil
+            }
+            entries.append(
+                Entry(record: record, byteCount: (record.changes == nil ? 0 : bytes) + MemoryHistory.recordOverhead))
         }
-        append(record, record.changes == nil ? 0 : bytes)
+        return entries
     }
 
     /// Drops all records and consumers, and begins a history with a new ID.
@@ -55,29 +95,43 @@ struct MemoryHistory: Sendable {
         ended = (ended + [(id, reason)]).suffix(MemoryHistory.endedLimit)
         id = UUID().uuidString
         (records, byteCounts, byteCount, last, consumers) = ([], [], 0, 0, [:])
-        var record = record(.reset, [])
+        var record = record(.reset, [], 1)
         record.note = reason
-        append(record, 0)
+        append([Entry(record: record, byteCount: MemoryHistory.recordOverhead)], dropping: 0)
     }
 
-    private func record(_ kind: HistoryKind, _ entities: [String]) -> StoredRecord {
+    private func record(_ kind: HistoryKind, _ entities: [String], _ number: Int64) -> StoredRecord {
         StoredRecord(
-            number: last + 1, time: Int64(Date().timeIntervalSince1970 * 1000), kind: kind, member: member,
+            number: number, time: Int64(Date().timeIntervalSince1970 * 1000), kind: kind, member: member,
             entityNames: entities)
     }
 
-    private mutating func append(_ record: StoredRecord, _ bytes: Int) {
-        last += 1
-        records.append(record)
-        byteCounts.append(bytes + MemoryHistory.recordOverhead)
-        byteCount += bytes + MemoryHistory.recordOverhead
+    /// Adds records, and drops the oldest ones.
+    mutating func append(_ entries: [Entry], dropping dropped: Int) {
+        for entry in entries {
+            records.append(entry.record)
+            byteCounts.append(entry.byteCount)
+            byteCount += entry.byteCount
+        }
+        last = records.last?.number ?? last
+        if dropped == 0 { return }
+        byteCount -= byteCounts[..<dropped].reduce(0, +)
+        records.removeFirst(dropped)
+        byteCounts.removeFirst(dropped)
+    }
+
+    /// Returns how many of the oldest records are dropped when records are added. The newest old record is kept.
+    func countToDrop(adding entries: [Entry]) -> Int {
+        guard let now = entries.last?.record.time else { return 0 }
         let unread = consumers.values.min() ?? .max
-        let ages = HistoryAges(now: record.time, limits)
+        let ages = HistoryAges(now: now, limits)
         // The oldest records may be from the future.
         var next: StoredRecord?
-        if let first = records.first, ages.isFuture(first.time) { next = records.first { !ages.isFuture($0.time) } }
-        var (dropped, kept) = (0, byteCount)
-        while dropped < records.count - 1 {
+        if let first = records.first, ages.isFuture(first.time) {
+            next = records.first { !ages.isFuture($0.time) } ?? entries.last?.record
+        }
+        var (dropped, kept) = (0, entries.reduce(byteCount) { $0 + $1.byteCount })
+        while dropped < records.count {
             let isTooMuch = Int64(kept) > limits.bytes
             if let known = next, known.number <= records[dropped].number { next = nil }
             let isOld = ages.isOld(records[dropped].time, next: next?.time)
@@ -86,10 +140,7 @@ struct MemoryHistory: Sendable {
             dropped += 1
         }
         // Each removal moves all later records, so remove many records at once.
-        guard dropped * 8 >= records.count else { return }
-        byteCount = kept
-        records.removeFirst(dropped)
-        byteCounts.removeFirst(dropped)
+        return dropped * 8 >= records.count ? dropped : 0
     }
 
     // MARK: Reading
@@ -113,10 +164,16 @@ struct MemoryHistory: Sendable {
             }
             throw DataSourceError(historyExpired: reason, start: start)
         }
-        guard position.number >= start.number, position.number <= last else {
+        guard position.number >= start.number else {
             throw DataSourceError(
                 historyExpired: "The store keeps records for a limited time and in a limited number of bytes.",
                 start: start)
+        }
+        // The files of a custom store may have been restored from a copy.
+        let index = Int(clamping: position.number) - Int(start.number) - 1
+        let isOther = position.time != 0 && records.indices.contains(index) && records[index].time != position.time
+        if position.number > last || isOther {
+            throw DataSourceError(historyExpired: "The store was restored from an older copy.", start: start)
         }
     }
 
@@ -133,6 +190,7 @@ struct MemoryHistory: Sendable {
         return page
     }
 
+    /// - Returns: The position of the consumer after the change; nil after a removal.
     mutating func changeConsumer(
         _ name: String, _ change: ConsumerChange
     ) throws(DataSourceError) -> HistoryPosition? {

@@ -185,13 +185,15 @@ public struct StartupPlan: Sendable {
     /// The reason why the store is made, kept or reset.
     public let reason: StoreStartup.Reason
     /// The store's new metadata.
-    public let metadata: StoreMetadata
+    public internal(set) var metadata: StoreMetadata
     /// Whether the existing rows are kept, except the rows of ``droppedEntities``. If false, all rows are dropped.
     public let keepsRows: Bool
     /// The names of the entities whose rows are dropped, while all other rows are kept. If the set is not empty, the
     /// model is unchanged. ``InMemoryRows/changes(droppingEntities:)`` returns the changes that drop these rows.
     public let droppedEntities: Set<String>
     private let fallback: String?
+    /// How the history is opened; nil if the store cannot keep one.
+    var historyOpening: HistoryOpening?
 
     init(
         reason: StoreStartup.Reason, metadata: StoreMetadata, keepsRows: Bool, droppedEntities: Set<String> = [],

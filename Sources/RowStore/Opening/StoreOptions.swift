@@ -13,10 +13,14 @@ public struct StoreOptions: Sendable {
     public let isReadOnly: Bool
     let identity: StoreIdentity
     let resetPolicy: ResetPolicy
+    let history: KeptHistory
+    /// The name of the container; nil for the name of the program.
+    let name: String?
 
     package init(
         layout: ModelLayout, identity: StoreIdentity, resetPolicy: ResetPolicy = .standard,
-        synchronous: SynchronousLevel = .full, fileMode: Int = 0o600, isReadOnly: Bool = false
+        synchronous: SynchronousLevel = .full, fileMode: Int = 0o600, isReadOnly: Bool = false,
+        history: KeptHistory = .unchanged, name: String? = nil
     ) {
         self.layout = layout
         self.identity = identity
@@ -24,6 +28,8 @@ public struct StoreOptions: Sendable {
         self.synchronous = synchronous
         self.fileMode = fileMode
         self.isReadOnly = isReadOnly
+        self.history = history
+        self.name = name
     }
 
     /// Decides what happens to the existing rows. If the model's hash or a key differs from the store's metadata, the
@@ -43,8 +49,52 @@ public struct StoreOptions: Sendable {
     ///   throws an error, throw that error instead of calling this method: unreadable metadata is no reason for a reset.
     /// - Throws: `modelChanged` if the policy is ``ResetPolicy/fail``, if it would keep the old rows as a backup, or if the
     ///   store is opened for reading only; `invalidRequest` for ``ResetPolicy/backup(keep:)``; `notAFile` if a store that is
-    ///   opened for reading only does not exist. If the call throws, the store must stay unchanged.
+    ///   opened for reading only does not exist; `historyNotKept` if the store must keep a history: a ``HistoryStore`` calls
+    ///   ``plan(for:history:)``. If the call throws, the store must stay unchanged.
     public func plan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
+        switch history.choice {
+        case .kept: throw DataSourceError.customStoreWithoutHistory
+        case .unchanged where metadata?.keepsHistory == true: throw DataSourceError.customStoreWithoutHistory
+        case .unchanged, .none: break
+        }
+        var plan = try decidePlan(for: metadata)
+        plan.metadata.keepsHistory = false
+        return plan
+    }
+
+    /// Decides what happens to the existing rows and the history of a ``HistoryStore``, like ``plan(for:)``.
+    ///
+    /// ```swift
+    /// let plan = try options.plan(for: found, history: storedHistory)
+    /// let (history, change) = try plan.openHistory(storedRecords)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - metadata: The store's metadata, read without an error; nil if there is no store.
+    ///   - stored: The value that the store has stored last (``HistoryChange/stored``), read without an error; nil if there is
+    ///     none.
+    /// - Throws: The errors of ``plan(for:)``; `storeCorrupt` if only one of the two values says that there is a history. If the
+    ///   call throws, the store must stay unchanged.
+    public func plan(
+        for metadata: StoreMetadata?, history stored: StoredHistory?
+    ) throws(DataSourceError) -> StartupPlan {
+        let isKept = metadata?.keepsHistory ?? false
+        guard isKept == (stored != nil) || history.choice == .none else {
+            throw DataSourceError(
+                .storeCorrupt,
+                "The store's metadata and its history do not belong together. Restore both from a copy, or open the store with Configuration.history = .none, which drops the history."
+            )
+        }
+        var plan = try decidePlan(for: metadata)
+        let opening = HistoryOpening(
+            layout: layout, choice: isReadOnly ? .unchanged : history.choice, stored: stored, name: name,
+            isReadOnly: isReadOnly)
+        plan.historyOpening = opening
+        plan.metadata.keepsHistory = opening.limits != nil
+        return plan
+    }
+
+    private func decidePlan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
         if case .backup = resetPolicy.withoutMigration.kind {
             throw DataSourceError(
                 .invalidRequest,

@@ -1,5 +1,7 @@
 import CoreDataSource
+import CoreDataSourceStores
 import Foundation
+import JSONFolderStore
 import RowStore
 import TestSupport
 
@@ -16,7 +18,7 @@ extension PersistentContainer.Configuration {
 
 /// The kinds of stores that keep a history.
 enum HistoryPlace: String, Sendable, CaseIterable {
-    case memory, sqlite, sharedFile, server
+    case memory, sqlite, sharedFile, server, custom
 
     /// Those that there can be here.
     static let all = SharedPlace.Kind.all.contains(.postgreSQL) ? allCases : allCases.filter { $0 != .server }
@@ -24,6 +26,8 @@ enum HistoryPlace: String, Sendable, CaseIterable {
     static let files = [HistoryPlace.sqlite, .sharedFile]
     /// Those that are still there when they are opened again.
     static let lasting = all.filter { $0 != .memory }
+    /// Those that can be migrated to another model.
+    static let migrated = lasting.filter { $0 != .custom }
 
     var isFile: Bool { HistoryPlace.files.contains(self) }
 
@@ -35,6 +39,12 @@ enum HistoryPlace: String, Sendable, CaseIterable {
         case .memory: return .inMemory
         case .sqlite: return .sqlite(url)
         case .sharedFile: return .sqlite(url, sharing: .processes)
+        case .custom:
+            let folder = url.appendingPathExtension("folder")
+            return .custom(folder.path) { options in
+                let store = try JSONFolderStore(folder, options)
+                return (store, store.startup)
+            }
         case .server:
             #if PostgreSQL
             let server = try PostgreSQLServer.shared

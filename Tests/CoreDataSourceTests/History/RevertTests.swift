@@ -177,7 +177,7 @@ struct RevertTests {
     }
 
     /// What was deleted before a migration comes back with the default values of the attributes that are new.
-    @Test(arguments: HistoryPlace.lasting)
+    @Test(arguments: HistoryPlace.migrated)
     func aRecordOfAnEarlierModelIsReverted(place: HistoryPlace) async throws {
         let directory = try TemporaryDirectory()
         let first = try await place.open(directory.store)

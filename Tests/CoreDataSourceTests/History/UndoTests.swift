@@ -88,6 +88,14 @@ struct UndoTests {
             #expect(try note(container) == "third")
             let report = try await container.undo(author: "me", resolving: .keepMine)
             #expect(try note(container) == "first" && report?.conflicts.count == 1)
+            // The report has the record that was undone, and then the record of the undo.
+            let undone = try #require(report?.revertedRecord)
+            let change = try #require(try undone.changes(of: ContactEntity.self).first)
+            #expect(change.old?.note == "first" && change.new?.note == "second")
+            let redone = try await container.redo(author: "me")
+            #expect(redone?.revertedRecord?.number == undone.number + 2)
+            let record = try #require(try await container.records().last)
+            #expect(try await container.revert(record).revertedRecord?.number == record.number)
         }
     }
 

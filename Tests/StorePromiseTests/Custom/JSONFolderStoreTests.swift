@@ -16,10 +16,12 @@ struct JSONFolderStoreTests {
         directory = try TemporaryDirectory()
     }
 
-    private func options(_ synchronous: SynchronousLevel = .normal, key: String = "1") -> StoreOptions {
+    private func options(
+        _ synchronous: SynchronousLevel = .normal, key: String = "1", history: KeptHistory = .unchanged
+    ) -> StoreOptions {
         StoreOptions(
             layout: TestModel.layout, identity: TestModel.identity(key: key), resetPolicy: .discard,
-            synchronous: synchronous)
+            synchronous: synchronous, history: history)
     }
 
     private func item(_ key: Int64, _ code: String) -> StoredRow {
@@ -30,16 +32,23 @@ struct JSONFolderStoreTests {
         try store.rows(RowQuery(entity: TestModel.item)).map { "\($0.key) \($0.row.text(TestModel.code))" }
     }
 
+    /// The rows, and the numbers of the records.
+    private func contentsAndRecords(_ store: any PersistentStore) throws -> [String] {
+        let page = try store.recordStore?.readHistory(after: nil, HistoryFilter())
+        return try contents(store) + (page?.records.map { "record \($0.number)" } ?? [])
+    }
+
     /// What is in each copy of the folder that was made while the body ran, opened again.
     private func contentsAfterKills(
-        _ synchronous: SynchronousLevel, _ body: (JSONFolderStore) throws -> Void
+        _ synchronous: SynchronousLevel, history: KeptHistory = .unchanged,
+        _ body: (JSONFolderStore) throws -> Void
     ) throws -> [[String]] {
         let isCopying = Guarded(false)
         let count = Guarded(0)
         let copies = directory.url.appending(component: "copies")
         try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
         let url = url
-        let store = try JSONFolderStore(url, options(synchronous)) {
+        let store = try JSONFolderStore(url, options(synchronous, history: history)) {
             guard isCopying.withLock({ $0 }) else { return }
             let number = count.withLock { count in
                 count += 1
@@ -57,8 +66,42 @@ struct JSONFolderStoreTests {
         return try (1...max(1, count.withLock { $0 })).map { number in
             let copy = try JSONFolderStore(copies.appending(component: "\(number)"), options(synchronous))
             defer { copy.close() }
-            return try contents(copy)
+            return try contentsAndRecords(copy)
         }
+    }
+
+    @Test func aKillAtAnyStepLeavesASaveWithItsRecordOrNeither() throws {
+        let found = try contentsAfterKills(.full, history: .kept(for: .seconds(86_400), upTo: 1 << 20)) { store in
+            try store.write([.of(delete: [item(3, "c")])])
+        }
+        let (before, after) = (["1 a", "2 b", "3 c", "record 1"], ["1 a", "2 b", "record 1", "record 2"])
+        let first = try #require(found.firstIndex(of: after))
+        #expect(first > 0)
+        #expect(found[..<first].allSatisfy { $0 == before })
+        #expect(found[first...].allSatisfy { $0 == after })
+    }
+
+    @Test func aRecordThatIsMissingOrDamagedIsAnErrorAndNoReset() throws {
+        let history = KeptHistory.kept(for: .seconds(86_400), upTo: 1 << 20)
+        let store = try JSONFolderStore(url, options(history: history))
+        for key in Int64(1)...3 { try store.write([.of(insert: [item(key, "\(key)")])]) }
+        store.close()
+        let file = url.appending(path: "history/2.record")
+        let record = try Data(contentsOf: file)
+        try FileManager.default.removeItem(at: file)
+        #expect(code { _ = try JSONFolderStore(url, options()) } == .storeCorrupt)
+        try Data(record.dropLast(20)).write(to: file)
+        #expect(code { _ = try JSONFolderStore(url, options()) } == .storeCorrupt)
+        try record.write(to: file)
+        let again = try JSONFolderStore(url, options())
+        #expect(try contentsAndRecords(again).count == 6)
+        again.close()
+        // Without its file, the history cannot be continued. It can be dropped.
+        try FileManager.default.removeItem(at: url.appending(path: "history.json"))
+        #expect(code { _ = try JSONFolderStore(url, options()) } == .storeCorrupt)
+        let without = try JSONFolderStore(url, options(history: .none))
+        #expect(try contentsAndRecords(without).count == 3)
+        without.close()
     }
 
     @Test(arguments: [SynchronousLevel.full, .normal])

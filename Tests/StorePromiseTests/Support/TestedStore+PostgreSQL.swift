@@ -43,7 +43,12 @@ private final class PostgreSQLPlace: StoreTarget {
 
     deinit { try? server.dropDatabase(database) }
 
-    func open() throws -> any PersistentStore { try PostgreSQLStore.open(options) }
+    func open(_ history: KeptHistory) throws -> any PersistentStore {
+        var options = options
+        options.history = history
+        return try PostgreSQLStore.open(options)
+    }
+
     func verify() {}
 }
 #endif

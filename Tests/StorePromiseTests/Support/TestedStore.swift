@@ -11,10 +11,15 @@ import Testing
 /// Where the stores of one test are, empty at first.
 protocol StoreTarget {
     /// Opens the store, or makes it. One that is shared may be opened by several members.
-    func open() throws -> any PersistentStore
+    func open(_ history: KeptHistory) throws -> any PersistentStore
 
     /// Expects what is there to be sound. Nobody has it open.
     func verify() throws
+}
+
+extension StoreTarget {
+    /// Opens the store, or makes it. It keeps a history if it has one.
+    func open() throws -> any PersistentStore { try open(.unchanged) }
 }
 
 /// A kind of stores, all of which keep the same promises. A new one joins by a line in ``all``.
@@ -108,7 +113,7 @@ struct Member: Sendable {
 private struct MemoryPlace: StoreTarget {
     let layout: ModelLayout
 
-    func open() -> any PersistentStore { InMemoryStore(layout) }
+    func open(_ history: KeptHistory) -> any PersistentStore { InMemoryStore(layout, history: history) }
     func verify() {}
 }
 
@@ -125,22 +130,31 @@ private struct SQLitePlace: StoreTarget {
         self.options = options
     }
 
-    func open() throws -> any PersistentStore { try SQLiteStore.open(options) }
+    func open(_ history: KeptHistory) throws -> any PersistentStore {
+        var options = options
+        options.history = history
+        return try SQLiteStore.open(options)
+    }
+
     func verify() { #expect(integrity(of: options.url) == "ok") }
 }
 
 private struct JSONFolderPlace: StoreTarget {
     private let folder: TemporaryDirectory
-    private let options: StoreOptions
+    private let layout: ModelLayout
     private var url: URL { folder.url.appending(component: "test") }
 
     init(_ layout: ModelLayout) throws {
         folder = try TemporaryDirectory()
-        options = StoreOptions(layout: layout, identity: TestModel.identity(), synchronous: .normal)
+        self.layout = layout
     }
 
-    func open() throws -> any PersistentStore { try JSONFolderStore(url, options) }
+    func open(_ history: KeptHistory) throws -> any PersistentStore {
+        let options = StoreOptions(
+            layout: layout, identity: TestModel.identity(), synchronous: .normal, history: history)
+        return try JSONFolderStore(url, options)
+    }
 
     /// Every file can be read.
-    func verify() throws { try JSONFolderStore(url, options).close() }
+    func verify() throws { try open().close() }
 }

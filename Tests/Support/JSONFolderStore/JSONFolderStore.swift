@@ -6,11 +6,14 @@ import Synchronization
 ///
 ///     store.json              the model and keys that the store was made for
 ///     scopes.json             how old the lists of a server are
+///     history.json            the limits and the consumers of the history
+///     history/7.record        the record of a save
 ///     ContactEntity/12.json   the object with the key 12
 ///     journal.json            saves that are not in the files yet
 ///     lock                    locked by the container that has the store open
-public final class JSONFolderStore: ScopeStore {
+public final class JSONFolderStore: ScopeStore, HistoryStore {
     public let startup: StoreStartup
+    public let history: InMemoryHistory?
     private let rows: InMemoryRows
     private let folder: JournaledFolder
     private let state: Mutex<State>
@@ -18,6 +21,7 @@ public final class JSONFolderStore: ScopeStore {
     private struct State {
         var metadata: StoreMetadata
         var scopes: [StoredScope] = []
+        var history: StoredHistory?
         /// The reason why no more saves are accepted; nil while they are.
         var end: DataSourceError?
     }
@@ -42,7 +46,10 @@ public final class JSONFolderStore: ScopeStore {
             throw DataSourceError(
                 .foreignDatabase, "The folder contains files of other programs. Choose another folder.")
         }
-        let plan = try options.plan(for: found)
+        let storedHistory = try folder.decoded(StoredHistory.self, "history.json")
+        let plan = try options.plan(for: found, history: storedHistory)
+        let records = try JSONFolderStore.records(folder)
+        let (history, historyChange) = try plan.openHistory(records)
         rows = InMemoryRows(options.layout, firstFreeKey: plan.metadata.firstFreeKey)
         state = Mutex(State(metadata: plan.metadata))
         // The folders of links begin with an underscore.
@@ -63,9 +70,23 @@ public final class JSONFolderStore: ScopeStore {
             changes["scopes.json"] = .some(nil)
         }
         startup = plan.startup(rowsDropped: rowsDropped)
-        guard plan.metadata != found else { return }
+        self.history = history
+        state.withLock { $0.history = storedHistory }
+        guard plan.metadata != found || historyChange != nil else { return }
         changes["store.json"] = try encoded(plan.metadata)
+        if let historyChange {
+            changes.merge(try JSONFolderStore.files(of: historyChange)) { $1 }
+            state.withLock { $0.history = historyChange.stored }
+        }
         try folder.change(changes)
+    }
+
+    private static func records(_ folder: JournaledFolder) throws(DataSourceError) -> [CodableRecord] {
+        var records: [CodableRecord] = []
+        for file in try folder.files(".record") {
+            if let record = try folder.decoded(CodableRecord.self, file) { records.append(record) }
+        }
+        return records
     }
 
     private static func load(
@@ -89,17 +110,36 @@ public final class JSONFolderStore: ScopeStore {
 
     public func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try rows.commit(group) { (accepted, firstFreeKey) throws(DataSourceError) in
-            try self.write(
-                Self.files(of: accepted, self.rows.layout), firstFreeKey,
-                try self.rows.scopes(after: accepted))
+            let files = try Self.files(of: accepted, self.rows.layout)
+            let scopes = try self.rows.scopes(after: accepted)
+            guard let history = self.history else {
+                return try self.write(files, firstFreeKey, scopes)
+            }
+            try history.append(accepted) { (change) throws(DataSourceError) in
+                try self.write(files, firstFreeKey, scopes, change)
+            }
         }
+    }
+
+    public func writeHistory(_ change: HistoryChange) throws(DataSourceError) {
+        try write([:], firstFreeKey, rows.scopes(), change)
     }
 
     public func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         // The last save may still be in the journal. It must not come back after the reset.
         try folder.finish()
-        try write(Dictionary(uniqueKeysWithValues: folder.files().map { ($0, nil) }), firstFreeKey, [])
-        return StoreStartup(reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
+        let files = Dictionary(uniqueKeysWithValues: try folder.files().map { ($0, String?.none) })
+        var rowsDropped = 0
+        if let history {
+            try history.end { (change) throws(DataSourceError) in
+                try write(files, firstFreeKey, [], change)
+                rowsDropped = try rows.removeAll(didEmpty: didEmpty)
+            }
+        } else {
+            try write(files, firstFreeKey, [])
+            rowsDropped = try rows.removeAll(didEmpty: didEmpty)
+        }
+        return StoreStartup(reason: .requested, rowsDropped: rowsDropped)
     }
 
     public func close() {
@@ -110,9 +150,9 @@ public final class JSONFolderStore: ScopeStore {
         folder.unlock()
     }
 
-    /// Changes files, and stores the bound for new keys and the scopes.
+    /// Changes files, and stores the bound for new keys, the scopes and the history.
     private func write(
-        _ changes: [String: String?], _ firstFreeKey: Int64, _ scopes: [StoredScope]
+        _ changes: [String: String?], _ firstFreeKey: Int64, _ scopes: [StoredScope], _ history: HistoryChange? = nil
     ) throws(DataSourceError) {
         try state.withLock { (state) throws(DataSourceError) in
             if let end = state.end { throw end }
@@ -120,12 +160,30 @@ public final class JSONFolderStore: ScopeStore {
             metadata.firstFreeKey = firstFreeKey
             if metadata != state.metadata { changes["store.json"] = try encoded(metadata) }
             if scopes != state.scopes { changes["scopes.json"] = try encoded(scopes) }
+            if let history {
+                var files = try Self.files(of: history)
+                if history.stored == state.history { files["history.json"] = nil }
+                changes.merge(files) { $1 }
+            }
             do throws(DataSourceError) { try folder.change(changes) } catch {
                 if error.code == .outcomeUnknown { state.end = error }
                 throw error
             }
             (state.metadata, state.scopes) = (metadata, scopes)
+            if let history { state.history = history.stored }
         }
+    }
+
+    /// The new contents of the files of a history; nil for a removed record.
+    private static func files(of change: HistoryChange) throws(DataSourceError) -> [String: String?] {
+        var files: [String: String?] = [:]
+        if let removed = change.removed {
+            for number in removed { files["history/\(number).record"] = .some(nil) }
+        }
+        for record in change.added { files["history/\(record.number).record"] = try encoded(record) }
+        files["history.json"] = .some(nil)
+        if let stored = change.stored { files["history.json"] = try encoded(stored) }
+        return files
     }
 
     /// The new contents of the files of changed objects; nil for a deleted object.

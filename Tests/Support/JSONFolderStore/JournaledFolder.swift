@@ -35,10 +35,10 @@ final class JournaledFolder: Sendable {
     /// Unlocks the folder. Closing the descriptor is not enough, because a child process may still have a copy.
     func unlock() { _ = flock(lock, LOCK_UN) }
 
-    /// The files in the subfolders, such as `ContactEntity/12.json`.
-    func files() throws(DataSourceError) -> [String] {
+    /// The files in the subfolders with an ending, such as `ContactEntity/12.json`.
+    func files(_ ending: String = ".json") throws(DataSourceError) -> [String] {
         let paths = try readable("") { try FileManager.default.subpathsOfDirectory(atPath: url.path) }
-        return paths.filter { $0.contains("/") && $0.hasSuffix(".json") }.sorted()
+        return paths.filter { $0.contains("/") && $0.hasSuffix(ending) }.sorted()
     }
 
     /// The decoded contents of a file; nil if there is no file.

@@ -239,14 +239,15 @@ struct TierCall: Sendable {
     ///     the rows of these tiers.
     ///   - kind: The kind of the save.
     ///   - reversal: The record that the save reverts; nil for any other save.
+    ///   - mark: The mark by which a draft finds the record of the save; nil for no draft.
     init(
         _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local,
-        reversal: SaveReversal? = nil
+        reversal: SaveReversal? = nil, mark: DraftMark? = nil
     ) {
         // The hook of a data source that completes saves may delete objects, too.
         let scope = scope == .own && tiers.contains(where: \.completes) ? .reach : scope
         self.tiers = tiers
-        facts = tiers[0].stack.facts(kind, from: tiers[0].source, reversal: reversal)
+        facts = tiers[0].stack.facts(kind, from: tiers[0].source, reversal: reversal, mark: mark)
         self.scope = scope
         blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
         participants = scope == .reach ? blocked : tiers

@@ -7,8 +7,8 @@ enum SaveAuthor {
 }
 
 extension PersistentStack {
-    /// The authors of the current task, with another author for this container.
-    func authors(with author: String) -> [ObjectIdentifier: String] {
+    /// The authors of the current task, with another author for this container; nil for the author of the configuration.
+    func authors(with author: String?) -> [ObjectIdentifier: String] {
         var authors = SaveAuthor.named
         authors[ObjectIdentifier(self)] = author
         return authors
@@ -16,10 +16,16 @@ extension PersistentStack {
 
     /// Returns the facts of a save of the current task, for the kept history and for loops over ``PersistentContainer/saves``.
     ///
-    /// - Parameter reversal: The record that the save reverts; nil for any other save.
-    func facts(_ kind: HistoryKind, from source: SaveSource, reversal: SaveReversal?) -> SaveFacts {
+    /// - Parameters:
+    ///   - reversal: The record that the save reverts; nil for any other save.
+    ///   - mark: The mark of the draft's save that this save makes, undoes or redoes; nil for none.
+    func facts(
+        _ kind: HistoryKind, from source: SaveSource, reversal: SaveReversal?, mark: DraftMark?
+    ) -> SaveFacts {
         SaveFacts(
-            kind, dataSourceName: source.name, author: SaveAuthor.named[ObjectIdentifier(self)] ?? author,
-            reversal: reversal)
+            kind, dataSourceName: source.name, author: currentAuthor, reversal: reversal, mark: mark)
     }
+
+    /// The author of the saves that the current task makes; nil for none.
+    var currentAuthor: String? { SaveAuthor.named[ObjectIdentifier(self)] ?? author }
 }

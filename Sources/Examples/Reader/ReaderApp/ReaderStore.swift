@@ -81,14 +81,12 @@ package final class ReaderStore {
     ///
     /// - Returns: A description of the undone edit; nil if there is nothing to undo.
     package func undo() async throws -> String? {
-        let words = try await container.nextUndo(author: Self.author).map(Self.words)
-        return try await container.undo(author: Self.author) == nil ? nil : words
+        try await container.undo(author: Self.author)?.revertedRecord.map(Self.words)
     }
 
     /// Reverts the last undo.
     package func redo() async throws -> String? {
-        let words = try await container.nextRedo(author: Self.author).map(Self.words)
-        return try await container.redo(author: Self.author) == nil ? nil : words
+        try await container.redo(author: Self.author)?.revertedRecord.map(Self.words)
     }
 
     /// Describes the changes of a step, for example `star of "Fog at the lighthouse"`.

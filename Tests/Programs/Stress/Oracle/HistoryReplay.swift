@@ -39,5 +39,5 @@ struct HistoryReplay {
 }
 
 extension PersistentContainer {
-    var keepsHistory: Bool { (stack.root.store as? any HistoryStore)?.keepsHistory ?? false }
+    var keepsHistory: Bool { stack.root.store.recordStore?.keepsHistory ?? false }
 }

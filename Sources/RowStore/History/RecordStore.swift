@@ -8,6 +8,8 @@ package struct StoredRecord: Sendable {
     package var author: String?
     /// The record that the save undoes or redoes; nil for none.
     package var undo: UndoReference?
+    /// The mark of the draft's save that the save makes, undoes or redoes; nil for none.
+    package var mark: DraftMark?
     /// The container that made the save.
     package var member: StoreMember
     /// The names of the changed entities; empty if they are not known.
@@ -25,21 +27,28 @@ package struct StoredRecord: Sendable {
         self.entityNames = entityNames
     }
 
+    /// The kind as stores write it: see ``SaveFacts/kindText``.
+    var kindText: String {
+        SaveFacts(
+            kind, dataSourceName: nil, author: nil, reversal: undo.map { .step($0) }, mark: mark
+        ).kindText
+    }
+
     package static let tooLarge = "The save is too large for the history."
 }
 
 extension StoredRecord {
     /// - Parameter kindText: See ``SaveFacts/kindText``.
     package init(number: Int64, time: Int64, kindText: String, member: StoreMember, entityNames: [String]) {
-        var (kind, undo) = (kindText, UndoReference?.none)
-        if kindText.utf8.contains(UInt8(ascii: " ")) {
-            let words = kindText.split(separator: " ")
-            undo = UndoReference(words.dropFirst())
-            if undo != nil { kind = String(words[0]) }
-        }
+        // Most records have only a kind.
+        let words = kindText.utf8.contains(UInt8(ascii: " ")) ? kindText.split(separator: " ") : []
+        let facts = words.dropFirst()
+        let end = facts.firstIndex(of: "draft") ?? facts.endIndex
+        let (undo, mark) = (UndoReference(facts[..<end]), DraftMark(facts[end...]))
+        let kind = undo == nil && mark == nil ? kindText : String(words[0])
         self.init(
             number: number, time: time, kind: HistoryKind(rawValue: kind), member: member, entityNames: entityNames)
-        self.undo = undo
+        (self.undo, self.mark) = (undo, mark)
     }
 }
 
@@ -58,8 +67,8 @@ package struct HistoryPage: Sendable {
     }
 }
 
-/// A store that can keep a history.
-package protocol HistoryStore: PersistentStore {
+/// Reads the history that a store keeps.
+package protocol RecordStore: Sendable {
     /// Whether the store keeps a history. The value does not change while the store is open.
     var keepsHistory: Bool { get }
 
@@ -103,13 +112,10 @@ extension DataSourceError {
         "The store keeps no history. Open it with Configuration.history = .kept(for:upTo:), from then on saves are recorded."
     )
 
-    /// - Parameter store: The kind of store, as the subject of a sentence.
-    package init(noHistoryIn store: String) {
-        self.init(
-            .historyNotKept,
-            "\(store) cannot keep a history. Open the store without Configuration.history, or use a store in an SQLite file."
-        )
-    }
+    package static let customStoreWithoutHistory = DataSourceError(
+        .historyNotKept,
+        "The custom store cannot keep a history, because it does not declare HistoryStore. Open the store without Configuration.history, or use one of the stores of this library."
+    )
 
     package init(historyExpired reason: String, start: HistoryPosition) {
         self.init(

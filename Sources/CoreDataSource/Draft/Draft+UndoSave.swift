@@ -1,0 +1,95 @@
+internal import RowStore
+
+/// A save of a draft that has a record in the kept history.
+struct RecordedSave {
+    let mark = DraftMark()
+    /// The author of the save; nil for none.
+    let author: String?
+
+    /// The number of saves that a draft can undo.
+    static let limit = 100
+
+    /// A save that the current task makes; nil if the store keeps no history.
+    init?(_ stack: PersistentStack) {
+        guard stack.root.keepsHistory else { return nil }
+        author = stack.currentAuthor
+    }
+}
+
+/// Undoes the saves of a draft.
+extension Draft {
+    /// Undoes the last save of the draft that is not undone yet, in a new save. The kept history has the old values, so the
+    /// store must keep a history.
+    ///
+    /// ```swift
+    /// if draft.canUndo { draft.undo() } else { try await draft.undoSave() }
+    /// ```
+    ///
+    /// Only the saves of this draft are undone, and only their changes: see
+    /// ``PersistentContainer/revert(_:resolving:includingIncoming:waitFor:)``. A value that another save has changed since is a
+    /// conflict. ``redoSave(resolving:waitFor:)`` takes the undo back. The undo is also a step of the author: after it,
+    /// ``PersistentContainer/undo(author:resolving:waitFor:)`` does not undo the same save again, and
+    /// ``PersistentContainer/redo(author:resolving:waitFor:)`` redoes it.
+    ///
+    /// Edits that are not saved stay in the draft. The next save merges them with the undo, as with the saves of others. An
+    /// object that the save has inserted counts as deleted in the draft, also after a redo: fetch it again.
+    ///
+    /// **Isolation**: the main actor. The main context shows the undo when the call returns.
+    ///
+    /// **Complexity**: the newest records of the author are read, in pages, until the save is found.
+    ///
+    /// - Parameters:
+    ///   - resolution: How to resolve conflicts; `.fail` by default.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
+    /// - Returns: The numbers of changed objects, the conflicts, and the record that was undone; nil if there is no save to undo:
+    ///   the draft has saved nothing, its last 100 saves are undone, or the history no longer has their records.
+    /// - Throws: `historyNotKept`, `draftDiscarded`, `storeClosed`; the errors of
+    ///   ``PersistentContainer/revert(_:resolving:includingIncoming:waitFor:)``. If the call throws, nothing is saved.
+    @discardableResult
+    public func undoSave(
+        resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
+    ) async throws -> DraftReport? {
+        try await reverseSave(.undo, resolution, level)
+    }
+
+    /// Redoes the last ``undoSave(resolving:waitFor:)``.
+    ///
+    /// ```swift
+    /// try await draft.redoSave()
+    /// ```
+    ///
+    /// After another save of the same author, there is nothing to redo.
+    ///
+    /// **Isolation**: the main actor. The main context shows the redo when the call returns.
+    ///
+    /// **Complexity**: the newest records of the author are read, in pages, until the undo is found.
+    ///
+    /// - Parameters:
+    ///   - resolution: How to resolve conflicts; `.fail` by default.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
+    /// - Returns: The numbers of changed objects, the conflicts, and the record of the undo; nil if there is nothing to redo.
+    /// - Throws: The errors of ``undoSave(resolving:waitFor:)``. If the call throws, nothing is saved.
+    @discardableResult
+    public func redoSave(
+        resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
+    ) async throws -> DraftReport? {
+        try await reverseSave(.redo, resolution, level)
+    }
+
+    private func reverseSave(
+        _ direction: UndoSearch.Direction, _ resolution: DraftResolution, _ level: SaveLevel
+    ) async throws -> DraftReport? {
+        await saveQueue.begin()
+        defer { saveQueue.end() }
+        guard let container = try context.container else { throw RootTier.closed }
+        guard container.stack.root.keepsHistory else { throw DataSourceError.historyNotKept }
+        let reversal = Reversal(container: container, resolution: resolution, level: level)
+        for save in recordedSaves.reversed() {
+            let search = UndoSearch(container, direction, save.author ?? "", mark: save.mark)
+            guard let report = try await reversal.step(search, direction, save.author) else { continue }
+            await container.stack.mainNotifier.mergeNow()
+            return report
+        }
+        return nil
+    }
+}
