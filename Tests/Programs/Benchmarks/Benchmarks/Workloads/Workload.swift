@@ -71,6 +71,13 @@ struct Workload: Sendable {
         Workload(id: "W27") { bench, _ in try await bench.readingAndTrimming() },
         Workload(id: "W28-fresh") { bench, _ in [try await bench.loadingFresh()] },
         Workload(id: "W28-askers") { bench, _ in [try await bench.loadingTogether()] },
+        Workload(id: "W31") { bench, _ in
+            [try await bench.followingManyLists("W31", lists: 1000, aim: "")]
+        },
+        Workload(id: "W31-100") { bench, _ in
+            [try await bench.followingManyLists("W31-100", lists: 100, aim: "")]
+        },
+        Workload(id: "W32") { bench, _ in [try await bench.readingFromTasks()] },
         Workload(id: "W25-file") { bench, _ in [try await bench.followingProcess()] },
     ]
 
