@@ -98,6 +98,9 @@ extension MainTier {
     /// The number of different queries of all lists.
     package var followedQueryCount: Int { lists.count }
 
+    /// The number of times that a list or an aggregate was asked for its next work.
+    package var listStepCount: Int { lists.stepCount }
+
     /// The memory, in bytes, of the saves that lists keep while they work off the main actor.
     package var keptListBytes: Int { lists.keptBytes }
 

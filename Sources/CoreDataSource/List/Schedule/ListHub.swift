@@ -69,8 +69,16 @@ final class ListHub: MainFollower {
     /// The rows of a pinned main context; nil for the newest rows.
     private(set) var pinned: PinnedRows?
     private var engines: [Entry] = []
+    /// The newest engine of each query.
+    private var enginesByKey: [ListKey: Entry] = [:]
+    /// When there are this many engines, the released ones are removed. So an engine is added in constant time.
+    private var sweepThreshold = 16
     private(set) var isFinished = false
     private var isDraining = false
+    /// The index of the engine that takes the next step. The engines before it have nothing to do now.
+    private var nextEngine = 0
+    /// The number of calls of ``HubEngine/step()``. For tests.
+    private(set) var stepCount = 0
     /// The actions to perform before the engines continue.
     private var actions: [@MainActor () -> Void] = []
     private var waiting: [Waiter] = []
@@ -152,15 +160,24 @@ final class ListHub: MainFollower {
     private var source: RowSource { pinned.map { .pinned($0) } ?? stack.root.rows }
 
     private func find(_ key: ListKey) -> ListEngine? {
-        // If several engines have the same query, the last engine is the newest.
-        engines.last { $0.list?.key == key }?.list
+        enginesByKey[key]?.list
     }
 
     private func add<Engine: HubEngine>(_ engine: Engine) -> Engine {
-        engines.removeAll { $0.engine == nil }
-        engines.append(Entry(engine: engine))
-        scheduleDayCheck()
+        if engines.count >= sweepThreshold { removeReleasedEngines() }
+        let entry = Entry(engine: engine)
+        engines.append(entry)
+        guard let list = entry.list else { return engine }
+        enginesByKey[list.key] = entry
+        if list.endOfDay != nil { scheduleDayCheck() }
         return engine
+    }
+
+    private func removeReleasedEngines() {
+        engines.removeAll { $0.engine == nil }
+        enginesByKey = enginesByKey.filter { $0.value.engine != nil }
+        sweepThreshold = max(16, 2 * engines.count)
+        nextEngine = 0
     }
 
     // MARK: Days
@@ -190,6 +207,7 @@ final class ListHub: MainFollower {
 
     func follow(_ merged: MergedSaves) {
         if merged.isReset { reload(.reset) }
+        nextEngine = 0
         if !merged.saves.isEmpty {
             for entry in engines { entry.engine?.enqueue(merged.saves, together: merged.makesOneReport) }
         }
@@ -198,6 +216,7 @@ final class ListHub: MainFollower {
 
     /// Reloads the rows of all lists and aggregates.
     func reload(_ kind: ListReason.Kind) {
+        nextEngine = 0
         for entry in engines { entry.engine?.reload(kind) }
     }
 
@@ -207,7 +226,10 @@ final class ListHub: MainFollower {
     func drain() {
         if isDraining { return }
         isDraining = true
-        while takeTurn() {}
+        repeat {
+            nextEngine = 0
+            // A report can cause work of an engine that had nothing to do before.
+        } while takeTurns()
         isDraining = false
         let settled = waiting.map(\.isSettled)
         let done = zip(waiting, settled).filter(\.1)
@@ -218,13 +240,29 @@ final class ListHub: MainFollower {
     /// Calls ``drain()`` when the main actor is free.
     func drainSoon() { Task { @MainActor [weak self] in self?.drain() } }
 
-    /// - Returns: Whether there may be more work to do now.
-    private func takeTurn() -> Bool {
-        if !actions.isEmpty {
-            actions.removeFirst()()
-            return true
+    /// Performs the actions, and lets the engines work one after the other.
+    ///
+    /// **Complexity**: O(n) in the number of engines, and the steps.
+    ///
+    /// - Returns: Whether anything was done.
+    private func takeTurns() -> Bool {
+        var hasWorked = false
+        while true {
+            if !actions.isEmpty {
+                nextEngine = 0
+                actions.removeFirst()()
+                hasWorked = true
+                continue
+            }
+            let index = nextEngine
+            guard index < engines.count else { return hasWorked }
+            nextEngine += 1
+            stepCount += 1
+            // If more saves come during the step, the first engine continues.
+            guard engines[index].engine?.step() ?? false else { continue }
+            hasWorked = true
+            nextEngine = min(nextEngine, index)
         }
-        return engines.compactMap(\.engine).contains { $0.step() }
     }
 
     /// Performs an action that may make a report, now or after the running report.
@@ -237,7 +275,7 @@ final class ListHub: MainFollower {
     func end() {
         isFinished = true
         let ended = engines.compactMap(\.engine)
-        engines = []
+        (engines, enginesByKey, nextEngine) = ([], [:], 0)
         perform { for engine in ended { engine.finish() } }
     }
 
