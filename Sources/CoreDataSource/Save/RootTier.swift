@@ -14,6 +14,8 @@ package final class RootTier: Sendable {
     /// The store, if it supports bulk changes. Nil for a shared store, because other members must be notified of each row. Also
     /// nil for a store that keeps a history, because each row is recorded.
     let bulkStore: (any BulkStore)?
+    /// Whether the store is on a server.
+    package let isRemote: Bool
     /// Whether the store keeps a history.
     let keepsHistory: Bool
     package let layout: ModelLayout
@@ -52,6 +54,7 @@ package final class RootTier: Sendable {
         self.store = store
         let isExclusive = store.sharing == nil && !store.isReadOnly
         earlyWriteStore = store.isReadOnly ? nil : store as? any EarlyWriteStore
+        isRemote = store.isRemote
         keepsHistory = store.recordStore?.keepsHistory ?? false
         bulkStore = isExclusive && !keepsHistory ? store as? any BulkStore : nil
         self.scheduling = scheduling
@@ -211,7 +214,7 @@ package final class RootTier: Sendable {
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
         let (start, basis) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
         let result = Result { () throws(DataSourceError) in
-            guard store.isRemote else { return try readAndFollow(isolation, body) }
+            guard isRemote else { return try readAndFollow(isolation, body) }
             return try MainWait.limited(to: mainPatience) { () throws(DataSourceError) in
                 try readAndFollow(isolation, body)
             }

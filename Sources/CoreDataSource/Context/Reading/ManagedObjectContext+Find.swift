@@ -52,7 +52,7 @@ extension ManagedObjectContext {
         if let kept = lookupCache?.result(entity, column, value) { return kept }
         let found = try find(entity, bindings[entity].layout.concreteFamily, column, value)
         lookupCache?.keep(found, entity, column, value)
-        let isRemote = stack.root.store.isRemote
+        let isRemote = stack.root.isRemote
         if lookupCache?.countRead(entity, column) == ManagedObjectContext.lookupsBeforeDiagnostic(isRemote) {
             record(DataSourceDiagnostic(oneByOne: column, bindings[entity].layout, isRemote: isRemote), entity)
         }
@@ -185,9 +185,8 @@ extension ManagedObjectContext {
     /// - Returns: Whether all rows are registered.
     private func registerAllIfFew(_ binding: EntityBinding, _ column: Int) throws(DataSourceError) -> Bool {
         guard binding.rights == .own else { return false }
-        let all = RowQuery(entity: binding.layout.index)
         binding.misses += 1
-        let isRemote = stack.root.store.isRemote
+        let isRemote = stack.root.isRemote
         if binding.misses == ManagedObjectContext.lookupsBeforeDiagnostic(isRemote) {
             record(DataSourceDiagnostic(oneByOne: column, binding.layout, isRemote: isRemote), binding.layout.index)
         }
@@ -195,6 +194,7 @@ extension ManagedObjectContext {
             binding.isEmptinessKnown = true
             if try source.isEmpty(binding.layout) { binding.recordAllRowsRegistered() }
         } else if binding.misses == 64, registeredBytes < stack.registeredObjectByteLimit {
+            let all = RowQuery(entity: binding.layout.index)
             try registerAll(binding, source.count(all, ofEntities: [binding.layout.index], stack.layout))
         }
         return binding.hasAllRows

@@ -150,7 +150,9 @@ extension ManagedObjectContext {
 
     /// Returns the link columns of the request's prefetched to-one relationships that lead to exactly one entity.
     func linkColumns<Object: ManagedObject>(_ request: ObjectRequest<Object>, _ entity: EntityLayout) -> [Int] {
-        request.prefetch.compactMap { keyPath in
+        // The loop over no key paths would cost more than reading a row, because it looks up generic types.
+        if request.prefetch.isEmpty { return [] }
+        return request.prefetch.compactMap { keyPath in
             guard let name = Object.relationshipKeyPaths[keyPath], let index = entity.relationship(named: name),
                 case .column(let column) = entity.relationships[index].storage, column.entity == nil,
                 entity.relationships[index].destinationFamily.count == 1
