@@ -48,6 +48,10 @@ struct ArgumentReader {
     mutating func expression(_ label: String) -> SourceExpression? {
         guard let argument = arguments[label] else { return nil }
         guard let value = argument.value else {
+            if label == "inverse", let name = SwiftDataSpellings.propertyName(source, in: argument.tokens) {
+                reportError(label, "The inverse is the name of a property, not a key path. Write inverse: \"\(name)\".")
+                return nil
+            }
             reportError(
                 label,
                 "\(spelled(label)) of @\(macro) must be a literal, because the model is read before the program runs. Write the value itself."
@@ -86,6 +90,11 @@ struct ArgumentReader {
             [nil, type, "CoreDataSource.\(type)"].contains(spelled)
         {
             return name
+        }
+        if label.isEmpty, case .member(_, let name) = value, let replacement = SwiftDataSpellings.options[name] {
+            reportError(
+                label, "@\(macro) has no .\(name). Write @\(macro)(\(replacement)) instead.")
+            return nil
         }
         let list = names.sorted().map { "." + $0 }.joined(separator: ", ")
         reportError(label, "\(spelled(label)) of @\(macro) must be one of \(list).")
@@ -172,7 +181,11 @@ struct ArgumentReader {
     mutating func checkLabels() {
         let known = Self.labels[macro] ?? Self.attributeLabels
         for label in arguments.keys.sorted() where !known.contains(label) {
-            reportError(label, "@\(macro) has no argument \(label). Remove the argument.")
+            if let replacement = SwiftDataSpellings.labels[label], known.contains(replacement) {
+                reportError(label, "@\(macro) has no argument \(label). Write \(replacement): instead.")
+            } else {
+                reportError(label, "@\(macro) has no argument \(label). Remove the argument.")
+            }
         }
         for (label, offset) in doubledLabels {
             let name = label.isEmpty ? "without a label" : label

@@ -143,7 +143,9 @@ package struct EntityReader {
     }
 
     private mutating func readProperties(of body: Range<Int>, _ entity: inout EntitySource) {
-        for member in members(of: body) where member.kind == .variable || member.kind == .constant {
+        let members = members(of: body)
+        checkInitializers(members, entity.className)
+        for member in members where member.kind == .variable || member.kind == .constant {
             var reader = PropertyReader(source, member)
             switch reader.property() {
             case .attribute(let attribute): entity.attributes.append(attribute)
@@ -152,6 +154,18 @@ package struct EntityReader {
             }
             diagnostics += reader.diagnostics
         }
+    }
+
+    /// Reports an initializer as in a class of SwiftData. The compiler would demand the initializer of `ManagedObject` instead.
+    private mutating func checkInitializers(_ members: [Declaration], _ className: String) {
+        let initializers = members.filter { $0.kind == .initializer }
+        guard !initializers.contains(where: { $0.modifiers.contains("required") }),
+            let initializer = initializers.first(where: { !$0.modifiers.contains("convenience") })
+        else { return }
+        reportError(
+            initializer.offset,
+            "A context makes the objects of \(className). Remove the init, call context.insert(\(className).self), and then set the properties."
+        )
     }
 
     /// Returns the composite of a struct with `@StoredComposite`. Returns nil with a diagnostic if the struct is not a valid

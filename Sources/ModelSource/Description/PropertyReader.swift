@@ -114,6 +114,11 @@ package struct PropertyReader {
         if let wrapper = declaration.attributes.first(where: {
             !Self.storageAttributes.contains($0.name) && !Self.plainAttributes.contains($0.name)
         }) {
+            if let replacement = SwiftDataSpellings(source).replacement(of: wrapper) {
+                return reportError(
+                    "\(name) has the attribute @\(wrapper.name) of SwiftData. Write \(replacement) instead.",
+                    at: wrapper.offset)
+            }
             return reportError(
                 "\(name) has the attribute @\(wrapper.name), which stored properties cannot have. Remove the attribute, or mark the property with @Unstored.",
                 at: wrapper.offset)
@@ -174,6 +179,12 @@ package struct PropertyReader {
     private mutating func destination(of type: SourceType) -> String? {
         let isToMany = type.element != nil
         let typeOffset = declaration.type.map { source.tokens[$0.lowerBound].start } ?? declaration.offset
+        if type.name.hasPrefix("Set<") {
+            _ = reportError(
+                "A relationship whose objects have no order is not a Set. Write RelatedObjects<\(type.name.dropFirst(4).dropLast())>.",
+                at: typeOffset)
+            return nil
+        }
         if isToMany == type.isOptional {
             _ = reportError(
                 isToMany
