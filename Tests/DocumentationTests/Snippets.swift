@@ -5,7 +5,7 @@ import TestSupport
 
 // What the articles of the documentation share.
 
-struct Contact: Sendable, Equatable {
+nonisolated struct Contact: Sendable, Equatable {
     var uid: String
     var name: String
     var age: Int32 = 0

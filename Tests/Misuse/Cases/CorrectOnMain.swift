@@ -86,8 +86,14 @@ nonisolated enum Level: Int16, AttributeStorable {
     var room: String = ""
 }
 
+// The type of a `.codable` attribute belongs to nothing that makes it nonisolated.
+nonisolated struct Coordinate: Codable, Sendable {
+    var latitude = 0.0
+}
+
 @StoredEntity final class Member: ManagedObject {
     @Stored(unique: true) var uid: String
+    @Stored(.codable) var location: Coordinate = Coordinate()
     var since: Date = Date()
     @Stored(raw: Int16.self) var rank: Rank = .guest
     @Stored(.composite) var address: Address?
@@ -108,6 +114,12 @@ nonisolated extension ManagedObjectModel {
         Member.self
         Club.self
     }
+}
+
+final class KeyedMembers: KeyedDataSource<ContactData, Member> {
+    nonisolated override class var key: ObjectKey<ContactData, Member> { ObjectKey(\.name, \.uid) }
+
+    nonisolated override func update(_ member: Member, from data: ContactData, in context: PrivateContext) {}
 }
 
 final class Members: DataSource<ContactData> {

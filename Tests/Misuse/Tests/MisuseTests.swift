@@ -52,6 +52,21 @@ import Testing
         #expect(try await Compiler.errors(in: correct) == [])
     }
 
+    @Test func theArticleQuotesTheCompiler() async throws {
+        let file = MisuseCase.folder.appending(component: "WithoutNonisolated.swift")
+        #expect(try await Compiler.errors(in: file) == [])
+        let errors = try await Compiler.errors(in: file, isOfMain: true)
+        let article = PackageFiles.root.appending(
+            path: "Sources/CoreDataSource/CoreDataSource.docc/IsolationAndTheCompiler.md")
+        let text = try String(contentsOf: article, encoding: .utf8)
+        let quotes = text.split(separator: "\n").compactMap { $0.firstMatch(of: /^\| `([^`]+'[^`]+)` \|/)?.output.1 }
+        #expect(quotes.count == 2)
+        for quote in quotes {
+            let quote = quote.replacing("KeyPath<Contact, ", with: "KeyPath<PlaceData, ")
+            #expect(errors.contains { $0.contains(quote) }, "The compiler does not say: \(quote)")
+        }
+    }
+
     @Test func codeThatKeepsTheRulesCompilesWithoutAnnotations() async throws {
         let correct = MisuseCase.folder.appending(component: "Correct.swift")
         #expect(try await Compiler.errors(in: correct) == [])
