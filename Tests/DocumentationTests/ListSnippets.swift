@@ -36,6 +36,30 @@ struct ListSnippets {
         }
     }
 
+    private func line(_ change: ListDifference.Change) -> String {
+        switch (change.index, change.newIndex) {
+        case (let index?, let newIndex?):
+            "\(change.type) from \(index) to \(newIndex)"
+        case (let index?, nil): "delete at \(index)"
+        case (nil, let newIndex): "insert at \(newIndex ?? 0)"
+        }
+    }
+
+    @Test func aChangeHasItsOldAndItsNewIndex() async throws {
+        try await withContacts { _, contacts in
+            let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
+            var updates = contacts.updates(request).makeAsyncIterator()
+            _ = await updates.next()
+            try await contacts.perform { context in
+                try context.delete(ContactEntity.self, where: \.uid == "1")
+                try context.first(ContactEntity.self, where: \.uid, equals: "2")?.note = "brave"
+            }
+            let update = await updates.next()
+            let lines = update?.difference.changes.map(line) ?? []
+            #expect(lines.sorted() == ["delete at 1", "update from 2 to 1"])
+        }
+    }
+
     @Test func aLoopFollowsAList() async throws {
         var counts: [Int] = []
         try await withContacts { container, contacts in
