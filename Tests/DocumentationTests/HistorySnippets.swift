@@ -123,6 +123,31 @@ struct HistorySnippets {
         }
     }
 
+    @Test func aConsumerFollowsTheHistory() async throws {
+        try await withHistory { container, contacts in
+            let consumer = try await container.historyConsumer("uploader")
+            var uploaded: [Int64] = []
+            var other: Task<Void, any Error>?
+            // The second record is made while the loop runs. Then the loop ends.
+            func upload(_ record: HistoryRecord) async throws {
+                uploaded.append(record.number)
+                if uploaded.count == 2 { throw CancellationError() }
+                other = Task { try await contacts.add([Contact(uid: "3", name: "Zhao Yun")]) }
+            }
+            do {
+                var saves = container.saves.makeAsyncIterator()
+                repeat {
+                    for try await record in consumer.records() {
+                        try await upload(record)
+                        try await consumer.didRead(record.position)
+                    }
+                } while await saves.next() != nil
+            } catch is CancellationError {}
+            try await other?.value
+            #expect(uploaded == [1, 2])
+        }
+    }
+
     @Test func savesHaveAuthors() async throws {
         try await withHistory { container, contacts in
             let list = [Contact(uid: "4", name: "Zhao Yun"), Contact(uid: "5", name: "Ma Chao")]
