@@ -21,4 +21,24 @@ extension DataSourceProtocol {
     @available(*, unavailable, message: "Write try await books.perform { context in ... }, which saves the edits.")
     @discardableResult
     public func write<Result>(_ updates: (PrivateContext) throws -> Result) async throws -> Result? { nil }
+
+    /// Unavailable. A list takes a request.
+    @available(
+        *, unavailable,
+        message: "A list takes a request: books.list(ObjectRequest(Book.self, where: ..., order: [...]))."
+    )
+    public func list<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
+        limit: Int? = nil
+    ) throws -> LiveList<Object>? { nil }
+
+    /// Unavailable. Updates take a request.
+    @available(
+        *, unavailable,
+        message: "Updates take a request: books.updates(ObjectRequest(Book.self, where: ..., order: [...]))."
+    )
+    public func updates<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
+        limit: Int? = nil
+    ) -> ListUpdates<Object>? { nil }
 }
