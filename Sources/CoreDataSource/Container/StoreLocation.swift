@@ -95,7 +95,7 @@ extension StoreLocation {
     func open(
         _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: PersistentContainer.Configuration
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
-        if let custom { return try open(custom, layout, identity, configuration) }
+        if let custom { return try open(custom, layout: layout, identity: identity, configuration: configuration) }
         let tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
         #if PostgreSQL
         if let server {
@@ -123,8 +123,8 @@ extension StoreLocation {
     }
 
     private func open(
-        _ custom: CustomLocation, _ layout: ModelLayout, _ identity: StoreIdentity,
-        _ configuration: PersistentContainer.Configuration
+        _ custom: CustomLocation, layout: ModelLayout, identity: StoreIdentity,
+        configuration: PersistentContainer.Configuration
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
         let options = StoreOptions(
             layout: layout, identity: identity, resetPolicy: configuration.resetPolicy,

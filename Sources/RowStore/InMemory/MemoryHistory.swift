@@ -37,8 +37,8 @@ struct MemoryHistory: Sendable {
     ///
     /// - Parameter records: The records in ascending order, without gaps.
     init(
-        _ layout: ModelLayout, _ limits: KeptHistory.Limits, name: String?, _ stored: StoredHistory,
-        _ records: [StoredRecord]
+        _ layout: ModelLayout, _ limits: KeptHistory.Limits, name: String?, stored: StoredHistory,
+        records: [StoredRecord]
     ) {
         self.init(layout, limits, name: name)
         (id, consumers) = (stored.id, stored.consumers)

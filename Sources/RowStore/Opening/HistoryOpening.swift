@@ -52,7 +52,7 @@ extension StartupPlan {
         }
         let isEnded = !keepsRows || !droppedEntities.isEmpty
         let decoded = try isEnded ? [] : opening.decode(records, stored)
-        var kept = MemoryHistory(opening.layout, limits, name: opening.name, stored, decoded)
+        var kept = MemoryHistory(opening.layout, limits, name: opening.name, stored: stored, records: decoded)
         if isEnded { kept.end("The rows of the store, or of a data source, were dropped at a start.") }
         let history = InMemoryHistory(opening.layout, kept, layouts: isEnded ? [:] : stored.layouts)
         let new = history.stored

@@ -94,7 +94,7 @@ struct PinFaultTests {
             store.snapshots.lose()
             try container.main.pin(for: .ample)
             // A call on the main actor would wait for the list.
-            try await Task.detached { try await contacts.add(contactList(5..<9)) }.value
+            _ = try await Task.detached { try await contacts.add(contactList(5..<9)) }.value
             release()
             #expect(await first.value == 5)
             #expect(container.main.pinned != nil)
