@@ -162,11 +162,12 @@ private struct UniqueValues: Hashable {
 /// print("\(report.inserted) new, \(report.updated) changed")
 /// ```
 public struct SaveReport: Sendable, Hashable {
-    /// The number of inserted objects.
+    /// The number of inserted objects of all entities, including the objects that hooks insert besides the object of a value. So
+    /// the number can be higher than the number of added values.
     public var inserted: Int
-    /// The number of objects with at least one changed value. Changed links in a join table alone do not count.
+    /// The number of objects of all entities with at least one changed value. Changed links in a join table alone do not count.
     public var updated: Int
-    /// The number of deleted objects.
+    /// The number of deleted objects of all entities, including the objects that delete rules delete.
     public var deleted: Int
     /// The number of values for which ``DataSource/onAdd(_:in:)`` returned nil.
     public var ignored: Int
