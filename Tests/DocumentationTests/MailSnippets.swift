@@ -167,6 +167,16 @@ struct MailSnippets {
                     ThreadEntity.self, where: .isIn(\.objectID, threads.map(\.objectID)), order: [.ascending(\.title)])
                 #expect(found.map(\.title) == ["Oath"])
             }
+            let message = try #require(found.last)
+            do {
+                let thread = try mail.fetch(ThreadEntity.self, where: .contains(\.messages, message))
+                #expect(thread.map(\.title) == ["Oath"])
+            }
+            let attachment = try #require(message.attachments.first)
+            do {
+                let message = try mail.fetch(MessageEntity.self, where: .contains(\.attachments, attachment))
+                #expect(message.map(\.subject) == ["Oath"])
+            }
             let large: FetchPredicate<MessageEntity> = .any(\.attachments, \.size > 1_000_000)
             let small: FetchPredicate<MessageEntity> = .all(\.attachments, \.size < 1_000_000)
             let plain: FetchPredicate<MessageEntity> = .none(\.attachments)

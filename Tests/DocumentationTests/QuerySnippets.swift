@@ -73,11 +73,18 @@ struct QuerySnippets {
         }
     }
 
-    @Test func thePartsOfAnInnerPredicateNameTheirClass() async throws {
+    /// The compiler finds the types in a call with an order only if no other initializer takes a predicate.
+    @Test func thePartsOfAnInnerPredicateNeedNoClass() async throws {
         try await withContacts { container, _ in
             let grown = ObjectRequest(
-                GroupEntity.self, where: .any(\.members, \ContactEntity.age > 30 && \ContactEntity.age < 60),
-                order: [.ascending(\.name)])
+                GroupEntity.self, where: .any(\.members, \.age > 30 && \.age < 60), order: [.ascending(\.name)],
+                limit: 50)
+            #expect(
+                try container.main.fetch(
+                    GroupEntity.self, where: .any(\.members, \.age > 30 && \.phone != nil),
+                    order: [.descending(\.name)],
+                    limit: 50
+                ).count <= 3)
             let young: FetchPredicate<GroupEntity> = .any(\.members, \.age > 0 && \.age < 3)
             let found = try container.main.fetch(grown).count
             let count = try container.main.count(GroupEntity.self, where: young)

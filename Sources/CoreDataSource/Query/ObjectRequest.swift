@@ -98,9 +98,11 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///     ContactEntity.self, order: [SortDescriptor(\.age, order: .reverse)])
     /// ```
     ///
+    /// With a predicate, convert the sort descriptors: `[FetchOrder(SortDescriptor(\.age))]`. If this initializer took a predicate,
+    /// the compiler could not find the types of many predicates in calls of the other initializer.
+    ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: The predicate that the objects must match. Nil, the default, for all objects.
     ///   - order: The sort descriptors. The first descriptor is the most significant.
     ///   - limit: The largest number of objects; nil, the default, for all.
     ///   - offset: The number of objects to skip; 0 by default.
@@ -109,12 +111,12 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///   - scope: The scope whose freshness a list shows; nil, the default, for none. See ``freshnessOf``.
     @_disfavoredOverload
     public init(
-        _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
-        order: [SortDescriptor<Object>], limit: Int? = nil, offset: Int = 0, after cursor: FetchCursor? = nil,
+        _ type: Object.Type = Object.self, order: [SortDescriptor<Object>], limit: Int? = nil, offset: Int = 0,
+        after cursor: FetchCursor? = nil,
         prefetch: [any PartialKeyPath<Object> & Sendable] = [], freshnessOf scope: SyncScope<Object>? = nil
     ) {
         self.init(
-            type, where: predicate, order: order.map { FetchOrder($0) }, limit: limit, offset: offset, after: cursor,
+            type, order: order.map { FetchOrder($0) }, limit: limit, offset: offset, after: cursor,
             prefetch: prefetch, freshnessOf: scope)
     }
 

@@ -76,7 +76,8 @@ struct RegisterTests {
             let delegate = RecordingDelegate()
             try contacts.register(
                 delegate, dataKey: "asking",
-                ObjectRequest(ContactEntity.self, where: predicate, order: [SortDescriptor(\.name)], limit: 2))
+                ObjectRequest(
+                    ContactEntity.self, where: predicate, order: [FetchOrder(SortDescriptor(\.name))], limit: 2))
             delegate.follow(contacts, "asking")
             @MainActor func names() -> [String] {
                 contacts.allObjects(dataKey: "asking", as: ContactEntity.self).map(\.name)
@@ -187,7 +188,9 @@ struct RegisterTests {
             let delegate = RecordingDelegate()
             try contacts.register(
                 delegate, dataKey: "list",
-                ObjectRequest(ContactEntity.self, where: \ContactEntity.phone != nil, order: [SortDescriptor(\.name)]))
+                ObjectRequest(
+                    ContactEntity.self, where: \ContactEntity.phone != nil, order: [FetchOrder(SortDescriptor(\.name))])
+            )
             delegate.follow(contacts, "list")
             try await contacts.add([contact(1, "name 1", "1"), contact(3, "other")], waitFor: .main)
             #expect(delegate.takeCalls() == ["will", "insert - [0, 1]", "did"])
@@ -253,7 +256,7 @@ struct RegisterTests {
                 other, dataKey: "list",
                 ObjectRequest(
                     ContactEntity.self, where: \ContactEntity.name < "B",
-                    order: [SortDescriptor(\.name, order: .reverse)]))
+                    order: [FetchOrder(SortDescriptor(\.name, order: .reverse))]))
             #expect(contacts.numberOfSections(dataKey: "list") == 1)
             #expect(names(contacts) == ["Al"])
             try await contacts.add([contact(2, "Ann"), contact(3, "Cem")], waitFor: .main)
@@ -361,7 +364,9 @@ struct RegisterTests {
             for key in ["a", "b"] {
                 try contacts.register(
                     delegate, dataKey: key,
-                    ObjectRequest(ContactEntity.self, where: \ContactEntity.name > "x", order: [SortDescriptor(\.name)])
+                    ObjectRequest(
+                        ContactEntity.self, where: \ContactEntity.name > "x",
+                        order: [FetchOrder(SortDescriptor(\.name))])
                 )
             }
             try contacts.register(

@@ -33,7 +33,7 @@ struct PlanTests {
             let some = FetchPredicate<ContactEntity>(
                 .isIn(.keyPath(["uid"]), .list([.constant(.text("uid-1")), .constant(.text("uid-2"))]), []))
             #expect(try contacts.main.explain(ObjectRequest(ContactEntity.self, where: some)).warnings.isEmpty)
-            let sorted = ObjectRequest(ContactEntity.self, where: some, order: [SortDescriptor(\.age)])
+            let sorted = ObjectRequest(ContactEntity.self, where: some, order: [FetchOrder(SortDescriptor(\.age))])
             let plan = try contacts.main.explain(sorted)
             #expect(plan.warnings.count == 1)
         }
@@ -89,7 +89,7 @@ struct PlanTests {
                         return (object as? ContactEntity)?.uid.hasSuffix("7") ?? false
                     }))
             var request = ObjectRequest(
-                ContactEntity.self, where: test, order: [SortDescriptor(\.name)], limit: 3, offset: 1)
+                ContactEntity.self, where: test, order: [FetchOrder(SortDescriptor(\.name))], limit: 3, offset: 1)
             let all = try contacts.fetch(ContactEntity.self, where: test, order: [SortDescriptor(\.name)]).map(\.uid)
             #expect(all.count == 30)
             asked.value = 0
@@ -136,7 +136,7 @@ struct PlanTests {
     @Test func readingAllRowsInOrderIsWarnedOf() async throws {
         try await withContacts { contacts in
             let phone = \ContactEntity.phone == "2"
-            let request = ObjectRequest(ContactEntity.self, where: phone, order: [SortDescriptor(\.uid)])
+            let request = ObjectRequest(ContactEntity.self, where: phone, order: [FetchOrder(SortDescriptor(\.uid))])
             let plan = try contacts.main.explain(request)
             #expect(plan.steps.contains { $0.contains("USING INDEX") } && plan.warnings.count == 1, "\(plan)")
         }

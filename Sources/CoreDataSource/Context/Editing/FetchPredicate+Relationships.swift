@@ -30,6 +30,31 @@ extension FetchPredicate {
         some(keyPath, predicate.tree)
     }
 
+    /// Matches if a to-many relationship contains the given object. The object may belong to any context. For an id, write
+    /// `.any(\.labels, \.objectID == id)`.
+    ///
+    /// ```swift
+    /// let thread = try mail.fetch(
+    ///     ThreadEntity.self, where: .contains(\.messages, message))
+    /// ```
+    public static func contains<Related: ManagedObject>(
+        _ keyPath: KeyPath<Object, RelatedObjects<Related>>, _ object: Related
+    ) -> Self {
+        any(keyPath, \.objectID == object.objectID)
+    }
+
+    /// Matches if an ordered to-many relationship contains the given object.
+    ///
+    /// ```swift
+    /// let message = try mail.fetch(
+    ///     MessageEntity.self, where: .contains(\.attachments, attachment))
+    /// ```
+    public static func contains<Related: ManagedObject>(
+        _ keyPath: KeyPath<Object, [Related]>, _ object: Related
+    ) -> Self {
+        any(keyPath, \.objectID == object.objectID)
+    }
+
     /// Matches if all objects of a to-many relationship match.
     ///
     /// ```swift

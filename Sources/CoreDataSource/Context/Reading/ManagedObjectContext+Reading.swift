@@ -77,7 +77,8 @@ extension ManagedObjectContext {
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
         limit: Int? = nil, offset: Int = 0
     ) throws -> [Object] {
-        try fetch(ObjectRequest(type, where: predicate, order: order, limit: limit, offset: offset))
+        try fetch(
+            ObjectRequest(type, where: predicate, order: order.map { FetchOrder($0) }, limit: limit, offset: offset))
     }
 
     /// Fetches the first object that matches a predicate; nil if there is none.

@@ -62,7 +62,8 @@ final class WatchedList: DataSourceDelegate {
                 self, dataKey: Self.dataKey,
                 ObjectRequest(
                     Package.self, where: section.map { \Package.section == $0 },
-                    order: [SortDescriptor(\.name), SortDescriptor(\.key)]), sectionBy: \.section)
+                    order: [FetchOrder(SortDescriptor(\.name)), FetchOrder(SortDescriptor(\.key))]),
+                sectionBy: \.section)
         case .dependents(let name):
             let known = try packages.main.first(PackageName.self, where: \.name, equals: name)
             let provided = known?.packages.flatMap { $0.provides.map(\.name) } ?? []
@@ -70,7 +71,8 @@ final class WatchedList: DataSourceDelegate {
                 self, dataKey: Self.dataKey,
                 ObjectRequest(
                     Dependency.self, where: .isIn(\.name, [name] + provided),
-                    order: [SortDescriptor(\.dependant), SortDescriptor(\.key)]), sectionBy: \.field)
+                    order: [FetchOrder(SortDescriptor(\.dependant)), FetchOrder(SortDescriptor(\.key))]),
+                sectionBy: \.field)
         }
     }
 

@@ -13,7 +13,8 @@ extension ItemListSuite {
         where predicate: FetchPredicate<Item>? = nil
     ) throws -> [String] {
         var request = ObjectRequest(
-            Item.self, where: predicate, order: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit)
+            Item.self, where: predicate,
+            order: [FetchOrder(SortDescriptor(\.number)), FetchOrder(SortDescriptor(\.key))], limit: limit)
         request.after = cursor
         return try source.fetch(request).map { "\($0.key) \($0.number)" }
     }
@@ -30,7 +31,8 @@ extension ItemListSuite {
         try source.register(
             delegate, dataKey: dataKey,
             ObjectRequest(
-                Item.self, where: predicate, order: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit,
+                Item.self, where: predicate,
+                order: [FetchOrder(SortDescriptor(\.number)), FetchOrder(SortDescriptor(\.key))], limit: limit,
                 after: cursor))
         delegate.follow(source, dataKey)
         return delegate

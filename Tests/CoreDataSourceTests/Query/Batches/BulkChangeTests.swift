@@ -24,7 +24,7 @@ struct BulkChangeTests {
     }
 
     private let named = ObjectRequest(
-        ContactEntity.self, where: \.name == "bulk", order: [SortDescriptor(\.uid)], limit: 5)
+        ContactEntity.self, where: \.name == "bulk", order: [FetchOrder(SortDescriptor(\.uid))], limit: 5)
 
     @Test func objectsAndListsShowABulkUpdate() async throws {
         try await withContacts { container, contacts in

@@ -134,6 +134,8 @@ struct RelatedQueryTests {
             #expect(try self.subjects(mail, FetchPredicate(format: "thread IN %@", [id])) == ["b1"])
             #expect(try self.subjects(mail, FetchPredicate(format: "thread.owner == NIL")) == ["c1"])
             let message = try #require(try mail.main.first(MailMessage.self, where: \.subject, equals: "a2"))
+            #expect(try self.titles(mail, .contains(\.messages, message)) == ["a"])
+            #expect(try self.titles(mail, .any(\.messages, \.objectID == message.objectID)) == ["a"])
             #expect(try self.titles(mail, FetchPredicate(format: "%@ IN messages", message.objectID)) == ["a"])
             #expect(try self.titles(mail, FetchPredicate(format: "ANY messages == %@", message.objectID)) == ["a"])
         }

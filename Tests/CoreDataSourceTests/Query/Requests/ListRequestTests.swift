@@ -126,7 +126,8 @@ import Testing
             let request = ObjectRequest(ContactEntity.self, where: \.age > 1, order: [.ascending(\.age)], limit: 3)
             let list = try contacts.list(request)
             let same = try contacts.list(
-                ObjectRequest(ContactEntity.self, where: \.age > 1, order: [SortDescriptor(\.age)], limit: 3))
+                ObjectRequest(
+                    ContactEntity.self, where: \.age > 1, order: [FetchOrder(SortDescriptor(\.age))], limit: 3))
             #expect(list.snapshot.ids == same.snapshot.ids)
             #expect(contacts.mainTier.followedQueryCount == 1)
         }

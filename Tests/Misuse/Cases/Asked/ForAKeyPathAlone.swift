@@ -1,10 +1,5 @@
-// error: 'init(_:where:order:limit:offset:after:)' is unavailable: A key path alone is not a predicate. Compare it: \.isRead == true, or !\.isRead.
-// error: 'fetch(_:where:order:limit:offset:)' is unavailable: A key path alone is not a predicate. Compare it: \.isRead == true, or !\.isRead.
-// error: 'count(_:where:)' is unavailable: A key path alone is not a predicate. Compare it: \.isRead == true, or !\.isRead.
-// error: 'exists(_:where:)' is unavailable: A key path alone is not a predicate. Compare it: \.isRead == true, or !\.isRead.
-// error: 'first(_:where:order:)' is unavailable: A key path alone is not a predicate. Compare it: \.isRead == true, or !\.isRead.
-// error: 'update(_:where:set:waitFor:)' is unavailable: A key path alone is not a predicate. Compare it: \.isRead == true, or !\.isRead.
-// error: 'delete(_:where:waitFor:)' is unavailable: A key path alone is not a predicate. Compare it: \.isRead == true, or !\.isRead.
+// error: cannot convert value of type 'KeyPath<Root, Value>' to expected argument type 'FetchPredicate<Contact>'
+// error: cannot infer key path type from context; consider explicitly specifying a root type
 import CoreDataSource
 
 extension Contact {

@@ -57,7 +57,8 @@ extension Bench {
         let delegate = CountingDelegate(changeLimit: changeLimit)
         try ours.source.register(
             delegate, dataKey: "list",
-            ObjectRequest(ContactEntity.self, where: \ContactEntity.score < 100, order: [SortDescriptor(\.name)]))
+            ObjectRequest(
+                ContactEntity.self, where: \ContactEntity.score < 100, order: [FetchOrder(SortDescriptor(\.name))]))
         let bound = ours.source.numberOfItems(inSection: 0, dataKey: "list")
         try expect(bound == count / 10, "\(bound) rows are bound")
         let turns = try await self.turns { try await work() }

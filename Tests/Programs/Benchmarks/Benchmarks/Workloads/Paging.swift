@@ -67,7 +67,7 @@ extension Bench {
         _ page: Page, _ middle: Int, _ ours: ContactStore
     ) throws -> (request: ObjectRequest<ContactEntity>, sql: String) {
         var request = ObjectRequest(
-            ContactEntity.self, where: page.predicate, order: [SortDescriptor(\.name)], limit: 50,
+            ContactEntity.self, where: page.predicate, order: [FetchOrder(SortDescriptor(\.name))], limit: 50,
             offset: page.start == .offset ? middle : 0)
         if page.start != .cursor { return (request, page.sql.replacing("{offset}", with: String(middle))) }
         var before = request
