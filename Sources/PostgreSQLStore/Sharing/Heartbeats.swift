@@ -53,6 +53,19 @@ package final class Heartbeats: Sendable {
         }
     }
 
+    /// Returns the members that have no session on the server. Returns none if the server does not show even the session of
+    /// the member that asks.
+    ///
+    /// - Parameters:
+    ///   - silent: Members without a recent report.
+    ///   - present: The lower 31 bits of the numbers of the members with sessions.
+    ///   - own: The member that asks.
+    package static func ended(_ silent: [Int64], withSessions present: Set<Int64>, besides own: Int64) -> Set<Int64> {
+        let mask: Int64 = 0x7FFF_FFFF
+        guard present.contains(own & mask) else { return [] }
+        return Set(silent.filter { !present.contains($0 & mask) })
+    }
+
     private func milliseconds(_ instant: ContinuousClock.Instant) -> Int64 {
         // In a test, instants can be earlier than the start.
         max(0, Int64((instant - start) / .milliseconds(1)))

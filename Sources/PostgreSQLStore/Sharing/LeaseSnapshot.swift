@@ -4,10 +4,13 @@ internal import RowStore
 extension LeaseSnapshot {
     /// Reads the leases, the tickets, and the living members.
     ///
-    /// - Parameter heartbeats: The reports that this process has seen, to measure times by its own clock. Nil measures times by
+    /// - Parameters:
+    ///   - heartbeats: The reports that this process has seen, to measure times by its own clock. Nil measures times by
     ///   the server's clock, for display only.
+    ///   - own: The member that asks, to find out which members have ended; nil counts a member as ended only after a long
+    ///   silence.
     init(
-        _ connection: Connection, _ schema: PostgreSQLSchema, _ heartbeats: Heartbeats?
+        _ connection: Connection, _ schema: PostgreSQLSchema, _ heartbeats: Heartbeats?, own: Int64? = nil
     ) throws(DataSourceError) {
         let count = Request(
             "SELECT leases, \(PostgreSQLSchema.milliseconds) FROM \(schema.qualified(PostgreSQLSchema.feed))")
@@ -26,12 +29,19 @@ extension LeaseSnapshot {
             return
         }
         let seen = heartbeats.record(known.reduce(into: [:]) { $0[$1.member.number] = $1.report }, arbiter.names)
-        let alive = Set(seen.silence.filter { $0.value < .milliseconds(Members.silence) }.keys)
+        var alive = Set(seen.silence.filter { $0.value < .milliseconds(Members.silence) }.keys)
+        if let own {
+            let involved = Set(arbiter.leases.values.compactMap(\.holder) + arbiter.tickets.map(\.member))
+            alive.subtract(
+                try Members(connection, schema).endedEarly(
+                    known.filter { involved.contains($0.member.number) }, besides: own))
+        }
+        let living = alive
         self.init(
             arbiter: arbiter.withStartTimes(at: seen.firstSeen, version), version: version, now: seen.now,
             members: members
         ) {
-            alive.contains($0)
+            living.contains($0)
         }
     }
 

@@ -162,6 +162,7 @@ final class Listener: Sendable {
                 isNotified = false
             }
         }
+        if let membership { try Members(connection, schema).mark(membership) }
         try sendHeartbeat(connection)
         return (connection, isNotified)
     }

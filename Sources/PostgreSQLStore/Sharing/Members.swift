@@ -28,6 +28,9 @@ struct Members {
     static let heartbeatInterval: Int32 = 1500
     /// The time without a report after which a member counts as ended, in milliseconds.
     static let silence: Int64 = 6000
+    /// The time without a report, by the server's clock, after which the sessions of a member are looked up. Longer than
+    /// ``heartbeatInterval``, so that a living member costs no look-up.
+    static let lookup: Int64 = 1750
     /// The time between two checks for saves on a server without notifications, in milliseconds.
     static let pollInterval: Int32 = 250
     /// How long ended members are kept, so that the member of a save can be named; and how long their saves are kept, so that
@@ -48,8 +51,11 @@ struct Members {
         let member: StoreMember
         /// Changes with each report of the member; nil if the member has left.
         let report: Int64?
-        /// The time since the last report by the server's clock, in milliseconds. Only for display: no decision uses it.
+        /// The time since the last report by the server's clock, in milliseconds. Only for display, and to decide when to look
+        /// up the sessions of the member: that the member has ended never follows from this time.
         let silence: Int64
+        /// Whether the server has run without a restart since the last report.
+        let isReportOfThisRun: Bool
     }
 
     /// Subtracted from the time at which a member left, to mark the member as left. Adding the interval gives the time
@@ -61,14 +67,43 @@ struct Members {
         let found = try connection.rows(
             """
             SELECT number, process, name, CASE WHEN NOT \(Members.hasLeftSQL) THEN (extract(epoch FROM seen) * 1000000)::bigint END, \
-            (extract(epoch FROM clock_timestamp() - seen) * 1000)::bigint FROM \(table) ORDER BY number
+            (extract(epoch FROM clock_timestamp() - seen) * 1000)::bigint, \
+            (seen > pg_postmaster_start_time())::integer::bigint FROM \(table) ORDER BY number
             """)
         return (0..<found.rowCount).map { row in
             let member = StoreMember(
                 number: found.integer(row, 0), processID: Int32(truncatingIfNeeded: found.integer(row, 1)),
                 name: found.text(row, 2))
-            return Record(member: member, report: found.optionalInteger(row, 3), silence: found.integer(row, 4))
+            return Record(
+                member: member, report: found.optionalInteger(row, 3), silence: found.integer(row, 4),
+                isReportOfThisRun: found.isTrue(row, 5))
         }
+    }
+
+    /// The numbers of the members that have ended without leaving the store, for example because their process has ended. The
+    /// server ends the sessions of a process as soon as the process ends.
+    ///
+    /// If a member that has lost all its sessions still lives, it loses its leases early. This is safe, because each save
+    /// compares its leases in its own transaction. A server that has restarted has ended the sessions of all members, so
+    /// the reports from before the restart do not count. A server or proxy that shows no sessions is recognized by the
+    /// missing session of the member that asks.
+    ///
+    /// - Parameters:
+    ///   - known: The members to check.
+    ///   - own: The member that asks.
+    func endedEarly(_ known: [Record], besides own: Int64) throws(DataSourceError) -> Set<Int64> {
+        let silent = known.filter {
+            $0.member.number != own && $0.report != nil && $0.isReportOfThisRun && $0.silence > Members.lookup
+        }
+        if silent.isEmpty { return [] }
+        let sessions = try connection.rows(
+            """
+            SELECT DISTINCT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 \
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+            AND classid::bigint = hashtext($1)::bigint & 4294967295
+            """, [WireValue(namespace)])
+        let present = Set((0..<sessions.rowCount).map { sessions.integer($0, 0) })
+        return Heartbeats.ended(silent.map(\.member.number), withSessions: present, besides: own)
     }
 
     /// The members that have reported recently by the server's clock. Only for display.
@@ -177,7 +212,8 @@ struct Members {
         ])
     }
 
-    /// Marks the session as one in which the member writes.
+    /// Marks the session as one of the member: a session in which it writes, or in which it reports that it lives. A member
+    /// without such a session has ended, see ``endedEarly(_:besides:)``.
     func mark(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.rows(
             "SELECT pg_advisory_lock_shared(hashtext($1), ($2::bigint & 2147483647)::integer)",

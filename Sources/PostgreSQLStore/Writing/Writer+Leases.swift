@@ -162,7 +162,7 @@ final class LeaseWriter {
             try connection.transaction { () throws(DataSourceError) in
                 try connection.run("SET LOCAL synchronous_commit = on")
                 try Members(connection, schema).lockFeed(membership, opening.options.name)
-                let snapshot = try LeaseSnapshot(connection, schema, heartbeats)
+                let snapshot = try LeaseSnapshot(connection, schema, heartbeats, own: own)
                 let arbiter = change(snapshot)
                 if arbiter != snapshot.arbiter {
                     try snapshot.write(arbiter, connection, schema)

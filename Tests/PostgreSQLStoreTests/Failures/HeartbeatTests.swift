@@ -55,6 +55,37 @@ struct HeartbeatTests {
         other.close()
     }
 
+    /// The report changes all the time here, as if the member lived, and no answer is expected. Only the sessions of the member
+    /// show that it has ended.
+    @Test func theLeasesOfAMemberWithoutSessionsAreFree() throws {
+        let place = try FailurePlace()
+        var options = place.options(isDirect: true)
+        options.leaseTimes.answer = .seconds(3600)
+        let (store, other) = (try place.open(), try PostgreSQLStore.open(options))
+        #expect(try store.takeLeases([TestModel.item], for: "s").ticket == nil)
+        place.proxy.goOffline()
+        var holder = try other.takeLeases([TestModel.item], for: "s").table.leases.first?.holder
+        let end = ContinuousClock.now + .seconds(120)
+        while holder != other.member, .now < end {
+            usleep(100_000)
+            try place.run(
+                "UPDATE _members SET seen = seen + interval '1 microsecond' WHERE number = \(store.member.number)")
+            holder = try other.settleLeases(answered: [], withdrawn: nil).leases.first?.holder
+        }
+        #expect(holder == other.member)
+        place.proxy.goOnline()
+        store.close()
+        other.close()
+    }
+
+    @Test func sessionsShowWhoHasEnded() {
+        #expect(Heartbeats.ended([2, 3], withSessions: [1, 3], besides: 1) == [2])
+        // The lock of a session has only the lower bits of the number.
+        #expect(Heartbeats.ended([2, 3 + 1 << 31], withSessions: [1, 3], besides: 1 + 1 << 31) == [2])
+        // A server that does not show sessions.
+        #expect(Heartbeats.ended([2, 3], withSessions: [], besides: 1) == [])
+    }
+
     /// A clock that is set forward does not let a member seem to have ended.
     @Test func aReportingMemberIsAliveWhateverTheClockSays() throws {
         let place = try FailurePlace()
