@@ -15,6 +15,10 @@ internal import RowStore
 /// ``PersistentContainer/perform(in:waitFor:_:)``. If other saves changed the same objects, the changes of both sides are
 /// merged individually: each attribute, each to-one relationship, each element of a to-many relationship, and each order.
 ///
+/// A draft is `Observable`: a view that reads `draft.object.name`, ``hasChanges`` or ``canUndo`` is updated after each change. In
+/// SwiftUI, `@Bindable var draft` gives bindings such as `$draft.object.name`. An object alone is not observable, so read it through
+/// the draft.
+///
 /// Retain the draft while its objects are edited. A draft ends when it is released, when ``discard()`` is called, and
 /// when its container is released. A draft does not retain its container. Editing an object of a draft that has ended
 /// is a programmer error and traps.
@@ -23,7 +27,12 @@ internal import RowStore
 @MainActor
 public final class Draft<Object: ManagedObject> {
     /// The copy of the object for which the draft was made, or the new object.
-    public let object: Object
+    public var object: Object {
+        revision.recordAccess()
+        return root
+    }
+    private let root: Object
+    private let revision: DraftRevision
     private weak let main: MainTier?
     private weak var openContext: DraftContext?
     private let number: Int
@@ -36,13 +45,14 @@ public final class Draft<Object: ManagedObject> {
     init(_ main: MainTier, _ root: (DraftContext) throws -> Object) throws {
         let (number, context) = main.beginDraft()
         do {
-            object = try root(context)
+            self.root = try root(context)
         } catch {
             main.endDraft(number)
             throw error
         }
         // The creation of the draft's own object cannot be undone.
         context.journal.removeAll()
+        revision = context.revision
         self.main = main
         self.number = number
         openContext = context
@@ -64,6 +74,7 @@ public final class Draft<Object: ManagedObject> {
     /// - Throws: `draftDiscarded`; `storeClosed` after the container was released.
     public var context: DraftContext {
         get throws {
+            revision.recordAccess()
             if let openContext, !isDiscarded { return openContext }
             if isDiscarded {
                 throw DataSourceError(.draftDiscarded, "The draft was discarded. Make a new draft.")
@@ -93,6 +104,7 @@ public final class Draft<Object: ManagedObject> {
     /// A running save is not rolled back.
     public func discard() {
         isDiscarded = true
+        revision.advance()
         main?.endDraft(number)
     }
 
@@ -107,7 +119,10 @@ public final class Draft<Object: ManagedObject> {
     /// The largest number of steps that can be undone; 100 by default. Beyond the limit, the oldest steps are forgotten.
     public var undoLimit: Int {
         get { activeContext?.journal.limit ?? 0 }
-        set { activeContext?.journal.limit = newValue }
+        set {
+            activeContext?.journal.limit = newValue
+            revision.advance()
+        }
     }
 
     /// Undoes the last step, which is a single edit or an ``undoGroup(_:)``. Does nothing if there is no step to undo. Steps are
@@ -239,7 +254,10 @@ public final class Draft<Object: ManagedObject> {
         resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
     ) async throws -> DraftReport {
         await saveQueue.begin()
-        defer { saveQueue.end() }
+        defer {
+            saveQueue.end()
+            revision.advance()
+        }
         let difference: DraftDifference
         let tiers: [PrivateTier]
         do {

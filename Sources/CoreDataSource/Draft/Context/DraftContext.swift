@@ -14,6 +14,8 @@ internal import RowStore
 /// **Isolation**: the main actor.
 public final class DraftContext: EditingContext {
     var journal = UndoJournal()
+    /// Notifies the observers of the draft.
+    let revision = DraftRevision()
     /// The original orders of the ordered relationships that the draft has changed.
     var orders: [OrderedRelationship: [LinkEnd]] = [:]
     /// The newest saved rows of edited objects, by key; nil for a deleted row.
@@ -76,6 +78,7 @@ public final class DraftContext: EditingContext {
     /// Ends the draft. Later edits trap.
     package func end() {
         hasEnded = true
+        revision.advance()
         journal.removeAll()
     }
 
@@ -90,10 +93,12 @@ public final class DraftContext: EditingContext {
 
     override func willChange(_ object: ManagedObject) {
         checkInBatch()
+        revision.advance()
         journal.record(UndoJournal.ObjectSnapshot(object))
     }
 
     override func didInsert(_ object: ManagedObject) {
+        revision.advance()
         journal.record(UndoJournal.ObjectSnapshot(object, state: .gone))
     }
 
@@ -225,6 +230,7 @@ extension DraftContext: MainFollower {
     }
 
     package func follow(_ merged: MergedSaves) {
+        defer { revision.advance() }
         if merged.isReset { forgetSaved() }
         if merged.changesLinks { related.removeAll() }
         for changes in merged.saves {
@@ -341,6 +347,7 @@ extension DraftContext {
     }
 
     private func applyStates(_ step: UndoJournal.Step) {
+        revision.advance()
         for (key, snapshot) in step {
             let object = snapshot.object
             let newest = newestRow(of: object)
