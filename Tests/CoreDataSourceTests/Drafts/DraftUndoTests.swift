@@ -1,4 +1,5 @@
 import CoreDataSource
+import Observation
 import TestSupport
 import Testing
 
@@ -13,6 +14,40 @@ import Testing
             + [
                 "\(try context.count(Letter.self)) \(try context.count(Attachment.self)) \(try context.count(Label.self))"
             ]
+    }
+
+    @Test func observersOfADraftAreNotified() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                _ = try (context.letter("a"), context.letter("b"), context.label("l"))
+            }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            let (letter, noticeCount) = (draft.object, Shared(0))
+            /// The number of notices to an observer of the properties that a form shows.
+            func notices(of change: () async throws -> Void) async throws -> Int {
+                let before = noticeCount.value
+                withObservationTracking {
+                    _ = (draft.object.subject, draft.canUndo, draft.canRedo, draft.hasChanges)
+                } onChange: {
+                    noticeCount.update { $0 += 1 }
+                }
+                try await change()
+                return noticeCount.value - before
+            }
+            #expect(try await notices { letter.subject = "new" } == 1)
+            #expect(draft.canUndo && draft.hasChanges)
+            #expect(try await notices { draft.undo() } == 1)
+            #expect(try await notices { draft.redo() } == 1)
+            let label = try #require(try draft.context.first(Label.self))
+            #expect(try await notices { letter.labels.insert(label) } == 1)
+            #expect(try await notices { draft.undo() } == 1)
+            #expect(try await notices { try await draft.save() } == 1)
+            #expect(!draft.canUndo && !draft.hasChanges)
+            let other = try source.draft(of: container.main.knownLetter("b"))
+            other.object.subject = "other"
+            #expect(try await notices { try await other.save(waitFor: .main) } == 1)
+            #expect(try await notices { draft.discard() } == 1)
+        }
     }
 
     @Test func eachEditIsAStepThatIsUndoneAndRedone() async throws {
