@@ -14,7 +14,7 @@ public func takeOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             expansion.diagnostics.allSatisfy { 0...length ~= $0.offset && !$0.message.isEmpty },
             "A diagnostic says nothing, or is not in the text.")
         precondition(
-            !expansion.diagnostics.hasErrors || SwiftSource(expansion.text).fault == nil,
+            !expansion.diagnostics.hasErrors || SwiftSource(expansion.text).syntaxError == nil,
             "The expansion of a declaration with a mistake cannot be read.")
     }
     return 0
