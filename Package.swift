@@ -193,7 +193,8 @@ let package = Package(
                 "ManagedModel", "TestSupport",
             ]),
         // Suites of CoreDataSourceTests, compiled once more with the classes that model-reset convert writes for the same models:
-        // relationships, lists, drafts, transfer, sharing and PostgreSQL, resets and values. ModelInCodeTests has migrations.
+        // relationships, lists, drafts, transfer, sharing and PostgreSQL, starts and backups, keys, resets and values.
+        // ModelInCodeTests has migrations.
         .testTarget(
             name: "ConvertedModelTests",
             dependencies: [

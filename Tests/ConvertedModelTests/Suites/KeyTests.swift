@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Container/KeyTests.swift

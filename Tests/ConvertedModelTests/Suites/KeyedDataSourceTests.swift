@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/DataSource/KeyedDataSourceTests.swift

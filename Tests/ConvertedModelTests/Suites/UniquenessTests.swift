@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Context/UniquenessTests.swift
