@@ -115,6 +115,18 @@ import Testing
             "<entity name=\"A\"><attribute name=\"t\" optional=\"YES\" transient=\"YES\" indexed=\"YES\" attributeType=\"String\"/><attribute name=\"s\" attributeType=\"String\" optional=\"YES\"/></entity>",
             ["The index of A.t is left out: an attribute without a column of its own has no index."]
         ),
+        (
+            "<entity name=\"A\"><attribute name=\"n\" attributeType=\"Integer 16\" minValueString=\"5\" maxValueString=\"1\"/><attribute name=\"t\" attributeType=\"String\" minValueString=\"9\" maxValueString=\"2\"/><attribute name=\"d\" optional=\"YES\" attributeType=\"Date\" minDateTimeInterval=\"10\" maxDateTimeInterval=\"-10\"/></entity>",
+            [
+                "The bounds of A.n are left out: no value is between them.",
+                "The bounds of A.t are left out: no value is between them.",
+                "The bounds of A.d are left out: no value is between them.",
+            ]
+        ),
+        (
+            "<entity name=\"A\"><attribute name=\"s\" attributeType=\"String\" optional=\"YES\"/><relationship name=\"bs\" optional=\"YES\" toMany=\"YES\" minCount=\"5\" maxCount=\"2\" deletionRule=\"Nullify\" destinationEntity=\"A\" inverseName=\"a\" inverseEntity=\"A\"/><relationship name=\"a\" optional=\"YES\" maxCount=\"1\" deletionRule=\"Nullify\" destinationEntity=\"A\" inverseName=\"bs\" inverseEntity=\"A\"/></entity>",
+            ["A.bs and its inverse have no properties: no number of objects is between its counts."]
+        ),
     ])
     func aPartThatSwiftCannotSayIsNamed(_ entities: String, _ sentences: [String]) async throws {
         let (errors, _) = try await converted(entities)

@@ -56,7 +56,12 @@ package struct ModelSourceWriter {
                 "\(entity.entity.name).\($0.name) has no property: \($0.reason)."
             }
         }
-        return removals + parts + properties
+        let relationships = plan.entities.flatMap { entity in
+            entity.entity.relationships.filter { !$0.hasPossibleCount }.map {
+                "\(entity.entity.name).\($0.name) and its inverse have no properties: no number of objects is between its counts."
+            }
+        }
+        return removals + parts + properties + relationships
     }
 
     /// The derived attributes that cannot be written as properties because of their type, with the reason.
@@ -177,11 +182,11 @@ package struct ModelSourceWriter {
         return (single, others)
     }
 
-    /// The relationships that get a property. A relationship gets none if its inverse gets none, because the compiler could not
-    /// check the inverse.
+    /// The relationships that get a property. A relationship gets none if its counts are no range, or if its inverse gets none,
+    /// because the compiler could not check the inverse.
     private func relationshipProperties(of entity: EntityPlan) -> [RelationshipSourceText] {
         entity.entity.relationships.compactMap { relationship in
-            guard
+            guard relationship.hasPossibleCount,
                 let property = entity.relationships.relationships.first(where: {
                     $0.relationshipName == relationship.name
                 })
@@ -197,9 +202,24 @@ package struct ModelSourceWriter {
     }
 
     private func propertyName(of relationship: String, inEntityNamed name: String) -> String? {
-        guard let destination = positions[name].map({ plan.entities[$0] }) else { return nil }
+        guard let destination = positions[name].map({ plan.entities[$0] }),
+            hasPossibleCount(relationship, inEntityNamed: name)
+        else { return nil }
         let known = destination.inheritedRelationships + destination.relationships.relationships
         return known.first { $0.relationshipName == relationship }?.name
+    }
+
+    /// Whether the counts of a relationship, which a parent of the entity can declare, are a range.
+    private func hasPossibleCount(_ relationship: String, inEntityNamed name: String) -> Bool {
+        var next: String? = name
+        var seen: Set<String> = []
+        while let name = next, seen.insert(name).inserted,
+            let entity = positions[name].map({ plan.entities[$0].entity })
+        {
+            if let own = entity.relationships.first(where: { $0.name == relationship }) { return own.hasPossibleCount }
+            next = entity.parentName
+        }
+        return true
     }
 
     private func write(_ composite: CompositePlan, to text: inout SourceWriter) {

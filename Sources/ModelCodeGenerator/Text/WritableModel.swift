@@ -39,6 +39,10 @@ struct WritableModel {
             attribute.pattern = nil
             losses.append("The pattern of \(name) is left out: only strings match a pattern.")
         }
+        if let minimum = attribute.minimum, let maximum = attribute.maximum, minimum.isGreater(than: maximum) {
+            (attribute.minimum, attribute.maximum) = (nil, nil)
+            losses.append("The bounds of \(name) are left out: no value is between them.")
+        }
         return attribute
     }
 
@@ -67,4 +71,21 @@ struct WritableModel {
         losses += removed.map { "\(owner).\($0.name) is left out: its composite \(composite) has no attributes." }
         return removed.isEmpty ? attributes : attributes.filter { !removed.contains($0) }
     }
+}
+
+extension AttributeValue {
+    /// Whether this bound is greater than another bound of the same attribute.
+    fileprivate func isGreater(than other: AttributeValue) -> Bool {
+        switch (self, other) {
+        case (.integer(let first), .integer(let second)): first > second
+        case (.double(let first), .double(let second)), (.date(let first), .date(let second)): first > second
+        case (.decimal(let first), .decimal(let second)): first > second
+        default: false
+        }
+    }
+}
+
+extension RelationshipDescription {
+    /// Whether a number of objects is between the counts. Otherwise, the range of the counts is no range in Swift.
+    var hasPossibleCount: Bool { !isToMany || maximumCount <= 0 || minimumCount <= maximumCount }
 }
