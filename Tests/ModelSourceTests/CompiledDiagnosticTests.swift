@@ -21,6 +21,7 @@ import Testing
             static let cascade = DeleteRule.deny
         }
         let name = "x"
+        @globalActor actor Background { static let shared = Background() }
 
         """
 
@@ -126,6 +127,10 @@ import Testing
         (
             "@StoredComposite struct A { @StoredPart(.codable) var x: Foo? }",
             "A value that is stored as JSON must be Codable and Sendable.", 5
+        ),
+        (
+            "@Background @StoredEntity nonisolated class A: ManagedObject { var x: Int }",
+            "has multiple actor-isolation attributes", 1
         ),
         (
             "@StoredEntity class A: ManagedObject { @Related var x: Foo? }",

@@ -133,6 +133,7 @@ struct DiagnosticTests {
                 "@StoredComposite struct ‸LayoutChecks { var x: Int = 1 }",
                 "@StoredComposite adds a type with the name LayoutChecks to the struct."
             ),
+            ("‸@Background @StoredEntity class A: ManagedObject { var x: Int }", "@Background can isolate A to an actor"),
             ("‸@MainActor @StoredEntity class A: ManagedObject { var x: Int }", "A is isolated to @MainActor"),
             ("@StoredComposite ‸@MainActor struct A { var x: Int = 1 }", "A is isolated to @MainActor"),
             ("@StoredEntity class ‸`My A`: ManagedObject {}", "My A is not a name of letters"),

@@ -46,14 +46,34 @@ package struct EntityReader {
         }
     }
 
-    /// Refuses the attribute of a global actor. Such an attribute has no mark in the source except its name.
+    /// Refuses the attribute of a global actor. In the source, nothing but its name distinguishes such an attribute from a
+    /// macro, and an actor can have any name. So a class with an attribute of the app must be `nonisolated`: the compiler then
+    /// refuses the attribute of a global actor.
     private mutating func checkIsolation(_ declaration: Declaration) {
-        guard let actor = declaration.attributes.first(where: { $0.name.hasSuffix("Actor") }) else { return }
-        reportError(
-            actor.offset,
-            "\(declaration.name) is isolated to @\(actor.name), but the library uses it on every actor. Remove @\(actor.name)."
-        )
+        if let actor = declaration.attributes.first(where: { $0.name.hasSuffix("Actor") }) {
+            reportError(
+                actor.offset,
+                "\(declaration.name) is isolated to @\(actor.name), but the library uses it on every actor. Remove @\(actor.name)."
+            )
+        } else if declaration.kind == .class, !declaration.modifiers.contains("nonisolated"),
+            let other = declaration.attributes.first(where: { !Self.isOfCompiler($0.name) })
+        {
+            reportError(
+                other.offset,
+                "@\(other.name) can isolate \(declaration.name) to an actor, but the library uses it on every actor. Remove @\(other.name), or write nonisolated before class if @\(other.name) is not an actor."
+            )
+        }
     }
+
+    /// Whether an attribute of a class is one of Swift or of this library, and not one of an app.
+    private static func isOfCompiler(_ attribute: String) -> Bool {
+        attribute.hasPrefix("_") || knownAttributes.contains(attribute)
+    }
+
+    private static let knownAttributes: Set = [
+        "StoredEntity", "available", "objc", "objcMembers", "nonobjc", "usableFromInline", "dynamicMemberLookup",
+        "dynamicCallable", "preconcurrency", "export", "resultBuilder", "propertyWrapper",
+    ]
 
     /// Returns the entity of a class with `@StoredEntity`. Returns nil with a diagnostic if the class is not a valid entity.
     package mutating func entity(_ declaration: Declaration) -> EntitySource? {
