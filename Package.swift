@@ -44,7 +44,7 @@ let package = Package(
         .target(name: "ManagedModel", dependencies: ["DeclarationRules", "CXXHash"]),
         .target(name: "ModelMigration", dependencies: ["ManagedModel"]),
         .target(name: "ModelReader", dependencies: ["ModelMigration", "ManagedModel"]),
-        .target(name: "ModelCodeGenerator", dependencies: ["ManagedModel"]),
+        .target(name: "ModelCodeGenerator", dependencies: ["DeclarationRules", "ManagedModel"]),
         .target(name: "CommandLineWords"),
         .executableTarget(
             name: "model-codegen",
@@ -136,7 +136,9 @@ let package = Package(
         .testTarget(
             name: "ModelCodeGeneratorTests",
             dependencies: [
-                "CoreDataSource", "ModelConversion", "ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport",
+                "CoreDataSource", "ModelConversion", "ModelCodeGenerator", "ModelReader", "DeclarationRules",
+                "ManagedModel",
+                "TestSupport",
             ],
             exclude: ["Golden", "Library", "Plugin", "Programs"]),
         .testTarget(

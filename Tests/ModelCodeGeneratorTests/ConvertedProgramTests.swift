@@ -1,4 +1,5 @@
 import CoreDataSource
+import DeclarationRules
 import Foundation
 import ManagedModel
 import ModelCodeGenerator
@@ -126,12 +127,32 @@ import Testing
 
 /// Models with everything that models have, at random.
 enum RandomModel {
+    /// Names of the types that the macros add or name, and of some types of the library. Each model takes its own, because all
+    /// models are compiled together.
+    private static let takenNames =
+        LayoutNames.added.sorted() + LayoutNames.modules.sorted() + LayoutNames.prefixes.map { $0 + "a0n0" }
+        + ["ManagedObject", "StoredTypes", "AttributeDescription", "String", "Data", "AnyKeyPath", "StoredForm"]
+    /// Names of members that the macros add, and of their types, variables and parameters.
+    private static let takenMembers = [
+        "LayoutClass", "LayoutTypes", "LayoutParts", "entity", "paths", "object", "column", "attributes", "first",
+        "check",
+        "type", "Swift", "parts", "columnCount", "newValue", "inverse", "CoreDataSource", "depth", "Data", "value",
+        "write", "compositeName", "relationshipCount", "isAbsent", "AnyKeyPath", "set", "add", "list",
+    ]
+
     static func model(number: Int, _ random: inout SeededRandom) -> ManagedObjectModel {
-        let names = (0..<random.next(below: 6) + 1).map { "M\(number)E\($0)" }
+        let taken = takenNames.enumerated().filter { $0.offset % 8 == number }.map(\.element)
+        let names = (0..<random.next(below: 6) + 1).map { index in
+            taken.indices.contains(index) && random.next(below: 2) == 0 ? taken[index] : "M\(number)E\(index)"
+        }
         let composites = (0..<random.next(below: 3)).map { index in
             CompositeDescription(
                 name: "M\(number)C\(index)",
-                attributes: (0...random.next(below: 4)).map { attribute("c\(index)x\($0)", nil, &random) })
+                attributes: (0...random.next(below: 4)).map { position in
+                    let name = takenMembers[5 * index + position]
+                    return attribute(
+                        random.next(below: 3) == 0 ? name : "c\(index)x\(position)", nil, &random)
+                })
         }
         var entities = names.enumerated().map { index, name in entity(name, names[..<index], index, composites, &random)
         }
@@ -150,8 +171,13 @@ enum RandomModel {
         _ random: inout SeededRandom
     ) -> EntityDescription {
         var entity = EntityDescription(name: name, className: name, codeGeneration: .class)
-        entity.attributes = (0..<random.next(below: 8) + 1).map {
-            attribute("a\(index)n\($0)", composites.randomElement(using: &random)?.name, &random)
+        // Each entity has its own names, because it can be the parent of another.
+        let taken = takenMembers.enumerated().filter { $0.offset % 6 == index }.map(\.element)
+        entity.attributes = (0..<random.next(below: 8) + 1).map { position in
+            let isTaken = taken.indices.contains(position) && random.next(below: 3) == 0
+            return attribute(
+                isTaken ? taken[position] : "a\(index)n\(position)", composites.randomElement(using: &random)?.name,
+                &random)
         }
         if random.next(below: 3) == 0 { entity.parentName = parents.randomElement(using: &random) }
         entity.isAbstract = random.next(below: 6) == 0

@@ -22,6 +22,7 @@ import Testing
         }
         let name = "x"
         @globalActor actor Background { static let shared = Background() }
+        struct Unequal: Codable {}
 
         """
 
@@ -126,7 +127,27 @@ import Testing
         ),
         (
             "@StoredComposite struct A { @StoredPart(.codable) var x: Foo? }",
-            "A value that is stored as JSON must be Codable and Sendable.", 5
+            "A value that is stored as JSON must be Codable and Sendable.", 6
+        ),
+        // Only the compiler knows whether a type is Hashable. It says so three times itself.
+        (
+            "@StoredComposite struct A { @StoredPart(.codable) var x: Unequal? }",
+            "The type of a part of a composite must be Hashable.", 4
+        ),
+        // The compiler says twice that it does not know a type: once where the app names it, and once in the expansion.
+        ("@StoredEntity class A: Missing { var x: Int }", "cannot find type 'Missing' in scope", 2),
+        ("@StoredEntity class A: ManagedObject { @Related var x: Missing? }", "cannot find type 'Missing' in scope", 2),
+        (
+            "@StoredEntity class A: ManagedObject { @Stored(.codable) var x: Missing? }",
+            "cannot find type 'Missing' in scope", 2
+        ),
+        (
+            "@StoredEntity class A: ManagedObject { @Stored(.composite) var x: Missing? }",
+            "cannot find type 'Missing' in scope", 2
+        ),
+        (
+            "@StoredEntity class A: ManagedObject { @Stored(raw: Int16.self) var x: Missing? }",
+            "cannot find type 'Missing' in scope", 2
         ),
         (
             "@Background @StoredEntity nonisolated class A: ManagedObject { var x: Int }",
@@ -146,7 +167,11 @@ import Testing
         ),
         (
             "@StoredEntity class A: ManagedObject { @Related(inverse: \"misspelt\") var x: B? }",
-            "(aka 'B') has no member 'misspelt'", 2
+            "18:58: error: reference to member 'misspelt' cannot be resolved", 1
+        ),
+        (
+            "@StoredEntity class A: ManagedObject {\n@Related(\n/* é */ inverse: \"misspelt\") var x: B? }",
+            "20:19: error: reference to member 'misspelt' cannot be resolved", 1
         ),
         ("@StoredEntity class A: Foo { var x: Int }", "A class with @StoredEntity inherits from ManagedObject", 3),
         ("@StoredEntity class A: Codable { var x: Int }", "A class with @StoredEntity inherits from ManagedObject", 2),
@@ -157,7 +182,8 @@ import Testing
         ),
         (
             "@StoredEntity class A: ManagedObject { var n: Int\n@Related(inverse: \"n\") var x: A? }",
-            "The inverse of a relationship is a relationship. Name the property of the destination that points back.", 1
+            "19:19: error: 'name(ofInverse:)' is unavailable: The inverse of a relationship is a relationship. Name the property of the destination that points back.",
+            1
         ),
         (
             "class A: ManagedObject { @Stored var x: Int }",

@@ -133,6 +133,14 @@ struct DiagnosticTests {
                 "@StoredComposite struct ‸LayoutChecks { var x: Int = 1 }",
                 "@StoredComposite adds a type with the name LayoutChecks to the struct."
             ),
+            (
+                "@StoredEntity class ‸Swift: ManagedObject {}",
+                "Swift is also the name of a module whose types @StoredEntity names."
+            ),
+            (
+                "class A: ManagedObject { @Stored(.codable) var x: ‸[SuperLayout.B]? }",
+                "The macros add a type with the name SuperLayout"
+            ),
             ("‸@Background @StoredEntity class A: ManagedObject { var x: Int }", "@Background can isolate A to an actor"),
             ("‸@MainActor @StoredEntity class A: ManagedObject { var x: Int }", "A is isolated to @MainActor"),
             ("@StoredComposite ‸@MainActor struct A { var x: Int = 1 }", "A is isolated to @MainActor"),

@@ -107,6 +107,16 @@ public enum StoredTypes {
     )
     public static func check(composite: Any.Type) {}
 
+    /// Compiles if a composite can have a part of the type.
+    public static func check<Value: Hashable>(part: Value.Type) {}
+
+    /// Refuses a type whose values cannot be compared.
+    @available(
+        *, unavailable,
+        message: "The type of a part of a composite must be Hashable. Conform the type to Hashable."
+    )
+    public static func check(part: Any.Type) {}
+
     /// Returns the name of a relationship's destination entity.
     public static func entityName(of type: ManagedObject.Type) -> String { type.entityName }
 
@@ -117,18 +127,25 @@ public enum StoredTypes {
     )
     public static func entityName(of type: Any.Type) -> String { "" }
 
-    /// Compiles if the property is a to-one relationship.
-    public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(_ inverse: KeyPath<Source, Object?>) {
-    }
+    /// Returns the key path itself. Its property exists, or the compiler says that it does not.
+    public static func inverse<Source: ManagedObject, Value>(_ inverse: KeyPath<Source, Value>) -> KeyPath<
+        Source, Value
+    > { inverse }
 
-    /// Compiles if the property is a to-many relationship.
-    public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(
-        _ inverse: KeyPath<Source, RelatedObjects<Object>>
-    ) {}
+    /// Returns the name in the model of a to-one relationship that is an inverse.
+    public static func name<Source: ManagedObject, Object: ManagedObject>(
+        ofInverse inverse: KeyPath<Source, Object?>
+    ) -> String? { Source.relationshipKeyPaths[inverse] }
 
-    /// Compiles if the property is an ordered to-many relationship.
-    public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(_ inverse: KeyPath<Source, [Object]>)
-    {}
+    /// Returns the name in the model of a to-many relationship that is an inverse.
+    public static func name<Source: ManagedObject, Object: ManagedObject>(
+        ofInverse inverse: KeyPath<Source, RelatedObjects<Object>>
+    ) -> String? { Source.relationshipKeyPaths[inverse] }
+
+    /// Returns the name in the model of an ordered to-many relationship that is an inverse.
+    public static func name<Source: ManagedObject, Object: ManagedObject>(
+        ofInverse inverse: KeyPath<Source, [Object]>
+    ) -> String? { Source.relationshipKeyPaths[inverse] }
 
     /// Refuses a property that is not a relationship.
     @available(
@@ -136,7 +153,7 @@ public enum StoredTypes {
         message:
             "The inverse of a relationship is a relationship. Name the property of the destination that points back."
     )
-    public static func checkInverse<Source, Value>(_ inverse: KeyPath<Source, Value>) {}
+    public static func name<Source, Value>(ofInverse inverse: KeyPath<Source, Value>) -> String? { nil }
 
     /// Compiles if the class inherits from `ManagedObject`.
     public static func checkClass(_ type: ManagedObject.Type) {}

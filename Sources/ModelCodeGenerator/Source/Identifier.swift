@@ -1,3 +1,5 @@
+internal import DeclarationRules
+
 /// Makes Swift identifiers from names in a model, which can contain any character.
 enum Identifier {
     /// Replaces each invalid character with an underscore.
@@ -67,7 +69,7 @@ enum ReservedNames {
     ]
 
     /// Names that a class or struct must not have: words of Swift, and types that generated code or the app uses.
-    static let types: Set<String> = words.union(systemTypes).union(libraryTypes)
+    static let types: Set<String> = words.union(systemTypes).union(libraryTypes).union(LayoutNames.added)
 
     /// Words that are not names, even in backticks.
     private static let words: Set<String> = ["Any", "Protocol", "Self", "Type", "init", "self"]
@@ -127,7 +129,8 @@ enum ReservedNames {
     }
 
     static func type(_ identifier: String) -> String {
-        types.contains(identifier) ? identifier + "_" : identifier
+        if LayoutNames.prefixes.contains(where: identifier.hasPrefix) { return "_" + identifier }
+        return types.contains(identifier) ? identifier + "_" : identifier
     }
 
     /// Whether Swift forbids the name for any class, even for a class that an author writes.

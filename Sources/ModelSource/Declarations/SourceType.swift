@@ -2,6 +2,8 @@
 package struct SourceType: Sendable, Equatable {
     /// The spelling in normalized spacing, without the question mark of an optional.
     package var name: String
+    /// The same spelling with the names of the modules, which ``name`` leaves out.
+    package var writtenName: String
     package var isOptional = false
     /// The element of `[Element]`, or of `RelatedObjects<Element>`.
     package var element: String?
@@ -16,14 +18,21 @@ package struct SourceType: Sendable, Equatable {
         self = type
     }
 
-    fileprivate init(name: String, isOptional: Bool = false, element: String? = nil, isRelatedObjects: Bool = false) {
+    fileprivate init(name: String, written: String, element: String? = nil, isRelatedObjects: Bool = false) {
         self.name = name
-        self.isOptional = isOptional
+        writtenName = written
         self.element = element
         self.isRelatedObjects = isRelatedObjects
     }
 
+    /// The names in the type that the compiler looks up in the scope of the property: `A` and `M` for `[A: M.B]`.
+    var namesOfTypes: [String] {
+        name.split(whereSeparator: { "[]<>?:, ".contains($0) }).flatMap { $0.split(separator: ".").prefix(1) }
+            .map(String.init)
+    }
+
     package var spelling: String { isOptional ? name + "?" : name }
+    fileprivate var writtenSpelling: String { isOptional ? writtenName + "?" : writtenName }
 }
 
 private struct TypeParser {
@@ -61,9 +70,14 @@ private struct TypeParser {
 
     private mutating func collection() -> SourceType? {
         guard let element = type() else { return nil }
-        if take("]") { return SourceType(name: "[\(element.spelling)]", element: element.spelling) }
+        if take("]") {
+            return SourceType(
+                name: "[\(element.spelling)]", written: "[\(element.writtenSpelling)]", element: element.spelling)
+        }
         guard take(":"), let value = type(), take("]") else { return nil }
-        return SourceType(name: "[\(element.spelling): \(value.spelling)]")
+        return SourceType(
+            name: "[\(element.spelling): \(value.spelling)]",
+            written: "[\(element.writtenSpelling): \(value.writtenSpelling)]")
     }
 
     private mutating func named() -> SourceType? {
@@ -75,33 +89,39 @@ private struct TypeParser {
             names.append(source.text(source.tokens[index].start..<source.tokens[index].end))
             index += 1
         } while take(".")
+        let written = names.joined(separator: ".")
         if let module = names.first, names.count == 2, ["Swift", "Foundation", "CoreDataSource"].contains(module) {
             names.removeFirst()
         }
         let name = names.joined(separator: ".")
-        guard take("<") else { return SourceType(name: name) }
+        guard take("<") else { return SourceType(name: name, written: written) }
         var arguments: [SourceType] = []
         repeat {
             guard let argument = type() else { return nil }
             arguments.append(argument)
         } while take(",")
         guard take(">") else { return nil }
-        return generic(name, arguments)
+        return generic(name, arguments, written: written)
     }
 
-    private func generic(_ name: String, _ arguments: [SourceType]) -> SourceType? {
+    private func generic(_ name: String, _ arguments: [SourceType], written: String) -> SourceType? {
+        let written = "\(written)<\(arguments.map(\.writtenSpelling).joined(separator: ", "))>"
         switch (name, arguments.count) {
         case ("Optional", 1):
             guard !arguments[0].isOptional else { return nil }
             var type = arguments[0]
             type.isOptional = true
             return type
-        case ("Array", 1): return SourceType(name: "[\(arguments[0].spelling)]", element: arguments[0].spelling)
+        case ("Array", 1):
+            return SourceType(
+                name: "[\(arguments[0].spelling)]", written: written, element: arguments[0].spelling)
         case ("RelatedObjects", 1):
             return SourceType(
-                name: "RelatedObjects<\(arguments[0].spelling)>", element: arguments[0].spelling, isRelatedObjects: true
-            )
-        default: return SourceType(name: "\(name)<\(arguments.map(\.spelling).joined(separator: ", "))>")
+                name: "RelatedObjects<\(arguments[0].spelling)>", written: written, element: arguments[0].spelling,
+                isRelatedObjects: true)
+        default:
+            return SourceType(
+                name: "\(name)<\(arguments.map(\.spelling).joined(separator: ", "))>", written: written)
         }
     }
 }

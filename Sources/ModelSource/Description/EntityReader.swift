@@ -83,7 +83,7 @@ package struct EntityReader {
         var arguments = ArgumentReader(source, declaration.attribute("StoredEntity"))
         arguments.checkLabels()
         var entity = EntitySource(
-            className: declaration.name, superclass: superclass,
+            className: declaration.name, superclass: superclass.name, writtenSuperclass: superclass.writtenName,
             name: arguments.name("", mayHaveDots: true) ?? declaration.name,
             offset: declaration.offset, accessLevel: declaration.accessLevel)
         entity.isAbstract = arguments.flag("isAbstract") ?? false
@@ -106,9 +106,9 @@ package struct EntityReader {
         return entity
     }
 
-    /// Returns the name of an entity class's superclass. Returns nil with a diagnostic if the declaration is not a valid entity
+    /// Returns the superclass of an entity class. Returns nil with a diagnostic if the declaration is not a valid entity
     /// class.
-    package mutating func superclass(of declaration: Declaration) -> String? {
+    mutating func superclass(of declaration: Declaration) -> SourceType? {
         guard declaration.kind == .class else {
             reportError(
                 declaration.offset,
@@ -130,7 +130,7 @@ package struct EntityReader {
             )
             return nil
         }
-        return superclass.name
+        return superclass
     }
 
     /// Reports a type whose name cannot be written in the members that a macro adds, or is the name of an added type.
@@ -141,7 +141,12 @@ package struct EntityReader {
                 declaration.offset,
                 "\(name) is not a name of letters, digits and underscores. Rename the \(kind). To keep the name in the model, write @\(macro)(\"\(name)\")."
             )
-        } else if ReservedMembers.layoutNames.contains(name) {
+        } else if LayoutNames.modules.contains(name) {
+            reportError(
+                declaration.offset,
+                "\(name) is also the name of a module whose types @\(macro) names. Rename the \(kind). To keep the name in the model, write @\(macro)(\"\(name)\")."
+            )
+        } else if LayoutNames.isAdded(name) {
             reportError(
                 declaration.offset,
                 "@\(macro) adds a type with the name \(name) to the \(kind). Rename the \(kind). To keep the name in the model, write @\(macro)(\"\(name)\")."

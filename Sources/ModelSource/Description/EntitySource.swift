@@ -3,8 +3,10 @@ package import Foundation
 /// An entity as its class declares it. Names of other types are not resolved.
 package struct EntitySource: Sendable {
     package var className: String
-    /// The name of the superclass, in the spelling of the source.
+    /// The name of the superclass, without the library's module.
     package var superclass: String
+    /// The name of the superclass, as the source has it.
+    package var writtenSuperclass: String
     package var name: String
     /// The byte offset of the class's name.
     package var offset: Int
@@ -66,10 +68,14 @@ package struct AttributeSource: Sendable {
     package var offset: Int
     package var form: Form
     package var type: StorageType
-    /// The type of the property, without a question mark.
+    /// The type of the property, without a question mark and without the names of modules.
     package var typeName: String
+    /// The type of the property as the source has it, without a question mark.
+    package var writtenTypeName: String
     /// Whether the property is private to its file or its class. The type of such a property can be private, too.
     package var isPrivate = false
+    /// Whether the property has `@available` with `deprecated`.
+    package var isDeprecated = false
     package var hasOptionalProperty: Bool
     package var isOptional: Bool
     package var isTransient = false
@@ -104,6 +110,10 @@ package struct RelationshipSource: Sendable {
     package var destination: String
     /// The property of the destination's class that points back.
     package var inverse: String?
+    /// The byte offset of the argument that names the inverse.
+    package var inverseOffset: Int
+    /// Whether the property has `@available` with `deprecated`.
+    package var isDeprecated = false
     package var isToMany: Bool
     package var isOrdered: Bool
     package var isOptional = true

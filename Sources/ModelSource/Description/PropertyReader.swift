@@ -1,3 +1,5 @@
+internal import DeclarationRules
+
 /// The description of a property in a class or a struct.
 package enum PropertySource: Sendable {
     case attribute(AttributeSource)
@@ -57,6 +59,11 @@ package struct PropertyReader {
             return reportError(
                 "\(source.text(ofTokens: range)) cannot be stored. \(PropertyReader.advice(name))",
                 at: source.tokens[min(range.lowerBound, source.tokens.count - 1)].start)
+        }
+        if let name = type.namesOfTypes.first(where: LayoutNames.isAdded) {
+            return reportError(
+                "The macros add a type with the name \(name), so the type of a stored property cannot have this name. Rename the type \(name).",
+                at: source.tokens[range.lowerBound].start)
         }
         if let related { return relationship(type, related) }
         return attribute(type, stored, at: source.tokens[range.lowerBound].start)
@@ -131,6 +138,12 @@ package struct PropertyReader {
                 at: use.offset)
         }
         return nil
+    }
+
+    private var isDeprecated: Bool {
+        declaration.attributes.contains { use in
+            use.name == "available" && use.arguments?.contains { source.isWord($0, "deprecated") } == true
+        }
     }
 
     private mutating func nameError() -> PropertySource? {
@@ -216,7 +229,8 @@ package struct PropertyReader {
         var found = RelationshipSource(
             propertyName: name, name: arguments.name("name") ?? name, offset: declaration.offset,
             destination: destination,
-            inverse: arguments.string("inverse"), isToMany: isToMany, isOrdered: isToMany && !type.isRelatedObjects)
+            inverse: arguments.string("inverse"), inverseOffset: arguments.offset(of: "inverse"),
+            isDeprecated: isDeprecated, isToMany: isToMany, isOrdered: isToMany && !type.isRelatedObjects)
         found.isOptional = arguments.flag("isOptional") ?? true
         found.isTransient = arguments.flag("isTransient") ?? false
         found.deleteRule =
@@ -282,7 +296,8 @@ package struct PropertyReader {
         var found = AttributeSource(
             propertyName: name, name: arguments.name("name") ?? name, offset: declaration.offset, form: kind,
             type: storage,
-            typeName: type.name, hasOptionalProperty: type.isOptional,
+            typeName: type.name, writtenTypeName: type.writtenName, isDeprecated: isDeprecated,
+            hasOptionalProperty: type.isOptional,
             isOptional: arguments.flag("isOptional") ?? type.isOptional)
         found.isPrivate = ["private", "fileprivate"].contains(declaration.accessLevel)
         AttributeRules(source, declaration, typeOffset).read(&found, &arguments)

@@ -15,12 +15,6 @@ package enum ReservedMembers {
         "Generated",
     ]
 
-    /// The names of the types that the macros add to a class or a struct.
-    package static let layoutNames: Set<String> = [
-        "StoredInitialValues", "StoredLayout", "SuperLayout", "LayoutTypes", "LayoutChecks", "LayoutClass",
-        "LayoutParent",
-    ]
-
     /// Whether a string can be the name of a property. Such a name has only underscores and the letters and digits of
     /// any language, and does not begin with a digit.
     package static func isIdentifier(_ name: String) -> Bool {

@@ -36,7 +36,8 @@ package enum CompilerMessages {
         let expansion = MacroExpansion(
             macro: macro, role: role, attribute: attribute?.source ?? "", declaration: declaration.source,
             lexicalContext: lexicalContext,
-            extendedType: Syntax(request["extendedTypeSyntax"])?.source.trimmingCharacters(in: .whitespacesAndNewlines))
+            extendedType: Syntax(request["extendedTypeSyntax"])?.source.trimmingCharacters(in: .whitespacesAndNewlines),
+            place: declaration.place)
         let syntax = expansion.diagnosesAttribute ? attribute ?? declaration : declaration
         return [
             "expandedSource": expansion.text, "diagnostics": expansion.diagnostics.map { diagnostic($0, in: syntax) },
@@ -56,6 +57,8 @@ package enum CompilerMessages {
         let source: String
         let file: String
         let offset: Int
+        /// Nil if the message has no line and column.
+        let place: SourcePlace?
 
         init?(_ value: Any?) {
             guard let value = value as? [String: Any], let source = value["source"] as? String else { return nil }
@@ -63,6 +66,11 @@ package enum CompilerMessages {
             self.source = source
             file = location?["fileName"] as? String ?? ""
             offset = location?["offset"] as? Int ?? 0
+            if let line = location?["line"] as? Int, let column = location?["column"] as? Int, line > 0, column > 0 {
+                place = SourcePlace(file: file, line: line, column: column, text: source)
+            } else {
+                place = nil
+            }
         }
     }
 }

@@ -16,15 +16,16 @@ struct CompositeExpansion {
         lines.append("    typealias LayoutClass = \(ReservedMembers.escaped(composite.typeName))")
         lines += CheckedType.aliases(for: composite.attributes, checks: true)
         lines += [
+            "    enum LayoutDescription: LayoutChecks.CompositeLayout {", "    \(TypeChecks.deprecation)",
             "    static func attributes() -> [LayoutChecks.Attribute] {",
-            "        var attributes: [LayoutChecks.Attribute] = []",
+            "        \(composite.attributes.isEmpty ? "let" : "var") attributes: [LayoutChecks.Attribute] = []",
         ]
         lines += composite.attributes.map {
             "        attributes.append(\(DescriptionText.attribute($0)))"
         }
-        lines += ["        return attributes", "    }"]
-        let checks = TypeChecks.lines(for: composite.attributes)
-        if !checks.isEmpty { lines += ["    static func check() {"] + checks + ["    }"] }
+        lines += ["        return attributes", "    }", "    }"]
+        lines += TypeChecks.function(for: composite.attributes, areParts: true)
+        lines += parts
         // Inside of the enum, `Self` would mean the enum, so the name of the struct replaces it.
         return [SwiftSource((lines + ["}"]).joined(separator: "\n")).replacing("Self", by: "LayoutClass")]
     }
@@ -35,14 +36,39 @@ struct CompositeExpansion {
         guard !access.isEmpty, !composite.hasInitializer else { return [] }
         let parameters = composite.attributes.map { attribute in
             let name = ReservedMembers.escaped(attribute.propertyName)
-            let type = attribute.typeName + (attribute.hasOptionalProperty ? "? = nil" : "")
+            let type = attribute.writtenTypeName + (attribute.hasOptionalProperty ? "? = nil" : "")
             return "\(name): \(type)"
         }
-        let body = composite.attributes.map { attribute in
-            let name = ReservedMembers.escaped(attribute.propertyName)
-            return "    self.\(name) = \(name)"
+        let opening = "\(access)init(\(parameters.joined(separator: ", "))) {"
+        let names = composite.attributes.map { ReservedMembers.escaped($0.propertyName) }
+        if isDeprecated {
+            let arguments = names.map { "\($0): \($0)" }.joined(separator: ", ")
+            return [
+                opening, "    self = StoredLayout.LayoutChecks.value(of: StoredLayout.LayoutParts(\(arguments)))", "}",
+                TypeChecks.deprecation, "private init(_ parts: StoredLayout.LayoutParts) {",
+            ] + names.map { "    self.\($0) = parts.\($0)" } + ["}"]
         }
-        return ["\(access)init(\(parameters.joined(separator: ", "))) {"] + body + ["}"]
+        return [opening] + names.map { "    self.\($0) = \($0)" } + ["}"]
+    }
+
+    /// Whether a part of the struct is deprecated. Members that name the part are then deprecated, too, and called only through
+    /// protocols, so that the compiler does not warn of them.
+    private var isDeprecated: Bool { composite.attributes.contains(where: \.isDeprecated) }
+    private var deprecation: [String] { isDeprecated ? ["    \(TypeChecks.deprecation)"] : [] }
+
+    /// The arguments of the initializer for other modules, from which a deprecated initializer makes the struct.
+    private var parts: [String] {
+        guard isDeprecated, !AccessText.prefix(composite.accessLevel).isEmpty, !composite.hasInitializer else {
+            return []
+        }
+        return ["    struct LayoutParts: LayoutChecks.CompositeParts {"]
+            + composite.attributes.map { attribute in
+                let type = attribute.writtenTypeName + (attribute.hasOptionalProperty ? "?" : "")
+                return "        let \(ReservedMembers.escaped(attribute.propertyName)): \(type)"
+            } + [
+                "        \(TypeChecks.deprecation)", "        func value() -> LayoutClass { LayoutClass(self) }",
+                "    }",
+            ]
     }
 
     /// - Parameter type: The struct, with the names of its enclosing types.
@@ -77,7 +103,7 @@ struct CompositeExpansion {
     private func column(_ index: Int) -> String { index == 0 ? "column" : "column + \(offset(of: index))" }
 
     private func reading(_ access: String) -> [String] {
-        var lines = ["    \(access)init(\(Self.parameters(after: "reading object"))) {"]
+        var lines = deprecation + ["    \(access)init(\(Self.parameters(after: "reading object"))) {"]
         for (index, attribute) in composite.attributes.enumerated() {
             var access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
             access.initialValue = InitialValues.expression(for: attribute)
@@ -104,13 +130,13 @@ struct CompositeExpansion {
     /// extended type if a type around the struct is not public.
     private var writing: [String] {
         let access = AccessText.prefix(composite.accessLevel)
-        var lines = [
+        var lines = deprecation
+        lines += [
             "nonisolated \(access)static func write(_ value: Self?, \(Self.parameters(after: "to object"))) {"
         ]
         for (index, attribute) in composite.attributes.enumerated() where attribute.derivationExpression == nil {
             let value = "value?.\(ReservedMembers.escaped(attribute.propertyName))"
-            var access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
-            access.isAlwaysOptional = true
+            let access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
             lines.append("    \(access.writing(value, "object", column(index)))")
         }
         return lines + ["}"]
@@ -136,7 +162,7 @@ struct CompositeExpansion {
         let list = CheckedType.composites(of: composite.attributes).map { "\($0).self" }.joined(separator: ", ")
         return [
             "    \(access)static var parts: [any CoreDataSource.StoredCompositeValue.Type] { [\(list)] }",
-            "    \(access)static func attributes() -> [CoreDataSource.AttributeDescription] { StoredLayout.attributes() }",
+            "    \(access)static func attributes() -> [CoreDataSource.AttributeDescription] { StoredLayout.LayoutChecks.attributes(of: StoredLayout.LayoutDescription.self) }",
         ]
     }
 }
@@ -148,8 +174,6 @@ struct AttributeAccess {
     let type: String
     /// The expression for the initial value, if it differs from the expression in an accessor of a class.
     var initialValue: String?
-    /// Whether the written value is an optional even if the property is not.
-    var isAlwaysOptional = false
 
     func reading(_ object: String, _ column: String) -> String {
         let initial =
@@ -158,10 +182,10 @@ struct AttributeAccess {
         return switch attribute.form {
         case .plain where attribute.derivationExpression != nil: "\(object).derivedAttribute(at: \(column))"
         case .plain, .raw: "\(object).attribute(at: \(column))"
-        case .bytes: "(\(object).attribute(at: \(column)) as Data?)\(initial)"
+        case .bytes: "(\(object).attribute(at: \(column)) as (\(type))?)\(initial)"
         case .codable: "(\(object).transformable(at: \(column)) as (\(type))?)\(initial)"
         case .composite where attribute.hasOptionalProperty: "\(type).read(from: \(object), at: \(column))"
-        case .composite: "\(type)(reading: \(object), at: \(column))"
+        case .composite: "StoredLayout.LayoutChecks.value(\(type).self, from: \(object), at: \(column))"
         }
     }
 
@@ -169,7 +193,7 @@ struct AttributeAccess {
         switch attribute.form {
         case .codable: "\(object).setTransformable(\(value) as (\(type))?, at: \(column))"
         case .composite:
-            "\(object).editTogether { \(type).write(\(value), to: \(object), at: \(column)) }"
+            "\(object).editTogether { StoredLayout.LayoutChecks.write(\(value) as (\(type))?, to: \(object), at: \(column)) }"
         default: "\(object).setAttribute(\(value), at: \(column))"
         }
     }

@@ -37,15 +37,12 @@ enum DescriptionText {
 
     static func relationship(_ relationship: RelationshipSource) -> String {
         let alias = "destination_\(relationship.propertyName)"
-        let inverse = relationship.inverse.map {
-            "\(alias).relationshipKeyPaths[\\\(alias).\(ReservedMembers.escaped($0))] ?? \(string($0))"
-        }
         return call(
             "LayoutChecks.Relationship",
             [
                 ("name", string(relationship.name)),
                 ("destinationName", "LayoutChecks.entityName(of: \(alias).self)"),
-                ("inverseName", inverse),
+                ("inverseName", relationship.inverse.map { _ in "inverse_\(relationship.propertyName)()" }),
                 ("isToMany", flag(relationship.isToMany)), ("isOrdered", flag(relationship.isOrdered)),
                 ("isOptional", flag(relationship.isOptional)), ("isTransient", flag(relationship.isTransient)),
                 ("minimumCount", relationship.minimumCount == 0 ? nil : "\(relationship.minimumCount)"),

@@ -8,6 +8,8 @@
 /// up only types.
 struct EntityExpansion {
     let entity: EntitySource
+    /// The place of the class in its file; nil if unknown.
+    var sourcePlace: SourcePlace?
 
     var text: String {
         let access = AccessText.prefix(entity.accessLevel)
@@ -18,18 +20,21 @@ struct EntityExpansion {
             "\(overrideAccess)override class var attributeKeyPaths: \(Self.types).KeyPaths { StoredLayout.attributeKeyPaths(of: StoredLayout.LayoutClass.self) }",
             "\(overrideAccess)override class var relationshipKeyPaths: \(Self.types).KeyPaths { StoredLayout.relationshipKeyPaths(of: StoredLayout.LayoutClass.self) }",
             "\(overrideAccess)override class var optionalKeyPaths: \(Self.types).KeyPaths { StoredLayout.optionalKeyPaths(of: StoredLayout.LayoutClass.self) }",
-            "\(overrideAccess)override class var declaredEntity: \(Self.types).Entity? { StoredLayout.entity() }",
+            "\(overrideAccess)override class var declaredEntity: \(Self.types).Entity? { StoredLayout.LayoutChecks.entity(of: StoredLayout.LayoutDescription.self) }",
         ]
         lines += initialValues(overrideAccess)
         lines.append("\(access)nonisolated enum StoredLayout {")
         lines += layout(access)
         lines += CheckedType.aliases(for: entity.attributes, checks: true)
         lines += entity.relationships.map {
-            "    private typealias destination_\($0.propertyName) = \($0.destination)"
+            "    \(TypeChecks.deprecation) private typealias destination_\($0.propertyName) = \($0.destination)"
         }
-        for kind in ["attribute", "relationship", "optional"] { lines += keyPaths(access, kind) }
+        lines += entity.relationships.flatMap(inverse)
+        for kind in KeyPathKind.allCases { lines += keyPaths(access, kind) }
         lines += description
-        lines += check
+        // The superclass is checked and not the class, because the class of an unknown superclass is no object either.
+        lines += TypeChecks.function(
+            for: entity.attributes, areParts: false, ["        LayoutChecks.checkClass(LayoutParent.self)"])
         lines.append("}")
         lines += InitialValues.members(of: entity)
         return lines.joined(separator: "\n")
@@ -49,9 +54,7 @@ struct EntityExpansion {
         let initialValues = InitialValues.members(of: faulty, areSet: false)
         faulty.attributes = []
         faulty.relationships = []
-        for kind in ["attribute", "relationship", "optional"] {
-            lines += EntityExpansion(entity: faulty).keyPaths(access, kind)
-        }
+        for kind in KeyPathKind.allCases { lines += EntityExpansion(entity: faulty).keyPaths(access, kind) }
         return (lines + ["}"] + initialValues).joined(separator: "\n")
     }
 
@@ -73,11 +76,11 @@ struct EntityExpansion {
     /// known when a container opens. The number of a composite's columns is known when the program is compiled.
     private func layout(_ access: String) -> [String] {
         var lines = [
-            "    \(access)typealias SuperLayout = \(entity.superclass).StoredLayout",
+            "    \(access)typealias LayoutParent = \(entity.writtenSuperclass)",
+            "    \(access)typealias SuperLayout = LayoutParent.StoredLayout",
             "    \(access)typealias LayoutTypes = SuperLayout.LayoutTypes",
             "    typealias LayoutChecks = CoreDataSource.StoredTypes",
             "    typealias LayoutClass = \(ReservedMembers.escaped(entity.className))",
-            "    typealias LayoutParent = \(entity.superclass)",
             "    \(access)static var depth: Swift.Int { SuperLayout.depth + 1 }",
             "    static func first(_ object: LayoutTypes.Object) -> Swift.Int { \(entity.isRoot ? "0" : "object.firstColumn(ofClassAt: depth)") }",
         ]
@@ -104,24 +107,63 @@ struct EntityExpansion {
         return lines
     }
 
+    enum KeyPathKind: String, CaseIterable { case attribute, relationship, optional }
+
     /// A function that returns key paths of the class or a subclass. A subclass has other key paths for the same properties.
-    private func keyPaths(_ access: String, _ kind: String) -> [String] {
+    private func keyPaths(_ access: String, _ kind: KeyPathKind) -> [String] {
         let name = ReservedMembers.escaped(entity.className)
         // The parameter needs a name that differs from the class.
         let subclass = entity.className + "_"
-        var properties = entity.attributes.map { ($0.propertyName, $0.name) }
-        let relationships = entity.relationships.map { ($0.propertyName, $0.name) }
-        if kind == "relationship" { properties = relationships }
-        if kind == "optional" { properties += relationships }
-        let root = kind == "optional" ? "\\\(subclass)?.?" : "\\\(subclass)"
+        let attributes = entity.attributes.map { ($0.propertyName, $0.name, $0.isDeprecated) }
+        let relationships = entity.relationships.map { ($0.propertyName, $0.name, $0.isDeprecated) }
+        let properties =
+            switch kind {
+            case .attribute: attributes
+            case .relationship: relationships
+            case .optional: attributes + relationships
+            }
+        let root = kind == .optional ? "\\\(subclass)?.?" : "\\\(subclass)"
         let opening =
             "    \(access)static func \(kind)KeyPaths<\(subclass): \(name)>(of type: \(subclass).Type) -> LayoutTypes.KeyPaths {"
         let inherited = "SuperLayout.\(kind)KeyPaths(of: type)"
         if properties.isEmpty { return [opening, "        \(inherited)", "    }"] }
-        return [opening, "        var paths = \(inherited)"]
-            + properties.map { property, name in
-                "        paths[\(root).\(ReservedMembers.escaped(property))] = \(DescriptionText.string(name))"
-            } + ["        return paths", "    }"]
+        // With a type, the compiler reports nothing about the key path of a property whose own type it does not know.
+        func lines(areDeprecated: Bool) -> [String] {
+            properties.filter { $0.2 == areDeprecated }.map { property, name, _ in
+                "        paths[\(root).\(ReservedMembers.escaped(property)) as Swift.AnyKeyPath] = \(DescriptionText.string(name))"
+            }
+        }
+        let deprecated = lines(areDeprecated: true)
+        let list = "Layout\(kind.rawValue.prefix(1).uppercased() + kind.rawValue.dropFirst())Paths"
+        let declaration =
+            deprecated.isEmpty
+            ? []
+            : [
+                "    enum \(list)<\(subclass): \(name)>: LayoutChecks.PathList {", "        \(TypeChecks.deprecation)",
+                "        static func add(to paths: inout LayoutTypes.KeyPaths) {",
+            ] + deprecated + ["        }", "    }"]
+        return declaration + [opening, "        var paths = \(inherited)"] + lines(areDeprecated: false)
+            + (deprecated.isEmpty ? [] : ["        LayoutChecks.add(\(list)<\(subclass)>.self, to: &paths)"])
+            + ["        return paths", "    }"]
+    }
+
+    /// A function that returns the name of the inverse relationship, which is a property of another class. The class may not
+    /// have the property, or the property may be deprecated. The compiler reports a missing property at the argument
+    /// that names it, because the line of the expansion gets the argument's place.
+    private func inverse(of relationship: RelationshipSource) -> [String] {
+        guard let name = relationship.inverse else { return [] }
+        let path = "\\destination_\(relationship.propertyName).\(ReservedMembers.escaped(name))"
+        func placed(_ opening: String, _ code: String, skipping skipped: Int = 0) -> [String] {
+            sourcePlace?.lines(opening, code, at: relationship.inverseOffset, skipping: skipped) ?? [opening + code]
+        }
+        return [
+            "    \(TypeChecks.deprecation)",
+            "    static func inverse_\(relationship.propertyName)() -> LayoutTypes.Name {",
+        ] + placed("        let inverse = LayoutChecks.inverse(", "\(path))")
+            + placed(
+                "        return LayoutChecks", ".name(ofInverse: inverse) ?? \(DescriptionText.string(name))",
+                skipping: 1)
+            + ["    }"]
     }
 
     private var description: [String] {
@@ -130,11 +172,12 @@ struct EntityExpansion {
         // The compiler warns of a `var` that is not changed.
         let keyword = changes.isEmpty ? "let" : "var"
         return [
+            "    enum LayoutDescription: LayoutChecks.EntityLayout {", "    \(TypeChecks.deprecation)",
             "    static func entity() -> LayoutTypes.Entity {",
             "        \(keyword) entity = LayoutChecks.Entity(name: \(DescriptionText.string(entity.name)), className: \(DescriptionText.string(entity.className)), codeGeneration: .class)",
         ] + changes + [
             "        return LayoutTypes.Entity(LayoutClass.self, superclass: LayoutParent.self, entity, composites: [\(list)])",
-            "    }",
+            "    }", "    }",
         ]
     }
 
@@ -163,18 +206,6 @@ struct EntityExpansion {
             lines.append("        entity.renamingIdentifier = \(DescriptionText.string(identifier))")
         }
         return lines
-    }
-
-    /// A function that compiles only if the spelled names lead to the expected types.
-    private var check: [String] {
-        var lines = ["        LayoutChecks.checkClass(LayoutClass.self)"]
-        lines += TypeChecks.lines(for: entity.attributes)
-        lines += entity.relationships.compactMap { relationship in
-            relationship.inverse.map {
-                "        LayoutChecks.checkInverse(\\destination_\(relationship.propertyName).\(ReservedMembers.escaped($0)))"
-            }
-        }
-        return ["    static func check() {"] + lines + ["    }"]
     }
 }
 

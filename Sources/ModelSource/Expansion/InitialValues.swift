@@ -21,24 +21,39 @@ enum InitialValues {
     static func members(of entity: EntitySource, areSet: Bool = true) -> [String] {
         var lines: [String] = []
         for attribute in entity.attributes where attribute.initialValue != nil {
+            if attribute.isDeprecated { lines.append("    \(TypeChecks.deprecation)") }
             lines.append(value(of: attribute, access: attribute.isPrivate ? "private " : ""))
             if attribute.isPrivate, !attribute.hasOptionalProperty {
                 let name = attribute.propertyName
+                if attribute.isDeprecated { lines.append("    \(TypeChecks.deprecation)") }
                 lines.append("    static var any_\(name): Any { initial_\(name) }")
             }
         }
         guard areSet else { return declaration(lines) }
-        let settings = entity.attributes.compactMap { attribute -> String? in
+        func setting(_ attribute: AttributeSource) -> String? {
             let name = attribute.propertyName
+            let column = "StoredLayout.first(object) + StoredLayout.column_\(name)"
             if attribute.initialValue != nil {
-                return "        object.\(ReservedMembers.escaped(name)) = initial_\(name)"
+                let access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
+                return "        \(access.writing("initial_\(name)", "object", column))"
             }
             guard attribute.form == .composite, !attribute.hasOptionalProperty else { return nil }
-            let column = "StoredLayout.first(object) + StoredLayout.column_\(name)"
             return "        \(CheckedType.name(of: attribute)).setInitialValues(of: object, at: \(column))"
         }
+        var settings = entity.attributes.filter { !$0.isDeprecated }.compactMap(setting)
+        let deprecated = entity.attributes.filter(\.isDeprecated).compactMap(setting)
+        if !deprecated.isEmpty {
+            lines +=
+                [
+                    "    enum LayoutInitialValues: StoredLayout.LayoutChecks.InitialValueList {",
+                    "        \(TypeChecks.deprecation)",
+                    "        static func set(in object: StoredLayout.LayoutTypes.Object) {",
+                ] + deprecated.map { "    \($0)" } + ["        }", "    }"]
+            settings.append("        StoredLayout.LayoutChecks.set(LayoutInitialValues.self, in: object)")
+        }
         if settings.isEmpty { return [] }
-        lines += ["    static func setInitialValues(of object: StoredLayout.LayoutClass) {"] + settings + ["    }"]
+        lines +=
+            ["    static func setInitialValues(of object: StoredLayout.LayoutTypes.Object) {"] + settings + ["    }"]
         return declaration(lines)
     }
 

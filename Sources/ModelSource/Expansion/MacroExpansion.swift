@@ -19,12 +19,13 @@ package struct MacroExpansion: Sendable, Equatable {
     ///   - declaration: The source of the declaration that has the attribute.
     ///   - lexicalContext: The source of the enclosing declarations without their members, innermost first; nil if unknown.
     ///   - extendedType: The type that an extension extends.
+    ///   - place: The place of the declaration in its file; nil if unknown.
     package init(
         macro: String, role: Role, attribute: String, declaration: String, lexicalContext: [String]? = nil,
-        extendedType: String? = nil
+        extendedType: String? = nil, place: SourcePlace? = nil
     ) {
         switch (macro, role) {
-        case ("StoredEntity", .member): members(of: declaration)
+        case ("StoredEntity", .member): members(of: declaration, place)
         case ("StoredEntity", .memberAttribute): memberAttribute(of: declaration)
         case ("Stored", .accessor), ("Related", .accessor): accessor(macro, attribute, declaration, lexicalContext)
         case ("StoredComposite", .member), ("StoredComposite", .extension):
@@ -39,7 +40,7 @@ package struct MacroExpansion: Sendable, Equatable {
         return parser.declarations().first { $0.kind != .other }
     }
 
-    private mutating func members(of text: String) {
+    private mutating func members(of text: String, _ place: SourcePlace?) {
         let source = SwiftSource(text)
         guard source.syntaxError == nil, let declaration = Self.first(source) else {
             return diagnostics = [
@@ -50,7 +51,7 @@ package struct MacroExpansion: Sendable, Equatable {
         let entity = reader.entity(declaration)
         diagnostics = reader.diagnostics
         guard let entity else { return }
-        let expansion = EntityExpansion(entity: entity)
+        let expansion = EntityExpansion(entity: entity, sourcePlace: place)
         self.text = diagnostics.hasErrors ? expansion.fallbackText : expansion.text
     }
 

@@ -1,7 +1,19 @@
 /// The checks of attribute types in an expansion. The compiler performs the checks when it compiles the expansion.
 enum TypeChecks {
-    static func lines(for attributes: [AttributeSource]) -> [String] {
-        attributes.filter(CheckedType.needsCheck(in: attributes)).map { attribute in
+    /// Lines that compile only if each type can be stored. Nothing calls them. The function with these lines is deprecated,
+    /// so that the compiler does not warn if a type is.
+    ///
+    /// - Parameter areParts: Whether the attributes are parts of a composite.
+    static func function(for attributes: [AttributeSource], areParts: Bool, _ others: [String] = []) -> [String] {
+        let lines = others + lines(for: attributes, areParts: areParts)
+        return lines.isEmpty ? [] : ["    \(deprecation)", "    static func check() {"] + lines + ["    }"]
+    }
+
+    /// Lets a declaration name what is deprecated without a warning.
+    static let deprecation = "@available(*, deprecated)"
+
+    private static func lines(for attributes: [AttributeSource], areParts: Bool) -> [String] {
+        attributes.filter(CheckedType.needsCheck(in: attributes)).flatMap { attribute in
             let type = "\(CheckedType.checkedName(of: attribute)).self"
             let argument =
                 switch attribute.form {
@@ -12,7 +24,9 @@ enum TypeChecks {
                 case .codable: "codable: \(type)"
                 case .composite: "composite: \(type)"
                 }
-            return "        LayoutChecks.check(\(argument))"
+            let check = "        LayoutChecks.check(\(argument))"
+            let isPart = areParts && (attribute.form == .codable || attribute.form == .raw)
+            return isPart ? [check, "        LayoutChecks.check(part: \(type))"] : [check]
         }
     }
 }
@@ -22,10 +36,10 @@ enum TypeChecks {
 enum CheckedType {
     static func name(of attribute: AttributeSource) -> String {
         // A private type gets no alias, because an alias must be at least as private as its type.
-        if attribute.isPrivate { return attribute.typeName }
+        if attribute.isPrivate { return attribute.writtenTypeName }
         return switch attribute.form {
         case .codable, .composite: "StoredLayout.type_\(attribute.propertyName)"
-        case .plain, .raw, .bytes: attribute.typeName
+        case .plain, .raw, .bytes: attribute.writtenTypeName
         }
     }
 
@@ -42,20 +56,28 @@ enum CheckedType {
     ///
     /// - Parameter checks: Whether the checks of the types are part of the expansion.
     static func aliases(for attributes: [AttributeSource], checks: Bool) -> [String] {
-        let aliases = attributes.compactMap(alias).map { "    \($0)" }
-        guard checks else { return aliases }
-        return aliases
-            + attributes.filter(needsCheck(in: attributes)).map {
-                "    private typealias \(checkedName(of: $0)) = \($0.typeName)"
-            }
+        let needsCheck = needsCheck(in: attributes)
+        return attributes.flatMap { attribute -> [String] in
+            let alias = alias(for: attribute)
+            guard alias != nil || checks && needsCheck(attribute) else { return [] }
+            // Where the accessors need an alias, it is made of the checked name, so that the compiler reports an unknown type
+            // only once.
+            let access = alias == nil ? "private " : ""
+            // The columns of a composite are counted where nothing is deprecated.
+            let warns = alias != nil && !(attribute.isDeprecated && attribute.form == .codable)
+            return [
+                "    \(warns ? "" : TypeChecks.deprecation + " ")\(access)typealias \(checkedName(of: attribute)) = \(attribute.writtenTypeName)"
+            ] + (alias.map { ["    \(warns ? "" : TypeChecks.deprecation + " ")\($0)"] } ?? [])
+        }
     }
 
     private static func alias(for attribute: AttributeSource) -> String? {
         if attribute.isPrivate { return nil }
         let name = "typealias type_\(attribute.propertyName)"
+        let checked = checkedName(of: attribute)
         return switch attribute.form {
-        case .codable: "\(name) = LayoutChecks.JSON<\(attribute.typeName)>.Checked"
-        case .composite: "\(name) = LayoutChecks.Composite<\(attribute.typeName)>.Checked"
+        case .codable: "\(name) = LayoutChecks.JSON<\(checked)>.Checked"
+        case .composite: "\(name) = LayoutChecks.Composite<\(checked)>.Checked"
         case .plain, .raw, .bytes: nil
         }
     }
@@ -65,11 +87,11 @@ enum CheckedType {
     static func needsCheck(in attributes: [AttributeSource]) -> (AttributeSource) -> Bool {
         var first: [String: String] = [:]
         for attribute in attributes.reversed() where attribute.form == .plain || attribute.form == .bytes {
-            first[attribute.typeName] = attribute.propertyName
+            first[attribute.writtenTypeName] = attribute.propertyName
         }
         return { attribute in
             attribute.form != .plain && attribute.form != .bytes
-                || first[attribute.typeName] == attribute.propertyName
+                || first[attribute.writtenTypeName] == attribute.propertyName
         }
     }
 }
