@@ -141,7 +141,10 @@ struct DiagnosticTests {
                 "class A: ManagedObject { @Stored(.codable) var x: ‸[SuperLayout.B]? }",
                 "The macros add a type with the name SuperLayout"
             ),
-            ("‸@Background @StoredEntity class A: ManagedObject { var x: Int }", "@Background can isolate A to an actor"),
+            (
+                "‸@Background @StoredEntity class A: ManagedObject { var x: Int }",
+                "@Background can isolate A to an actor"
+            ),
             ("‸@MainActor @StoredEntity class A: ManagedObject { var x: Int }", "A is isolated to @MainActor"),
             ("@StoredComposite ‸@MainActor struct A { var x: Int = 1 }", "A is isolated to @MainActor"),
             ("@StoredEntity class ‸`My A`: ManagedObject {}", "My A is not a name of letters"),
