@@ -166,11 +166,7 @@ public final class DraftContext: EditingContext {
         if !journal.isInGroup {
             let prepare = prepare
             MainActor.assumeIsolated { prepare() }
-            if newestSeen != nil {
-                // The pinned main context does not look for writes of other programs.
-                stack.root.noticeOutsideWrites()
-                followNewest()
-            }
+            if newestSeen != nil { followNewest() }
         }
         var registered = 0
         for binding in bindings {
@@ -220,8 +216,10 @@ extension DraftContext: MainFollower {
         followNewest()
     }
 
-    /// Reloads the registered objects if there are newer saves. The main context passes no saves on while it is pinned.
+    /// Reloads the registered objects if there are newer saves. The main context passes no saves on while it is pinned, and looks for
+    /// no writes of other programs.
     private func followNewest() {
+        stack.root.noticeOutsideWrites()
         let seen = SeenState(newestSave: stack.root.newestSave, position: stack.root.feedPosition)
         guard seen != newestSeen || mustReload else { return }
         newestSeen = seen
