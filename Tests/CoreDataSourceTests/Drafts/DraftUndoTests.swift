@@ -24,7 +24,7 @@ import Testing
             let draft = try source.draft(of: container.main.knownLetter("a"))
             let (letter, noticeCount) = (draft.object, Shared(0))
             /// The number of notices to an observer of the properties that a form shows.
-            func notices(of change: () async throws -> Void) async throws -> Int {
+            @MainActor func notices(of change: @MainActor () async throws -> Void) async throws -> Int {
                 let before = noticeCount.value
                 withObservationTracking {
                     _ = (draft.object.subject, draft.canUndo, draft.canRedo, draft.hasChanges)

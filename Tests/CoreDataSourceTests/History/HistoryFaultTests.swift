@@ -55,9 +55,10 @@ struct HistoryFaultTests {
         #expect(records.map(\.number) == (isReverted ? [1, 2, 3] : [1, 2]), "\(moment)")
         let read = (try? String(contentsOfFile: path + ".read", encoding: .utf8)).flatMap { Int64($0) } ?? 1
         let unread = try await container.historyConsumer("index").records().all().map(\.number)
-        let first = unread.first ?? records.count + 1
+        let end = Int64(records.count) + 1
+        let first = unread.first ?? end
         // What it has received before the kill may come again, but nothing is left out.
-        #expect(first <= read + 1 && unread == Array(first..<records.count + 1), "\(moment)")
+        #expect(first <= read + 1 && unread == Array(first..<end), "\(moment)")
         try await container.close()
         try expectIntact(URL(filePath: path))
     }
