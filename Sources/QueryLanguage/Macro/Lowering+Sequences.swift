@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-// Captured lists, and strings.
+// Functions of captured lists, of to-many relationships, and of strings.
 
 extension PredicateExpressions.SequenceContains: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -15,15 +15,16 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
         let spellings = elements.compactMap(\.spellings)
         let options: StringOptions = spellings.count == elements.count ? [] : .characters
         if options.isEmpty { elements = spellings.flatMap(\.self) }
-        guard case .value(let value, let zero?) = element else {
+        guard case .value(let value, let valueForNil?) = element else {
             return .condition(.isIn(try element.expression(), .list(elements), options))
         }
         let node = PredicateTree.Node.isIn(value, .list(elements), options)
-        // Compare by value, because negative zero equals zero.
-        let isZeroIncluded = elements.contains {
-            if case .constant(let constant) = $0 { zero.order(to: constant) == 0 } else { false }
+        // Nil is read as this value, so nil matches if the list contains it. Compare by value, because negative zero equals
+        // zero.
+        let matchesNil = elements.contains {
+            if case .constant(let constant) = $0 { valueForNil.order(to: constant) == 0 } else { false }
         }
-        return .condition(isZeroIncluded ? .any([node, value.isNil]) : node)
+        return .condition(matchesNil ? .any([node, value.isNil]) : node)
     }
 }
 

@@ -54,8 +54,8 @@ package indirect enum ObjectPredicate: Sendable {
 extension PredicateTree {
     /// The reason why the predicate needs objects; nil if rows are enough.
     ///
-    /// In an AND, a fetch first finds the objects that match the other parts. The fetch then evaluates the parts that
-    /// need objects, but only on these objects. Code with only rows cannot evaluate the predicate.
+    /// In an AND, a fetch first finds the objects that match the parts for which rows are enough. It then evaluates the
+    /// remaining parts on the found objects. Code with only rows cannot evaluate the predicate.
     package var needsObjects: String? { firstTest { _ in true }?.reason }
 
     /// The reason why the predicate needs objects whose relationships can be followed; nil if no such need is known.

@@ -121,7 +121,8 @@ extension PredicateResolver {
 
     // MARK: Kinds
 
-    /// Converts two expressions to the same kind, because only one of them becomes the result.
+    /// Converts the two possible results of a ternary or a `??` to one kind, so that the kind of the result does not depend on
+    /// which of them is used.
     private func alike(
         _ lhs: TypedExpression, _ rhs: TypedExpression
     ) throws(DataSourceError) -> (RowExpression, RowExpression, ValueKind?) {

@@ -24,8 +24,8 @@ struct CascadeReach {
     }
 
     /// Returns the given objects, and all objects whose cascades reach a given object.
-    func reaching(_ kept: some Sequence<LinkEnd>) -> Set<LinkEnd> {
-        var found = Set(kept)
+    func reaching(_ ends: some Sequence<LinkEnd>) -> Set<LinkEnd> {
+        var found = Set(ends)
         var waiting = Array(found)
         while let next = waiting.popLast() {
             for parent in parents[next] ?? [] where found.insert(parent).inserted { waiting.append(parent) }
@@ -109,16 +109,17 @@ extension DraftComparison {
 
     // MARK: Deciding
 
-    /// If an object is kept, also keeps the objects whose cascades reach it, and the objects that only these cascades
-    /// reach. If a link of another save is kept, its destination is kept, too.
+    /// Drops the deletions that do not fit the parts that are already dropped: the deletion of each object whose cascade would
+    /// delete an object that stays, or the destination of a link of another save that stays. Then also drops the deletion of
+    /// each object that no remaining deletion reaches, unless the draft itself has deleted the object, or it has a conflict.
     mutating func dropDeletions() {
         let dropped = parts.filter(\.isDropped)
-        let kept = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))
+        let staying = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))
         for index in parts.indices {
-            guard let end = deletedEnd(parts[index]), kept.contains(end) else { continue }
+            guard let end = deletedEnd(parts[index]), staying.contains(end) else { continue }
             drop(index)
         }
-        let reached = keptReach
+        let reached = reachOfRemainingDeletions
         for index in parts.indices {
             guard let end = deletedEnd(parts[index]), case .deletion = parts[index].kind, parts[index].conflict == nil,
                 !deletionRoots.contains(end), !reached.contains(end)
@@ -133,7 +134,7 @@ extension DraftComparison {
     }
 
     /// The objects that the cascades of the remaining deletions reach. The delete rules of the save will delete them.
-    var keptReach: Set<LinkEnd> {
+    var reachOfRemainingDeletions: Set<LinkEnd> {
         let roots = parts.filter { part in
             guard case .deletion = part.kind, !part.isDropped else { return false }
             return deletionRoots.contains(difference.rows[part.row].end)

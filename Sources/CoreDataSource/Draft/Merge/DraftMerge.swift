@@ -83,7 +83,7 @@ struct DraftMerge {
         for part in comparison.parts {
             if case .order(let orderIndex) = part.kind { try arrange(orderIndex, isMine: !part.isDropped) }
         }
-        let reached = comparison.keptReach
+        let reached = comparison.reachOfRemainingDeletions
         for part in parts {
             let end = row(part).end
             guard case .deletion = part.kind, let object = comparison.current(end) else { continue }
