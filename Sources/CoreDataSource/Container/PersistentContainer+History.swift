@@ -43,8 +43,8 @@ extension PersistentContainer {
         try await readingHistory { (store) throws(DataSourceError) in try store.historyEnd() }
     }
 
-    /// Registers a consumer of the kept history, or returns the registered consumer. The store keeps the position up to which
-    /// the consumer has read, and keeps records that it has not read, up to the bytes of
+    /// Registers a consumer of the kept history, or returns the registered consumer. The store remembers the position up to
+    /// which the consumer has read, and keeps records that it has not read, up to the bytes of
     /// ``KeptHistory/kept(for:upTo:)``.
     ///
     /// ```swift

@@ -118,7 +118,7 @@ struct UndoSearch {
 }
 
 extension HistoryFilter {
-    /// The next record.
+    /// The filter for reading only the next record.
     static let one = {
         var filter = HistoryFilter()
         filter.pageLimit = 1

@@ -230,7 +230,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
             entityName: Object.entityName)
     }
 
-    /// Calls the closure.
+    /// Sends a request with the app's closure, and waits at most `timeLimit` for the answer.
     private func limited(_ next: ScopeRequest) async throws -> ServerAnswer<Value> {
         try await LoadRace.limited(
             to: timeLimit, "a request for the scope \"\(scope.name)\"", of: Object.entityName, scheduling

@@ -15,8 +15,8 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// If several tasks look up the same missing object at once, the loader runs only once, and all tasks get its
-    /// result or its error. Errors are not kept: the next call loads again. In a cancelled task, the call throws at
+    /// If several tasks look up the same missing object at the same time, the loader runs only once, and all tasks get
+    /// its result or its error. Errors are not kept: the next call loads again. In a cancelled task, the call throws at
     /// once. The load is cancelled when all tasks that wait for it are cancelled.
     ///
     /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a scope of its own, whose name

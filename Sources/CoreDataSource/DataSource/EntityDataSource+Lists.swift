@@ -150,7 +150,7 @@ extension EntityDataSource {
     /// own rows and does not query the store, so the cost depends only on the saved rows. A few kinds of lists query
     /// the store after each save, off the main actor: see ``ListReason/requeriesStore``. Large changes are prepared off
     /// the main actor, and the list shows its previous state until the changes are ready. If the main context merges
-    /// several saves at once, the delegate gets one report for all of them. The delegate is not called before
+    /// several saves together, the delegate gets one report for all of them. The delegate is not called before
     /// `register` returns.
     ///
     /// Each data source has its own data keys. If a key is registered again, the new query and delegate replace the old ones

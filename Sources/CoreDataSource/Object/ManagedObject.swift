@@ -372,8 +372,8 @@ extension ManagedObject {
         if state == .edited, let saved { row = saved }
     }
 
-    /// Replaces the row with a newer row, or with a row of the same save that has no deferred values. Keeps the row if
-    /// the new row only lacks deferred values that this row has.
+    /// Replaces the row with a newer row or, if values of this row are deferred, with a row of the same save in which none
+    /// are. Keeps the row if the only difference is that the new row defers values that this row has already read.
     final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
         guard number > asOf || number == asOf && hasDeferredValues && !layout.hasDeferredValues(newer) else { return }
         if holdsDeferredValues(missingIn: newer) { return }

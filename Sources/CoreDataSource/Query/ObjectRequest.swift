@@ -35,7 +35,7 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     /// ```
     public var sections: ListSections<Object>?
     /// The relationships to read together with the objects. Any other relationship is read at its first use, for up to
-    /// 1,000 objects of the fetch at once.
+    /// 1,000 objects of the fetch together.
     ///
     /// ```swift
     /// request.prefetch = [\.group]
@@ -254,7 +254,7 @@ public struct FetchExplanation: Sendable, Hashable {
     /// The slow parts of the request, each with a remedy.
     public var warnings: [String]
     /// The relationships that are read together with the objects (``ObjectRequest/prefetch``). Any other relationship
-    /// is read at its first use, for up to 1,000 objects of the fetch at once.
+    /// is read at its first use, for up to 1,000 objects of the fetch together.
     public var prefetched: [String] = []
     /// The relationships and deferred attributes of the entity that this context has read for one object at a time,
     /// with the number of these reads. A single read is left out.

@@ -46,9 +46,9 @@ package struct EntityReader {
         }
     }
 
-    /// Refuses the attribute of a global actor. In the source, nothing but its name distinguishes such an attribute from a
-    /// macro, and an actor can have any name. So a class with an attribute of the app must be `nonisolated`: the compiler then
-    /// refuses the attribute of a global actor.
+    /// Refuses a Swift attribute that names a global actor. In the source, nothing but its name distinguishes such an attribute
+    /// from a macro, and an actor can have any name. So a class with a Swift attribute of the app must be `nonisolated`: the
+    /// compiler then refuses a global actor.
     private mutating func checkIsolation(_ declaration: Declaration) {
         if let actor = declaration.attributes.first(where: { $0.name.hasSuffix("Actor") }) {
             reportError(
@@ -65,7 +65,7 @@ package struct EntityReader {
         }
     }
 
-    /// Whether an attribute of a class is one of Swift or of this library, and not one of an app.
+    /// Whether an attribute before a class, such as `@objc`, is one of Swift or of this library, and not one of an app.
     private static func isOfCompiler(_ attribute: String) -> Bool {
         attribute.hasPrefix("_") || knownAttributes.contains(attribute)
     }

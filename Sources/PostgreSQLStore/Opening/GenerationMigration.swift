@@ -29,7 +29,8 @@ struct GenerationMigration {
     ///
     /// - Parameters:
     ///   - new: The schema of the next generation, which need not exist yet.
-    ///   - wanted: The new keys of the store.
+    ///   - wanted: The identity of the next generation: the hashes of its model, the database key, and the keys of the data
+    ///     sources.
     /// - Throws: `notMigratable`, with the reason as its message. `storeCorrupt` if the store is damaged, because a damaged
     ///   store must not be reset.
     init(

@@ -77,7 +77,7 @@ extension PostgreSQLSchema {
         let settings = StoredScope.columns.dropFirst().map { column in
             let (new, old) = ("excluded.\(column.quoted)", "old.\(column.quoted)")
             guard kept.contains(column) else { return "\(column.quoted) = \(new)" }
-            // Failures add up.
+            // Add the failure to the count of earlier failures.
             let value = isFailure && column == "failures" ? "least(\(old), \(Int64.max - 1)) + 1" : old
             return "\(column.quoted) = CASE WHEN \(isSame) THEN \(value) ELSE \(new) END"
         }

@@ -146,13 +146,13 @@ struct PostgreSQLSchema: Sendable {
     /// The SQL name of the function that makes a save from the recorded writes.
     var publishingFunction: String { qualified("_publish_outside_write") }
 
-    /// The first key that no object has, as an SQL expression over the table of keys. Objects that another program has inserted
-    /// have lower keys, too.
+    /// The key of the next new object, as an SQL expression over the table of keys. The key is higher than the keys of all
+    /// objects, including those that another program has inserted.
     var firstFreeKey: String {
         let highest = tables.compactMap { $0?.name }.map { name in
             "(SELECT least(coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0), \(Int64.max - 1)) + 1 FROM \(name))"
         }
-        // A larger `next` is damage, or was stored while an object had the highest key.
+        // Ignore a `next` above 2^62. The table is damaged, or `next` was stored while an object had a key near `Int64.max`.
         let next = "CASE WHEN next > \(Int64(1) << 62) THEN 1 ELSE next END"
         return "greatest(\(([next, "1"] + highest).joined(separator: ", ")))"
     }

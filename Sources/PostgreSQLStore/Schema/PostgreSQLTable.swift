@@ -12,7 +12,7 @@ struct PostgreSQLTable: Sendable {
     let bareName: String
     /// The quoted name of each stored column, by its index.
     let columns: [Int: String]
-    /// The unquoted names.
+    /// The unquoted names of the same columns.
     let bareColumns: [Int: String]
     /// The stored columns, in the order in which all statements list them.
     let stored: [Int]

@@ -123,7 +123,7 @@ struct HistoryReader {
         return number
     }
 
-    /// Checks a position.
+    /// Checks that a position belongs to the kept history.
     ///
     /// - Returns: The position from which to read.
     func start(after position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {

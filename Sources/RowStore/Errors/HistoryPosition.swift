@@ -1,4 +1,4 @@
-/// A place in the kept history of a store: after one of its records. An app keeps the position up to which it has read, and
+/// A place in the kept history of a store: after one of its records. An app stores the position up to which it has read, and
 /// passes it to `container.history(after:where:)` later.
 ///
 /// ```swift

@@ -50,7 +50,7 @@ package struct HistoryEncoding: Sendable {
         try body(encoding.allWords(part.take()), true)
     }
 
-    /// Decodes a part.
+    /// Decodes a part of a record.
     ///
     /// - Parameter names: Returns the names of the layout with a signature.
     /// - Returns: The changes in the layout of this model; nil if the words are damaged.
@@ -110,7 +110,7 @@ private struct PartBuilder {
             UpdatedRow(key: row.key, row: new, previous: previous, columns: row.columns))
     }
 
-    /// Counts a row.
+    /// Counts a row and its bytes, and adds an element to `entities` if the last one is of another entity.
     ///
     /// - Returns: The index of the row's entity in `entities`.
     private mutating func count(_ bytes: Int, _ entity: Int) -> Int {

@@ -139,7 +139,7 @@ struct MemoryHistory: Sendable {
             kept -= byteCounts[dropped]
             dropped += 1
         }
-        // Each removal moves all later records, so remove many records at once.
+        // Each removal moves all later records, so remove many records together.
         return dropped * 8 >= records.count ? dropped : 0
     }
 

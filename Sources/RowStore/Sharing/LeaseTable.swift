@@ -76,7 +76,7 @@ public struct LeaseTable: Sendable {
 
 /// The times for keeping leases, and for waiting for leases.
 public struct LeaseTimes: Sendable {
-    /// How long a holder that keeps saving may keep a lease while others wait; 20 milliseconds by default.
+    /// How long a holder that saves again and again may keep a lease while others wait; 20 milliseconds by default.
     public var turn: Duration = .milliseconds(20)
     /// The time without a save after which a holder releases a lease that others wait for; 2 milliseconds by default.
     public var pause: Duration = .milliseconds(2)

@@ -53,8 +53,8 @@ extension Connection {
                 cause: "SQLite chose \(mode.first.map { "\($0)" } ?? "no log at all").")
         }
         try set(pragma: "synchronous", to: level == .full ? 2 : 1)
-        // Without this setting, a disk on an Apple platform may keep synced data in its cache. Other platforms ignore the
-        // setting.
+        // Without this setting, a disk on an Apple platform may keep data in its cache after `fsync`. Other platforms ignore
+        // the setting.
         try set(pragma: "fullfsync", to: 1)
         try set(pragma: "checkpoint_fullfsync", to: 1)
         try set(closingCopiesLog: true)

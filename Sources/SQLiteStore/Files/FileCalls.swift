@@ -114,7 +114,7 @@ package struct FileCalls: Sendable {
         run(.link, path) { Foundation.link(path, other) }
     }
 
-    /// Syncs a file's contents, or a folder's names, to the disk.
+    /// Waits until a file's contents, or a folder's names, are on the disk.
     func sync(_ path: String) -> Int32 {
         run(.sync, path) {
             let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)

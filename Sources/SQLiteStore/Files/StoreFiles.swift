@@ -146,12 +146,12 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Syncs the contents of a file to the disk. No process may have the file open.
+    /// Waits until the contents of a file are on the disk. No process may have the file open.
     func sync(_ path: String) throws(DataSourceError) {
         try check(calls.sync(path), path, "syncing")
     }
 
-    /// Syncs the names of the store's files to the disk.
+    /// Waits until the names of the store's files are on the disk.
     func syncFolder() throws(DataSourceError) {
         try sync(folder)
     }
@@ -178,7 +178,7 @@ struct RemovedFile {
     /// If the disk has more free space than this (in bytes), the caller does not wait for the removed file's space.
     private static let ampleFreeSpace: UInt64 = 256 << 20
 
-    /// Prepares the removal.
+    /// Opens the file before its removal, unless the disk has little free space.
     ///
     /// - Parameter path: The path of the file, which still exists.
     init(_ path: String) {

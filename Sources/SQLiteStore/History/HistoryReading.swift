@@ -50,7 +50,7 @@ struct HistoryReading {
 
     // MARK: Positions
 
-    /// Checks a position.
+    /// Checks that a position belongs to the kept history.
     ///
     /// - Returns: The position from which to read.
     func start(after position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {

@@ -98,8 +98,8 @@ struct StoreRestore {
 
     /// Removes the log of the old store, because SQLite would use it as the log of the restored store.
     ///
-    /// First copies the whole log into the main file, so that the old store stays complete. Then removes the log, and syncs the
-    /// removal to the disk. If the old store is too damaged for the copy, the log is removed without the copy.
+    /// First copies the whole log into the main file, so that the old store stays complete. Then removes the log, and waits
+    /// until the removal is on the disk. If the old store is too damaged for the copy, the log is removed without the copy.
     private func endOldLog(_ storeExists: Bool) throws(DataSourceError) {
         if storeExists {
             do throws(DataSourceError) {

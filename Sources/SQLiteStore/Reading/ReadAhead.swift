@@ -66,7 +66,7 @@ final class ReadAhead: Sendable {
     /// Wakes the other thread when there is space for more batches.
     private let spaceAvailable = DispatchSemaphore(value: 0)
 
-    /// Requests the other thread.
+    /// Requests the other thread from a queue. The thread waits until it takes over the reading.
     ///
     /// - Parameter queue: A serial queue of the reader. Its thread is not one of Swift's task pool, because a pool thread that
     ///   waits for space could run no tasks.

@@ -38,7 +38,7 @@ final class OpenSnapshot: Sendable {
 
     /// Ends the transaction after the running reads.
     ///
-    /// - Parameter isFinal: Whether to close the reader too.
+    /// - Parameter isFinal: Whether to close the reader as well as the transaction.
     func end(isFinal: Bool) {
         lock.lock()
         defer { lock.unlock() }

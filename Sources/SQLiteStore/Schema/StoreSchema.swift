@@ -130,8 +130,8 @@ extension StoreMetadata {
     static let selectFirstFreeKeySQL = "SELECT \"value\" FROM \"_metadata\" WHERE \"name\" = 'firstFreeKey'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
-    /// Counts the failed commits that were overwritten. A transaction that overwrites a failed commit must change something, so
-    /// it increments this count.
+    /// Adds 1 to the count of failed commits. The transaction overwrites a failed commit that may be complete in the
+    /// write-ahead log. A transaction gets into the log only if it changes something, so it changes this count.
     static let countFailedCommitSQL =
         "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
         + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"

@@ -71,7 +71,7 @@ extension Writer {
         return count
     }
 
-    /// Runs the statement.
+    /// Runs a statement that changes rows of a table.
     ///
     /// - Parameter isCancellable: Whether the statement ends if the task is canceled.
     /// - Returns: The number of changed rows.

@@ -250,7 +250,7 @@ final class Writer {
 
 /// The commit of a transaction, and the handling of a failed commit.
 ///
-/// If the sync of a commit fails, the commit may still be on the disk. SQLite rolls back the commit in memory, but the pages
+/// If `fsync` fails in a commit, the commit may still be on the disk. SQLite rolls back the commit in memory, but the pages
 /// stay in the write-ahead log, followed by the commit mark. After a crash, the next process that opens the store would find
 /// these pages. The writer therefore overwrites the pages before it reports the failure.
 extension Writer {

@@ -4,7 +4,7 @@ internal import RowStore
 /// Fetching many objects.
 extension ManagedObjectContext {
     /// Returns the matching objects, including unsaved edits. The objects become one group, so that a relationship is
-    /// read for many of them at once.
+    /// read for many of them together.
     func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         let objects = try ungroupedObjects(plan)
         FetchGroup.gather(objects)

@@ -69,7 +69,7 @@ extension ManagedObjectContext {
                 if near.count == 1 { recordReadingOne(key) }
                 let owners = near.filter { related[key, $0.key] == nil }
                 if try readEnds(of: owners, index, key) { break }
-                // There are too many ends, so read the ends of fewer objects at once.
+                // There are too many ends, so read the ends of fewer objects together.
                 object.group?.endWindow = owners.count / 8
             }
             return related[key, object.key] ?? []
@@ -244,7 +244,7 @@ extension ManagedObjectContext {
 
     /// Reads the ends of a to-many relationship for some objects.
     ///
-    /// - Returns: False if there are too many ends to read the ends of several objects at once.
+    /// - Returns: False if there are too many ends to read the ends of several objects together.
     private func readEnds(
         of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key
     ) throws(DataSourceError) -> Bool {
@@ -259,7 +259,7 @@ extension ManagedObjectContext {
         return true
     }
 
-    /// The largest number of ends that are read for several objects at once, about 8 MB.
+    /// The largest number of ends that are read for several objects together, about 8 MB.
     private static let endLimit = 1 << 17
 
     /// Returns the ends of a relationship by the keys of their owners, in the order of the relationship; nil if the limit is

@@ -130,7 +130,7 @@ extension MainTier {
     }
 }
 
-/// Makes objects without a context, on any thread. The objects have no relationships. Read each object at once.
+/// Makes objects without a context, on any thread. The objects have no relationships.
 struct DetachedObjectFactory: Sendable {
     let layout: ModelLayout
     /// The class of each entity.

@@ -15,7 +15,7 @@ struct MainPin: Sendable {
 
 /// Pinning.
 extension MainTier {
-    /// The longest time for which the context can be pinned at once.
+    /// The longest time for which one call can pin the context.
     private static let longestLimit = Duration.seconds(86_400)
 
     /// Pins the context to its state, or gives a pinned context a new limit.

@@ -5,7 +5,7 @@ internal import RowStore
 ///
 /// Each save that changes a list makes one group of calls, in this order: `willChangeContent`, one call for each
 /// deleted or inserted section, one call for each changed object, `didChangeContent`. If the main context merges
-/// several saves at once, one group reports the changes of all these saves. During the whole group, the data source
+/// several saves together, one group reports the changes of all these saves. During the whole group, the data source
 /// already returns the new sections and objects. A table view can apply each change in its call, between `beginUpdates`
 /// and `endUpdates`:
 ///
@@ -176,7 +176,7 @@ public protocol DataSourceDelegate: AnyObject {
     /// ```
     ///
     /// - Parameters:
-    ///   - freshness: The new freshness, also ``EntityDataSource/freshness(dataKey:)``.
+    ///   - freshness: The new freshness, which ``EntityDataSource/freshness(dataKey:)`` also returns.
     ///   - dataKey: The name under which the list was registered.
     func didChangeFreshness(_ freshness: ScopeFreshness, dataKey: String)
 

@@ -160,7 +160,7 @@ public final class LiveList<Object: ManagedObject> {
 
     /// Whether the list keeps its state and ignores saves, for example while it is off the screen.
     ///
-    /// When the pause ends, the list shows all changes since the pause began at once. If a delegate call sets the
+    /// When the pause ends, the list shows together all changes since the pause began. If a delegate call sets the
     /// property to false, the list shows the changes after the running group of delegate calls.
     ///
     /// ```swift

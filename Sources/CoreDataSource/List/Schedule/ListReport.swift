@@ -49,7 +49,7 @@ package final class ListReport: Sendable {
 /// An object that is notified of each report of an engine.
 @MainActor
 protocol ListSubscriber: AnyObject {
-    /// Whether each save must make its own report, even if several saves were merged at once.
+    /// Whether each save must make its own report, even if several saves were merged together.
     var wantsEverySave: Bool { get }
 
     func notify(_ report: ListReport)
