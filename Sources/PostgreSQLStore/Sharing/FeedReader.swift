@@ -123,7 +123,7 @@ final class FeedReader {
     func leases() throws(DataSourceError) -> LeaseSnapshot {
         try reading { (connection) throws(DataSourceError) in
             try connection.withSnapshot { () throws(DataSourceError) in
-                try LeaseSnapshot(connection, schema, heartbeats)
+                try LeaseSnapshot(connection, schema, heartbeats, own: own)
             }
         }
     }

@@ -24,7 +24,7 @@ extension Writer {
             for change in set.scopes {
                 try change.check()
                 if let request = schema.request(change) { requests.append(request) }
-                if change.number % Writer.changesPerTrim == 0 {
+                if !change.isForgotten, change.number % Writer.changesPerTrim == 0 {
                     requests.append(schema.scopeTrim(keeping: change.name))
                 }
             }

@@ -41,6 +41,7 @@ import Testing
             let label = try #require(try draft.context.first(Label.self))
             #expect(try await notices { letter.labels.insert(label) } == 1)
             #expect(try await notices { draft.undo() } == 1)
+            #expect(try await notices { _ = try (draft.errors(of: letter), container.main.count(Letter.self)) } == 0)
             #expect(try await notices { try await draft.save() } == 1)
             #expect(!draft.canUndo && !draft.hasChanges)
             let other = try source.draft(of: container.main.knownLetter("b"))

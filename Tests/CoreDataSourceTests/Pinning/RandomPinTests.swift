@@ -64,7 +64,7 @@ struct RandomPinTests {
                 container.main.unpin()
                 model.move(to: nil)
             case 3 where place.isFile:
-                readWithFaults(container, isFailing, &model, &random)
+                try await readWithFaults(container, isFailing, &model, &random)
                 // A list may have read meanwhile, too.
                 container.mainTier.reloadLists()
             case 4: draft = try await saveDraft(draft, contacts, &model, &random)
@@ -111,7 +111,7 @@ struct RandomPinTests {
     /// Reads while the file cannot be read. The pin may end, and then the context follows saves again.
     private func readWithFaults(
         _ container: PersistentContainer, _ isFailing: Shared<Bool>, _ model: inout Model, _ random: inout SeededRandom
-    ) {
+    ) async throws {
         if random.next(below: 2) == 0, (try? container.main.advance()) != nil, model.pinned != nil {
             model.move(to: model.saved)
         }
@@ -124,6 +124,8 @@ struct RandomPinTests {
             }
         }
         isFailing.value = false
+        // The lists may still lose the pin.
+        await container.mainTier.waitForLists()
         if container.main.pinned == nil { model.move(to: nil) }
     }
 

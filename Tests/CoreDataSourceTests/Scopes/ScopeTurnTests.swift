@@ -168,34 +168,6 @@ struct ScopeTurnTests {
         }
     }
 
-    /// For example, another user has logged in since.
-    @Test(arguments: ScopeStoreKind.shared)
-    func whoWaitedDuringAResetRequestsNothing(_ kind: ScopeStoreKind) async throws {
-        try await withMembers(kind) { members, _ in
-            let (arrived, answered, isRequested) = (Signal(), Signal(), Shared(false))
-            let first = Task {
-                try await members[0].load(.contacts, maxAge: .seconds(10)) { _ in
-                    arrived.send()
-                    await answered.wait()
-                    return .list(contactList(0..<3), entityTag: "1")
-                }
-            }
-            await arrived.wait()
-            let second = Task {
-                try await members[1].load(.contacts, maxAge: .seconds(10)) { _ in
-                    isRequested.value = true
-                    return .list(contactList(5..<6), entityTag: "2")
-                }
-            }
-            while !isWaiting(members[1]) { await Task.yield() }
-            try await members[1].main.container?.reset()
-            answered.send()
-            _ = await first.result
-            await expectError(.storeReset) { try await second.value }
-            #expect(!isRequested.value)
-        }
-    }
-
     @Test(arguments: ScopeStoreKind.shared)
     func whoWaitsCanBeCanceled(_ kind: ScopeStoreKind) async throws {
         try await withMembers(kind) { members, _ in

@@ -122,7 +122,7 @@ public final class JSONFolderStore: ScopeStore, HistoryStore {
     }
 
     public func writeHistory(_ change: HistoryChange) throws(DataSourceError) {
-        try write([:], firstFreeKey, rows.scopes(), change)
+        try write([:], nil, nil, change)
     }
 
     public func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
@@ -151,13 +151,18 @@ public final class JSONFolderStore: ScopeStore, HistoryStore {
     }
 
     /// Changes files, and stores the bound for new keys, the scopes and the history.
+    ///
+    /// - Parameters:
+    ///   - firstFreeKey: Nil to leave the bound as it is.
+    ///   - scopes: Nil to leave the scopes as they are.
     private func write(
-        _ changes: [String: String?], _ firstFreeKey: Int64, _ scopes: [StoredScope], _ history: HistoryChange? = nil
+        _ changes: [String: String?], _ firstFreeKey: Int64?, _ scopes: [StoredScope]?, _ history: HistoryChange? = nil
     ) throws(DataSourceError) {
         try state.withLock { (state) throws(DataSourceError) in
             if let end = state.end { throw end }
             var (changes, metadata) = (changes, state.metadata)
-            metadata.firstFreeKey = firstFreeKey
+            if let firstFreeKey { metadata.firstFreeKey = firstFreeKey }
+            let scopes = scopes ?? state.scopes
             if metadata != state.metadata { changes["store.json"] = try encoded(metadata) }
             if scopes != state.scopes { changes["scopes.json"] = try encoded(scopes) }
             if let history {

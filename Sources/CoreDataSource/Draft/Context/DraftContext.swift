@@ -208,27 +208,26 @@ extension DraftContext: MainFollower {
         newestSeen = nil
     }
 
-    /// Reads the newest rows from now on, although the main context stays pinned: the draft has saved, and continues with what
-    /// is stored.
+    /// Reads the newest rows from now on, although the main context stays pinned, because the draft has saved.
     func leavePin() {
         guard case .pinned = source else { return }
         source = stack.root.rows
         followNewest()
     }
 
-    /// Reloads the registered objects if there are newer saves. The main context passes no saves on while it is pinned, and looks for
-    /// no writes of other programs.
+    /// Reloads the registered objects if there are newer saves, which a pinned main context does not pass on.
     private func followNewest() {
         stack.root.noticeOutsideWrites()
         let seen = SeenState(newestSave: stack.root.newestSave, position: stack.root.feedPosition)
         guard seen != newestSeen || mustReload else { return }
+        if seen != newestSeen { revision.advance() }
         newestSeen = seen
         mustReload = true
         reload()
     }
 
     package func follow(_ merged: MergedSaves) {
-        defer { revision.advance() }
+        let mayChange = merged.isReset || !merged.saves.isEmpty || merged.staleness != nil || mustReload
         if merged.isReset { forgetSaved() }
         if merged.changesLinks { related.removeAll() }
         for changes in merged.saves {
@@ -236,6 +235,8 @@ extension DraftContext: MainFollower {
         }
         if merged.staleness != nil { mustReload = true }
         reload()
+        // Each read calls this method. If observers were notified without a change, two views that read would never stop.
+        if mayChange, !mustReload { revision.advance() }
     }
 
     private func follow(_ changes: EntityChanges, asOf number: Int64) {
