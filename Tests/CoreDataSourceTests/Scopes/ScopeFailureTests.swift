@@ -22,6 +22,7 @@ struct ScopeFailureTests {
                 }
                 #expect(try contacts.freshness(of: .contacts).failureCount == count)
             }
+            place.pass(0.5)
             await expectError(.loadPostponed) {
                 try await contacts.load(.contacts, maxAge: .nanoseconds(1)) { _ in throw Poison() }
             }
