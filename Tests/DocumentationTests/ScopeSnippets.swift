@@ -156,6 +156,22 @@ struct ScopeSnippets {
         }
     }
 
+    @Test func codeThatShowsAFreshnessIsTested() async throws {
+        let request = ScopeRequest(entityTag: "1")
+        #expect(request.page == 0)
+        let old = ScopeFreshness(
+            requestedAt: Date() - 300, failureCount: 1, lastFailure: "URLError -1009")
+        #expect(old.isStale(after: .seconds(60)))
+        var configuration = PersistentContainer.Configuration()
+        configuration.now = { Date(timeIntervalSince1970: 1_000) }
+        #expect(configuration.now?() == Date(timeIntervalSince1970: 1_000))
+        try await withContacts { _, contacts in
+            let all = SyncScope("contacts", ContactEntity.self)
+            try await contacts.forget(all)
+            #expect(try contacts.freshness(of: all).requestedAt == nil)
+        }
+    }
+
     @Test func aServerSaysWhenToTryAgain() {
         #expect(ServerIsBusy(["Retry-After": "120"]).retryAfter == .seconds(120))
         #expect(ServerIsBusy(["Retry-After": "soon"]).retryAfter == nil)

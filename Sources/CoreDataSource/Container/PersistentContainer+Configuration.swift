@@ -93,7 +93,7 @@ extension PersistentContainer {
         /// clock of the system. Timers and time limits are always those of the system.
         ///
         /// ```swift
-        /// configuration.now = { clock.date }  // of a test, which sets it
+        /// configuration.now = { Date(timeIntervalSince1970: 1_000) }
         /// ```
         ///
         /// **Isolation**: none. Any thread calls the closure.

@@ -37,7 +37,7 @@ public struct ScopeRequest: Sendable, Hashable {
     /// Makes a request, for a test of the code that asks a server.
     ///
     /// ```swift
-    /// let answer = try await service.answer(ScopeRequest(entityTag: "1"))
+    /// let request = ScopeRequest(entityTag: "1")
     /// ```
     ///
     /// - Parameters:

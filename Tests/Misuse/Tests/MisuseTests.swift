@@ -19,6 +19,34 @@ import Testing
         }
     }
 
+    /// Swift 6.3 crashes here if the functions have an overload that takes a key path. The formatter cannot read this code, so it is
+    /// in a string.
+    @Test func aCallOnAKeyPathIsAnErrorAndNoCrash() async throws {
+        let code = """
+            import CoreDataSource
+
+            extension Contact {
+                var labels: RelatedObjects<Contact> { relatedObjects(at: 0) }
+            }
+
+            @MainActor func ask(_ contacts: ContactDataSource, _ label: Contact) throws {
+                print(try contacts.fetch(Contact.self, where: \\.labels.contains("x")))
+                print(try contacts.fetch(Contact.self, where: \\.labels.contains(label)))
+                print(try contacts.fetch(Contact.self, where: \\.name.contains(5)))
+                print(try contacts.count(Contact.self, where: \\.name.contains("x")))
+            }
+            """
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(component: "Calls.swift")
+        try Data(code.utf8).write(to: file)
+        let errors = try await Compiler.errors(in: file)
+        let known = [
+            "cannot convert value of type 'KeyPath<Root, Value>' to expected argument type 'FetchPredicate<Contact>'",
+            "cannot infer key path type from context; consider explicitly specifying a root type",
+        ]
+        #expect(!errors.isEmpty && errors.allSatisfy { error in known.contains { error.contains($0) } }, "\(errors)")
+    }
+
     @Test func eachRuleHasACase() {
         let rules = Set(MisuseCase.all.map { $0.file.deletingLastPathComponent().lastPathComponent })
         #expect(rules == ["Asked", "Hook", "Kept", "Made", "Main", "Sent", "Spelt"])
