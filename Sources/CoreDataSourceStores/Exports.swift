@@ -11,7 +11,7 @@
 @_exported public import struct RowStore.EntityChanges
 @_exported public import class RowStore.EntityLayout
 @_exported public import enum RowStore.FeedEvent
-@_exported public import struct RowStore.HistoryChange
+@_exported public import struct RowStore.StoredHistoryChange
 @_exported public import protocol RowStore.HistoryStore
 @_exported public import class RowStore.InMemoryHistory
 @_exported public import class RowStore.InMemoryRows

@@ -77,6 +77,16 @@ public struct HistoryRecord: Sendable {
     package var changeSet: ChangeSet? { record.changes }
 }
 
+extension DraftReport {
+    /// The record of the history that an undo, a redo or a revert has reverted; nil after the save of a draft.
+    public var revertedRecord: HistoryRecord? { reverted.map { HistoryRecord($0.record, $0.historyID, $0.objects) } }
+}
+
+extension HistoryRecord {
+    /// The record for a report.
+    var entry: RevertedEntry { RevertedEntry(record: record, historyID: position.historyID, objects: objects) }
+}
+
 extension HistoryRecord: CustomStringConvertible {
     /// The number, the kind, the author and the entities: `record 12: local by editor: ContactEntity`.
     public var description: String {

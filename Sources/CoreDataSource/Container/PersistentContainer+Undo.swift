@@ -55,7 +55,7 @@ extension PersistentContainer {
         }
         var report = try await Reversal(container: self, resolution: resolution, level: level)
             .revert(changes, at: record.position, step: nil).report
-        report.revertedRecord = record
+        report.reverted = record.entry
         if isMainActor(#isolation) { await stack.mainNotifier.mergeNow() }
         return report
     }
@@ -244,7 +244,8 @@ struct Reversal: Sendable {
             conflicts += report.conflicts
             if isSaved {
                 report.conflicts = conflicts
-                report.revertedRecord = HistoryRecord(record, position.historyID, container.historyObjects)
+                report.reverted = RevertedEntry(
+                    record: record, historyID: position.historyID, objects: container.historyObjects)
                 return report
             }
         }

@@ -358,6 +358,6 @@ public struct DraftReport: Sendable {
     public let merged: [DraftChange]
     /// Values that both the draft and other saves have changed, each with the side whose value was kept.
     public internal(set) var conflicts: [DraftChange]
-    /// The record of the kept history that was taken back, by an undo, a redo or a revert; nil after the save of a draft.
-    public internal(set) var revertedRecord: HistoryRecord?
+    /// The record of the history that was reverted, as the store has it; nil after the save of a draft.
+    var reverted: RevertedEntry?
 }

@@ -93,7 +93,7 @@ enum ReservedNames {
         "EntityLayout", "FeedEvent", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
         "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "ObjectRequest",
         "FetchRequestTemplate", "FetchedPropertyDescription", "GeneratedModel", "GraphLinks", "GroupValue",
-        "GroupableProperty", "HistoryChange", "HistoryConsumer",
+        "GroupableProperty", "StoredHistoryChange", "HistoryConsumer",
         "HistoryFilter",
         "HistoryKind", "HistoryPosition", "HistoryRecord", "HistoryRecords", "HistoryStore", "InMemoryHistory",
         "InMemoryRows", "KeptHistory",

@@ -6,7 +6,7 @@
 /// `Configuration.history` throws `historyNotKept`.
 ///
 /// ```swift
-/// public func writeHistory(_ change: HistoryChange) throws(DataSourceError) {
+/// public func writeHistory(_ change: StoredHistoryChange) throws(DataSourceError) {
 ///     try write([:], change)
 /// }
 /// ```
@@ -21,7 +21,7 @@ public protocol HistoryStore: PersistentStore {
     ///
     /// - Parameter change: The change.
     /// - Throws: `storeClosed`; an error if nothing was written.
-    func writeHistory(_ change: HistoryChange) throws(DataSourceError)
+    func writeHistory(_ change: StoredHistoryChange) throws(DataSourceError)
 }
 
 /// The history of a custom store, in memory. The records are kept up to the bytes of ``KeptHistory/kept(for:upTo:)``.
@@ -69,7 +69,7 @@ public final class InMemoryHistory: Sendable {
     ///     closure throws, the history stays unchanged.
     /// - Throws: The errors of `write`.
     public func append(
-        _ sets: [ChangeSet], writing write: (HistoryChange) throws(DataSourceError) -> Void
+        _ sets: [ChangeSet], writing write: (StoredHistoryChange) throws(DataSourceError) -> Void
     ) throws(DataSourceError) {
         try isWriting.withLock { (_) throws(DataSourceError) in
             let (entries, dropped, numbers, stored) = state.withLock { state in
@@ -81,7 +81,7 @@ public final class InMemoryHistory: Sendable {
             }
             let removed = numbers.flatMap { dropped == 0 ? nil : $0.lowerBound...$0.lowerBound + Int64(dropped) - 1 }
             try write(
-                HistoryChange(
+                StoredHistoryChange(
                     removed: removed, added: entries.map { CodableRecord($0.record, encoding) }, stored: stored))
             state.withLock { $0.history.append(entries, dropping: dropped) }
         }
@@ -98,13 +98,13 @@ public final class InMemoryHistory: Sendable {
     /// - Parameter write: Removes all rows and writes the change of the history, everything or nothing. Called once. If the
     ///   closure throws, the history stays unchanged.
     /// - Throws: The errors of `write`.
-    public func end(writing write: (HistoryChange) throws(DataSourceError) -> Void) throws(DataSourceError) {
+    public func end(writing write: (StoredHistoryChange) throws(DataSourceError) -> Void) throws(DataSourceError) {
         try isWriting.withLock { (_) throws(DataSourceError) in
             let old = state.withLock { $0 }
             var new = old
             new.history.end("The store was reset.")
             try write(
-                HistoryChange(
+                StoredHistoryChange(
                     removed: old.history.numbers, added: new.history.all.map { CodableRecord($0, encoding) },
                     stored: StoredHistory(new.history, layouts: new.layouts)))
             let ended = new
@@ -156,7 +156,7 @@ extension InMemoryHistory {
     }
 
     fileprivate func changeConsumer(
-        _ name: String, _ change: ConsumerChange, writing write: (HistoryChange) throws(DataSourceError) -> Void
+        _ name: String, _ change: ConsumerChange, writing write: (StoredHistoryChange) throws(DataSourceError) -> Void
     ) throws(DataSourceError) -> HistoryPosition? {
         try isWriting.withLock { (_) throws(DataSourceError) in
             let layouts = state.withLock { $0.layouts }
@@ -164,7 +164,7 @@ extension InMemoryHistory {
             let old = history.consumers
             position = try history.changeConsumer(name, change)
             if history.consumers == old { return position }
-            try write(HistoryChange(removed: nil, added: [], stored: StoredHistory(history, layouts: layouts)))
+            try write(StoredHistoryChange(removed: nil, added: [], stored: StoredHistory(history, layouts: layouts)))
             let changed = history.consumers
             state.withLock { $0.history.consumers = changed }
             return position

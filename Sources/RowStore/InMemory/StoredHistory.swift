@@ -82,7 +82,7 @@ public struct CodableRecord: Sendable, Codable {
 }
 
 /// What a custom store has to write of its history.
-public struct HistoryChange: Sendable {
+public struct StoredHistoryChange: Sendable {
     /// The numbers of the records to remove; nil for none. Remove them before you add records: after a reset, the new record can
     /// have the number of an old one.
     public let removed: ClosedRange<Int64>?

@@ -37,18 +37,18 @@ extension StartupPlan {
     ///   ``StoreOptions/plan(for:)``. If the call throws, the store must stay unchanged.
     public func openHistory(
         _ records: [CodableRecord]
-    ) throws(DataSourceError) -> (history: InMemoryHistory?, change: HistoryChange?) {
+    ) throws(DataSourceError) -> (history: InMemoryHistory?, change: StoredHistoryChange?) {
         guard let opening = historyOpening else { throw DataSourceError.historyNotKept }
         let numbers = records.map(\.number)
         let removed = numbers.min().flatMap { first in numbers.max().map { first...$0 } }
         guard let limits = opening.limits else {
             if opening.stored == nil, records.isEmpty { return (nil, nil) }
-            return (nil, HistoryChange(removed: removed, added: [], stored: nil))
+            return (nil, StoredHistoryChange(removed: removed, added: [], stored: nil))
         }
         guard let stored = opening.stored else {
             let new = MemoryHistory(opening.layout, limits, name: opening.name)
             let history = InMemoryHistory(opening.layout, new, layouts: [:])
-            return (history, HistoryChange(removed: removed, added: [], stored: history.stored))
+            return (history, StoredHistoryChange(removed: removed, added: [], stored: history.stored))
         }
         let isEnded = !keepsRows || !droppedEntities.isEmpty
         let decoded = try isEnded ? [] : opening.decode(records, stored)
@@ -59,7 +59,7 @@ extension StartupPlan {
         guard isEnded || new != stored, !opening.isReadOnly else { return (history, nil) }
         return (
             history,
-            HistoryChange(removed: isEnded ? removed : nil, added: isEnded ? history.records : [], stored: new)
+            StoredHistoryChange(removed: isEnded ? removed : nil, added: isEnded ? history.records : [], stored: new)
         )
     }
 }

@@ -71,7 +71,7 @@ public struct StoreOptions: Sendable {
     ///
     /// - Parameters:
     ///   - metadata: The store's metadata, read without an error; nil if there is no store.
-    ///   - stored: The value that the store has stored last (``HistoryChange/stored``), read without an error; nil if there is
+    ///   - stored: The value that the store has stored last (``StoredHistoryChange/stored``), read without an error; nil if there is
     ///     none.
     /// - Throws: The errors of ``plan(for:)``; `storeCorrupt` if only one of the two values says that there is a history. If the
     ///   call throws, the store must stay unchanged.

@@ -43,7 +43,7 @@ struct PinFaultTests {
         try await contacts.add(contactList(0..<10) { _ in "new" })
         #expect(held.name != "new")
         isFailing.value = true
-        #expect(throws: DataSourceError.self) { try container.main.fetch(ContactEntity.self) }
+        expectThrows(DataSourceError.self) { try container.main.fetch(ContactEntity.self) }
         isFailing.value = false
         #expect(container.main.pinned == nil)
         #expect(try container.main.count(ContactEntity.self, where: \.name == "new") == 10)

@@ -45,7 +45,7 @@ struct PinScopeTests {
     @Test func aPinKeepsTheFreshnessThatTheListShows() async throws {
         try await withScopes { contacts, _ in
             try await load(contacts, 3)
-            await #expect(throws: Poison.self) {
+            await expectThrows(Poison.self) {
                 try await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
             }
             let list = try contacts.list(request)

@@ -121,7 +121,7 @@ public final class JSONFolderStore: ScopeStore, HistoryStore {
         }
     }
 
-    public func writeHistory(_ change: HistoryChange) throws(DataSourceError) {
+    public func writeHistory(_ change: StoredHistoryChange) throws(DataSourceError) {
         try write([:], nil, nil, change)
     }
 
@@ -156,7 +156,8 @@ public final class JSONFolderStore: ScopeStore, HistoryStore {
     ///   - firstFreeKey: Nil to leave the bound as it is.
     ///   - scopes: Nil to leave the scopes as they are.
     private func write(
-        _ changes: [String: String?], _ firstFreeKey: Int64?, _ scopes: [StoredScope]?, _ history: HistoryChange? = nil
+        _ changes: [String: String?], _ firstFreeKey: Int64?, _ scopes: [StoredScope]?,
+        _ history: StoredHistoryChange? = nil
     ) throws(DataSourceError) {
         try state.withLock { (state) throws(DataSourceError) in
             if let end = state.end { throw end }
@@ -180,7 +181,7 @@ public final class JSONFolderStore: ScopeStore, HistoryStore {
     }
 
     /// The new contents of the files of a history; nil for a removed record.
-    private static func files(of change: HistoryChange) throws(DataSourceError) -> [String: String?] {
+    private static func files(of change: StoredHistoryChange) throws(DataSourceError) -> [String: String?] {
         var files: [String: String?] = [:]
         if let removed = change.removed {
             for number in removed { files["history/\(number).record"] = .some(nil) }

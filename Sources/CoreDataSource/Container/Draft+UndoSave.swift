@@ -1,21 +1,5 @@
 internal import RowStore
 
-/// A save of a draft that has a record in the kept history.
-struct RecordedSave {
-    let mark = DraftMark()
-    /// The author of the save; nil for none.
-    let author: String?
-
-    /// The number of saves that a draft can undo.
-    static let limit = 100
-
-    /// A save that the current task makes; nil if the store keeps no history.
-    init?(_ stack: PersistentStack) {
-        guard stack.root.keepsHistory else { return nil }
-        author = stack.currentAuthor
-    }
-}
-
 /// Undoes the saves of a draft.
 extension Draft {
     /// Undoes the last save of the draft that is not undone yet, in a new save. The kept history has the old values, so the
