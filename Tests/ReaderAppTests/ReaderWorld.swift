@@ -11,6 +11,8 @@ final class ReaderWorld {
     let directory: TemporaryDirectory
     let server: FeedServer
     let store: ReaderStore
+    /// Long, because hundreds of other tests may run at the same time.
+    private static let timeLimit = Duration.seconds(600)
 
     /// - Parameters:
     ///   - isLoaded: Whether all lists are loaded.
@@ -19,7 +21,8 @@ final class ReaderWorld {
         directory = try TemporaryDirectory()
         server = try FeedServer(.sample())
         store = try await ReaderStore(
-            directory.url.appending(component: "feeds.sqlite"), FeedService(server.url),
+            directory.url.appending(component: "feeds.sqlite"),
+            FeedService(server.url, timeLimit: ReaderWorld.timeLimit),
             configuration: .init(synchronous: .normal, trace: trace))
         guard isLoaded else { return }
         let failures = await store.refresh(maxAge: .zero)
@@ -29,7 +32,8 @@ final class ReaderWorld {
     /// A second reader of the same store and server.
     func another() async throws -> ReaderStore {
         try await ReaderStore(
-            directory.url.appending(component: "feeds.sqlite"), FeedService(server.url),
+            directory.url.appending(component: "feeds.sqlite"),
+            FeedService(server.url, timeLimit: ReaderWorld.timeLimit),
             configuration: .init(synchronous: .normal))
     }
 

@@ -26,7 +26,9 @@ package final class FeedDataSource: KeyedDataSource<Feed, FeedEntity> {
     ///
     /// - Throws: `tooManyDeletions` if the answer lacks more than half of the feeds, because such a list is probably wrong.
     package nonisolated func load(from service: FeedService, maxAge: Duration) async throws {
-        try await load(Self.list, maxAge: maxAge, deleting: .atMost(0.5)) { try await service.feeds($0) }
+        try await load(Self.list, maxAge: maxAge, timeLimit: service.timeLimit, deleting: .atMost(0.5)) {
+            try await service.feeds($0)
+        }
     }
 
     /// A live list of all feeds.
@@ -86,7 +88,9 @@ package final class ArticleDataSource: DataSource<Article> {
     /// A feed lists only its newest articles. After a long time, all of them may be new. So the load may delete any number of
     /// articles, and refuses only an empty list.
     package nonisolated func load(_ feed: String, from service: FeedService, maxAge: Duration) async throws {
-        try await load(Self.list(of: feed), maxAge: maxAge, deleting: .all) { try await service.articles(of: feed, $0) }
+        try await load(Self.list(of: feed), maxAge: maxAge, timeLimit: service.timeLimit, deleting: .all) {
+            try await service.articles(of: feed, $0)
+        }
     }
 
     // MARK: The user's edits

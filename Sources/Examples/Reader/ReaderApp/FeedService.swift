@@ -11,6 +11,8 @@ package final class FeedService: Sendable {
     private let root: URL
     private let session: URLSession
     private let isCutOff = Mutex(false)
+    /// The longest time for one request.
+    package let timeLimit: Duration
 
     /// A page of a list in JSON.
     private struct Page<Item: Decodable>: Decodable {
@@ -19,10 +21,14 @@ package final class FeedService: Sendable {
         var next: String?
     }
 
-    /// - Parameter root: The address of the server.
-    package init(_ root: URL) {
+    /// - Parameters:
+    ///   - root: The address of the server.
+    ///   - timeLimit: The longest time for one request; one minute by default.
+    package init(_ root: URL, timeLimit: Duration = .seconds(60)) {
         self.root = root
+        self.timeLimit = timeLimit
         let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = timeLimit / .seconds(1)
         // The store is the cache. A cache of the session would turn the server's status 304 into 200.
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
