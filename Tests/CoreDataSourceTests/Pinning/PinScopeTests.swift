@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 /// The freshness of a scope is never newer than the rows of a pinned main context.
