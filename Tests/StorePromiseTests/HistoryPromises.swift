@@ -31,7 +31,8 @@ struct HistoryPromises {
 
     @Test(arguments: TestedStore.all)
     func eachSaveHasARecordWithItsValues(kind: TestedStore) throws {
-        let store = try kind.makePlace().open(HistoryPromises.ample)
+        let place = try kind.makePlace()
+        let store = try place.open(HistoryPromises.ample)
         var first = ChangeSet.of(insert: [item(1, "a"), item(2, "b")])
         first.facts = SaveFacts(.incoming, dataSourceName: "Items", author: "loader")
         let layout = TestModel.layout.entities[TestModel.item]
@@ -56,6 +57,7 @@ struct HistoryPromises {
         #expect(changes.updated.map { $0.row.text(TestModel.code) } == ["c"])
         #expect(changes.deleted.map { $0.row.text(TestModel.code) } == ["b"])
         store.close()
+        try place.verify()
     }
 
     @Test(arguments: TestedStore.persistent)
@@ -82,7 +84,8 @@ struct HistoryPromises {
 
     @Test(arguments: TestedStore.all)
     func aResetEndsTheHistory(kind: TestedStore) throws {
-        let store = try kind.makePlace().open(HistoryPromises.ample)
+        let place = try kind.makePlace()
+        let store = try place.open(HistoryPromises.ample)
         try store.write([.of(insert: [item(1, "a")])])
         let history = try #require(store.recordStore)
         let old = try history.historyEnd()
@@ -93,6 +96,7 @@ struct HistoryPromises {
         #expect(try records(store).map(\.kind) == [.reset, .local])
         #expect(try resume(store, "index", old.historyID).map(\.kind) == [.reset, .local])
         store.close()
+        try place.verify()
     }
 
     @Test(arguments: TestedStore.all)
