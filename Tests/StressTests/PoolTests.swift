@@ -15,7 +15,8 @@ struct PoolTests {
         let called = Set(run.output.dropFirst("called ".count).split(whereSeparator: \.isWhitespace).map(String.init))
         let folder = PackageFiles.root.appending(components: "Sources", "CoreDataSource", "Container")
         var waiting: Set<String> = []
-        for file in try PackageFiles.swiftFiles(in: folder) {
+        // The functions of a draft wait as its save does, which is not a function of a container.
+        for file in try PackageFiles.swiftFiles(in: folder) where !file.contains("Draft+") {
             let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
             for match in text.matches(of: #/public (?:static )?func (\w+)[^{]*?\basync\b[^{]*\{/#) {
                 waiting.insert(String(match.1))
