@@ -6,8 +6,10 @@
 /// `Configuration.history` throws `historyNotKept`.
 ///
 /// ```swift
-/// public func writeHistory(_ change: StoredHistoryChange) throws(DataSourceError) {
-///     try write([:], change)
+/// public func writeHistory(
+///     _ change: StoredHistoryChange
+/// ) throws(DataSourceError) {
+///     try write([:], nil, nil, change)
 /// }
 /// ```
 public protocol HistoryStore: PersistentStore {
