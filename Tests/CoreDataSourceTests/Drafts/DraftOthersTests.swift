@@ -1,4 +1,5 @@
 import CoreDataSource
+import Observation
 import TestSupport
 import Testing
 
@@ -28,6 +29,33 @@ import Testing
         _ = try draft.context.fetch(Letter.self).map(\.subject)
         // Nothing is fetched after that.
         _ = try draft.context.fetch(Topic.self).map(\.title)
+    }
+
+    /// Nobody reads the draft meanwhile: the save is noticed as by the main context.
+    @Test func observersOfADraftHearOfTheSavesOfAnotherContainer() async throws {
+        let directory = try TemporaryDirectory()
+        func open() async throws -> PersistentContainer {
+            try await PersistentContainer(model: .contacts, store: .sqlite(directory.store, sharing: .processes))
+        }
+        let (container, other) = (try await open(), try await open())
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<1))
+        let draft = try contacts.draft(of: #require(try container.main.first(ContactEntity.self)))
+        let isNotified = Shared(false)
+        withObservationTracking {
+            _ = draft.object.name
+        } onChange: {
+            isNotified.value = true
+        }
+        try await other.dataSource(ContactDataSource.self).perform { context in
+            try context.first(ContactEntity.self)?.name = "other"
+        }
+        while !isNotified.value { await Task.yield() }
+        // The observers are notified before the change is shown.
+        while draft.object.name != "other" { await Task.yield() }
+        #expect(!draft.hasChanges)
+        try await other.close()
+        try await container.close()
     }
 
     @Test func aLinkIsFollowedAfterASaveThoughAllObjectsWereFetched() async throws {
