@@ -1,9 +1,7 @@
 import CoreDataSource
 import ErrorExpectations
 import Foundation
-import ManagedModel
 import RowStore
-import SQLiteStore
 import StoreFaults
 import TestSupport
 import Testing
@@ -11,18 +9,9 @@ import Testing
 /// Kills and full disks leave a revert with its record, or nothing of it, and move no consumer too far.
 @MainActor @Suite(.serialized)
 struct HistoryFaultTests {
-    private nonisolated static func open(_ path: String, _ faulty: FaultyCalls) throws -> PersistentContainer {
-        let layout = ModelLayout(.contacts)
-        var options = SQLiteStore.Options(
-            url: URL(filePath: path), layout: layout, identity: StoreIdentity(.contacts), calls: faulty.calls)
-        options.history = .ample
-        let store = try SQLiteStore.open(options)
-        return PersistentContainer(layout, store, startup: store.startup)
-    }
-
     /// Makes a store with three records and a consumer that has read the first one.
     private func fill(_ path: String) async throws {
-        let container = try HistoryFaultTests.open(path, try FaultyCalls())
+        let container = try KilledWork.open(path, try FaultyCalls())
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<3))
         try await contacts.perform { context in
@@ -33,21 +22,9 @@ struct HistoryFaultTests {
         try await container.close()
     }
 
-    /// Reverts the last record, and lets the consumer read. Writes the number of each record to a file before the consumer
-    /// moves on.
-    private nonisolated static func revertAndRead(_ container: PersistentContainer, _ path: String) async throws {
-        _ = try await container.dataSource(ContactDataSource.self)
-        if let record = try await container.records().last { try await container.revert(record) }
-        let index = try await container.historyConsumer("index")
-        for try await record in index.records() {
-            try Data("\(record.number)".utf8).write(to: URL(filePath: path + ".read"))
-            try await index.didRead(record.position)
-        }
-    }
-
     /// Expects all of the revert or nothing.
     private func check(_ path: String, _ moment: String) async throws {
-        let container = try HistoryFaultTests.open(path, try FaultyCalls())
+        let container = try KilledWork.open(path, try FaultyCalls())
         let notes = Set(try container.main.fetch(ContactEntity.self).map(\.note))
         let records = try await container.records()
         let isReverted = notes == [nil]
@@ -63,36 +40,8 @@ struct HistoryFaultTests {
         try expectIntact(URL(filePath: path))
     }
 
-    /// Every call with `COREDATASOURCE_THOROUGH`, otherwise about twelve.
     @Test func aKillAtAnyCallLeavesTheRevertAndItsRecordOrNothing() async throws {
-        let whole = try TemporaryDirectory()
-        try await fill(whole.store.path)
-        let faulty = try FaultyCalls()
-        let container = try HistoryFaultTests.open(whole.store.path, faulty)
-        let start = faulty.count
-        try await HistoryFaultTests.revertAndRead(container, whole.store.path)
-        let count = faulty.count - start
-        try await container.close()
-        try await check(whole.store.path, "not killed")
-        let step = isThorough ? 1 : max(1, count / 12)
-        for number in stride(from: Int.random(in: 1...step), through: count, by: step) {
-            let directory = try TemporaryDirectory()
-            let path = directory.store.path
-            try await fill(path)
-            await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, number = number as Int] in
-                let last = Guarded(Int.max)
-                let faulty = try FaultyCalls { call in
-                    if call >= last.withLock({ $0 }) { kill(getpid(), SIGKILL) }
-                    return false
-                }
-                let container = try HistoryFaultTests.open(path, faulty)
-                let end = faulty.count + number
-                last.withLock { $0 = end }
-                try await HistoryFaultTests.revertAndRead(container, path)
-                kill(getpid(), SIGKILL)
-            }
-            try await check(path, "killed at call \(number) of \(count)")
-        }
+        try await KilledWork.revertAndRead.killAtCalls(fill: fill, check: check)
     }
 
     /// Every write with `COREDATASOURCE_THOROUGH`, otherwise some: from then on, the disk is full, and later it is not.
@@ -111,10 +60,10 @@ struct HistoryFaultTests {
                         return writes.count >= number
                     }
                 })
-            let container = try HistoryFaultTests.open(path, faulty)
+            let container = try KilledWork.open(path, faulty)
             writes.withLock { $0.isArmed = true }
             do {
-                try await HistoryFaultTests.revertAndRead(container, path)
+                try await KilledWork.revertAndRead.run(container, path)
             } catch let error as DataSourceError {
                 #expect(error.code == .diskFull, "\(error)")
             }
