@@ -180,19 +180,20 @@ struct ReadThroughTests {
     @Test func aLoadThatNobodyWaitsForIsCancelled() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
-            let cancelled = AsyncStream.makeStream(of: Void.self)
+            let (arrived, cancelled) = (Signal(), Signal())
             let task = Task {
                 try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { _ in
+                    arrived.send()
                     // Ends when its task is cancelled.
                     for await _ in AsyncStream.makeStream(of: Void.self).stream {}
-                    cancelled.continuation.finish()
+                    cancelled.send()
                     return nil
                 }
             }
-            while contacts.tier.loadWaiterCount < 1 { await Task.yield() }
+            await arrived.wait()
             task.cancel()
             await expectThrows(CancellationError.self) { try await task.value }
-            for await _ in cancelled.stream {}
+            await cancelled.wait()
             #expect(loading(contacts) == 0)
         }
     }

@@ -73,13 +73,14 @@ struct QueryBudgetTests {
     func aCancelledFetchStopsAfterFewRows(kind: StoreKind) async throws {
         try await withContacts(kind, contactList(0..<Self.count)) { _, contacts in
             let registered = Shared(0)
-            await expectThrows(CancellationError.self) {
+            let task = Task {
                 try await contacts.perform { context in
                     withUnsafeCurrentTask { $0?.cancel() }
                     defer { registered.value = context.registeredObjectCount }
                     _ = try context.fetch(ContactEntity.self)
                 }
             }
+            await expectThrows(CancellationError.self) { try await task.value }
             #expect(registered.value < 1000)
         }
     }
@@ -88,7 +89,7 @@ struct QueryBudgetTests {
     func aCancelledCountEnds(kind: StoreKind) async throws {
         try await withContacts(kind, contactList(0..<Self.count)) { _, contacts in
             let request = ObjectRequest(ContactEntity.self, where: try FetchPredicate(format: "name CONTAINS[c] 'X'"))
-            await expectThrows(CancellationError.self) {
+            let task = Task {
                 try await contacts.perform { context in
                     #expect(try context.count(request) == 0)
                     withUnsafeCurrentTask { $0?.cancel() }
@@ -97,6 +98,7 @@ struct QueryBudgetTests {
                     _ = try context.count(request)
                 }
             }
+            await expectThrows(CancellationError.self) { try await task.value }
         }
     }
 
@@ -104,9 +106,8 @@ struct QueryBudgetTests {
         try await withContacts(.sqlite, contactList(0..<Self.count)) { _, contacts in
             let asked = Shared(0)
             let test = FetchPredicate.cancelling(after: 10, asked)
-            await expectThrows(CancellationError.self) {
-                try await contacts.perform { try $0.fetch(ContactEntity.self, where: test).count }
-            }
+            let task = Task { try await contacts.perform { try $0.fetch(ContactEntity.self, where: test).count } }
+            await expectThrows(CancellationError.self) { try await task.value }
             #expect(asked.value <= 10 + 64)
         }
     }

@@ -73,22 +73,24 @@ struct ScopeLoadTests {
 
     @Test func whoIsCancelledLeavesAndTheLastOneEndsTheLoad() async throws {
         try await withScopes { contacts, _ in
-            let cancelled = AsyncStream.makeStream(of: Void.self)
+            let (arrived, cancelled) = (Signal(), Signal())
             let load = { @Sendable in
                 try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in
+                    arrived.send()
                     for await _ in AsyncStream.makeStream(of: Void.self).stream {}
-                    cancelled.continuation.finish()
+                    cancelled.send()
                     return .list(contactList(0..<3))
                 }
             }
             let tasks = [Task { try await load() }, Task { try await load() }]
+            await arrived.wait()
             while contacts.tier.loadWaiterCount < 2 { await Task.yield() }
             tasks[0].cancel()
             await expectThrows(CancellationError.self) { try await tasks[0].value }
             #expect(contacts.tier.loadCount == 1)
             tasks[1].cancel()
             await expectThrows(CancellationError.self) { try await tasks[1].value }
-            for await _ in cancelled.stream {}
+            await cancelled.wait()
             // What came late is not stored, and is no failure.
             let found = try contacts.freshness(of: .contacts)
             #expect(found.requestedAt == nil && found.failureCount == 0)

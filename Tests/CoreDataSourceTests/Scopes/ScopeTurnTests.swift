@@ -7,14 +7,6 @@ import Testing
 /// Several processes that share a store make one request for a stale scope. Each container counts as a process.
 @MainActor
 struct ScopeTurnTests {
-    /// Signals, one to another task.
-    private struct Signal: Sendable {
-        private let made = AsyncStream.makeStream(of: Void.self)
-
-        func send() { made.continuation.finish() }
-        func wait() async { for await _ in made.stream {} }
-    }
-
     /// Several containers on one store, each with its data source.
     private func withMembers(
         _ kind: ScopeStoreKind, _ count: Int = 2,

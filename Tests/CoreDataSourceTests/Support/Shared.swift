@@ -54,3 +54,11 @@ func waitHere<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) thr
     guard let outcome = result.withLock({ $0 }) else { throw CancellationError() }
     return try outcome.get()
 }
+
+/// Tells one task that another task has reached a place.
+struct Signal: Sendable {
+    private let made = AsyncStream.makeStream(of: Void.self)
+
+    func send() { made.continuation.finish() }
+    func wait() async { for await _ in made.stream {} }
+}
