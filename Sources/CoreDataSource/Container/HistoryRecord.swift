@@ -36,7 +36,7 @@ public struct HistoryRecord: Sendable {
     /// `ContactEntity.groups`. Empty for events whose entities are not known.
     public var entityNames: [String] { record.entityNames }
     /// Whether the record has the old and new values. It has none if the save was too large
-    /// (``KeptHistory/kept(for:upTo:)``), or if it is not a save.
+    /// (``KeptHistory/kept(for:upTo:)``), or if the record is not of a save.
     public var hasValues: Bool { record.changes != nil }
     /// For a record without values, what has happened; otherwise nil.
     public var note: String? { record.note }

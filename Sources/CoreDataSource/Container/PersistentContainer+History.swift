@@ -13,9 +13,9 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// The sequence ends after the record that is the newest when the loop reaches it. ``saves`` tells when there is more.
-    /// A save has a record once it is in the store. Records are read in pages, so a loop over a large history needs little
-    /// memory. Only the records of a very large save are read as a whole.
+    /// The sequence ends after the record that is the newest when the loop reaches it. To follow later records, begin another
+    /// loop after each save of ``saves``. A save has a record once it is in the store. Records are read in pages, so a loop
+    /// over a large history needs little memory. Only the records of a very large save are read as a whole.
     ///
     /// **Isolation**: none. The records are read on a queue of the container.
     ///
@@ -44,7 +44,7 @@ extension PersistentContainer {
     }
 
     /// Registers a consumer of the kept history, or returns the registered consumer. The store remembers the position up to
-    /// which the consumer has read, and keeps records that it has not read, up to the bytes of
+    /// which the consumer has read. The store keeps the records that the consumer has not read, up to the bytes of
     /// ``KeptHistory/kept(for:upTo:)``.
     ///
     /// ```swift
@@ -139,14 +139,16 @@ public struct HistoryConsumer: Sendable {
     ///
     /// - Parameter filter: The records to return; by default all.
     /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyExpired` if
-    ///   records that the consumer has not read were dropped because of their bytes, and `historyNotKept` if the consumer was
-    ///   removed, also by another process. After a reset, the consumer is registered in the new history. Then, and in a store
-    ///   that was restored from a copy, the first record is of the kind ``HistoryKind/reset``.
+    ///   records that the consumer has not read were dropped because the history had reached its limit of bytes, and
+    ///   `historyNotKept` if the consumer was removed, also by another process. After a reset, the consumer is registered in
+    ///   the new history. Then, and in a store that was restored from a copy, the first record is of the kind
+    ///   ``HistoryKind/reset``.
     public func records(where filter: HistoryFilter = HistoryFilter()) -> HistoryRecords {
         HistoryRecords(container, .consumer(self), filter)
     }
 
-    /// Records that the consumer has read all records up to a position. An earlier position than before changes nothing.
+    /// Stores the position up to which the consumer has read all records. A position before the stored position changes
+    /// nothing.
     ///
     /// ```swift
     /// try await index.didRead(record.position)

@@ -76,14 +76,15 @@ extension PersistentContainer {
     /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again,
     /// and in another process. All saves of the author are steps, also `add`, `sync` and `delete`. So give the loads of a
     /// server another author than the edits of the user. The saves of other authors stay: see
-    /// ``revert(_:resolving:includingIncoming:waitFor:)``. A record without values is not a step. A record that leaves
-    /// nothing to take back is passed over, and the call undoes the step before it; this is so, too, if `resolution` keeps
-    /// all values of others. A record that was passed over counts as undone. If a step cannot be undone, for example because
-    /// another object has its unique value now, the call throws, and so does each later call until the reason is gone.
+    /// ``revert(_:resolving:includingIncoming:waitFor:)``. A record without values is not a step. If nothing in a record is
+    /// left to undo, the call passes over the record, and undoes the step before it. The call also passes over a record if
+    /// `resolution` keeps all values of others. A record that was passed over counts as undone. If a step cannot be undone,
+    /// for example because another object has its unique value now, the call throws, and so does each later call until the
+    /// reason is gone.
     ///
-    /// **Ordering**: after all earlier saves of the author by this container. Saves of others that wait for the store delay
-    /// nothing, unless the author has a save that waits, too. A save of the author that another process makes at the same time
-    /// may come before or after the undo.
+    /// **Ordering**: after all earlier saves of the author by this container. Saves of other authors that wait for the store
+    /// do not delay the undo, unless a save of this author waits, too. A save of the author that another process makes at the
+    /// same time may come before or after the undo.
     ///
     /// **Complexity**: the newest records are read, in pages, until the step is found. Each record that is passed over costs
     /// as much as a batch.
@@ -143,12 +144,14 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// A record that leaves nothing to take back may be returned, too.
+    /// The returned record can be one that ``undo(author:resolving:waitFor:)`` passes over, because nothing in it is left to
+    /// undo.
     ///
     /// **Complexity**: the newest records are read, in pages, until the step is found.
     ///
     /// - Returns: Nil if there is nothing to undo.
-    /// - Throws: `historyNotKept`; the error of the author's saves that cannot be written now; errors of the store.
+    /// - Throws: `historyNotKept`; if earlier saves of the author cannot be written now, the error that prevents this; errors
+    ///   of the store.
     public func nextUndo(author: String) async throws -> HistoryRecord? {
         var search = UndoSearch(self, .undo, author)
         return try await search.next().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
@@ -163,7 +166,8 @@ extension PersistentContainer {
     /// **Complexity**: the newest records are read, in pages, until the step is found.
     ///
     /// - Returns: Nil if there is nothing to redo.
-    /// - Throws: `historyNotKept`; the error of the author's saves that cannot be written now; errors of the store.
+    /// - Throws: `historyNotKept`; if earlier saves of the author cannot be written now, the error that prevents this; errors
+    ///   of the store.
     public func nextRedo(author: String) async throws -> HistoryRecord? {
         var search = UndoSearch(self, .redo, author)
         return try await search.next().map { HistoryRecord($0.record, $0.position.historyID, historyObjects) }
@@ -179,7 +183,8 @@ struct Reversal: Sendable {
     /// Reverts a record in one save.
     ///
     /// - Parameters:
-    ///   - step: The record as a step of its author; nil for a record that the app has named.
+    ///   - step: The record that is undone or redone, and the newer records that were passed over; nil if the app has passed
+    ///     the record to `revert`.
     ///   - mark: The mark of the draft that has made the step; nil for none.
     /// - Returns: The report, and whether anything was saved.
     fileprivate func revert(
@@ -231,8 +236,8 @@ struct Reversal: Sendable {
         var conflicts: [DraftChange] = []
         var newest: Int64?
         while let (record, position) = try await search.next() {
-            // The record of the undo names those that were passed over, because the undo changes values, so that they would
-            // be in conflict the next time.
+            // The record of the undo also names the records that were passed over. Otherwise the next undo would try them
+            // again, and would find conflicts with the values that this undo changes.
             let numbers = record.number...max(record.number, newest ?? record.number)
             newest = numbers.upperBound
             let step = UndoReference(isUndo: direction == .undo, numbers)

@@ -131,7 +131,7 @@ extension StoreLocation {
             synchronous: configuration.synchronous, fileMode: configuration.fileMode,
             isReadOnly: configuration.isReadOnly, history: configuration.history, name: configuration.name)
         let opened = try custom.open(options)
-        // A store that does not ask for a plan has not thrown this error.
+        // ``StoreOptions/plan(for:)`` throws this error, too, but a custom store need not call it.
         if case .kept = configuration.history.choice, opened.store.recordStore?.keepsHistory != true {
             opened.store.close()
             throw DataSourceError.customStoreWithoutHistory

@@ -41,7 +41,8 @@ struct UndoSearch {
         steps = UndoSteps(direction)
     }
 
-    /// Continues the search. If the record of the last call leaves nothing to take back, the next step is the one before it.
+    /// Returns the next step. If nothing in the record of this step is left to undo, call the function again: it returns the
+    /// step before.
     ///
     /// - Returns: The record, and the position after it; nil if there is no step.
     mutating func next() async throws -> (record: StoredRecord, position: HistoryPosition)? {
