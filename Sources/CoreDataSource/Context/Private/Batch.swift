@@ -206,7 +206,8 @@ struct Batch {
         // From here on, the commit writes the remaining rows.
         changes.earlyWrite?.end()
         changes.facts = facts
-        // Contexts can begin at different positions. The context that began first may have the oldest, so use its position.
+        // Contexts can begin at different positions. The context that began first may have the oldest rows, so use its
+        // position.
         let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
         return (changes, number)
     }

@@ -3,8 +3,8 @@ internal import RowStore
 
 /// The running loads. There is at most one load for each key, and any number of callers can wait for it.
 final class CoalescedLoads: Sendable {
-    /// Identifies what to load: an object by an attribute and a value, or the list of a scope, each in the store after a
-    /// number of resets.
+    /// Identifies what to load: an object, by an attribute and a value, or the list of a scope. A key also has the number of
+    /// resets of the store, because a load from before a reset is of no use after it.
     enum Key: Hashable, Sendable {
         case object(attribute: any AnyKeyPath & Sendable, value: StoredValue, generation: Int)
         case scope(ScopeID, generation: Int)
@@ -53,7 +53,7 @@ final class CoalescedLoads: Sendable {
 
     /// Waits for the running load of a key. Starts a load if none is running.
     ///
-    /// A load is canceled when its last waiter is canceled, unless ``start(_:_:)`` was called for it.
+    /// A load is canceled when its last waiter is canceled, unless ``start(_:_:)`` was called with its key.
     ///
     /// - Returns: Whether the call has started the load.
     /// - Throws: For every waiter, any error that the load throws; `CancellationError` if the task is canceled.
@@ -76,7 +76,8 @@ final class CoalescedLoads: Sendable {
         return try outcome.get()
     }
 
-    /// Starts a load if none is running, and does not wait for it. Now the load goes on when its last waiter is canceled.
+    /// Starts a load if none is running, and does not wait for it. From now on, the running load continues even if all its
+    /// waiters are canceled.
     func start(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) {
         state.withLock { state in
             if state.loads[key] == nil {

@@ -153,7 +153,7 @@ extension PendingChanges {
         }
 
         /// The names of the attributes and relationships whose values differ. For an inserted or deleted object, the names of
-        /// those with a value.
+        /// the properties with a value.
         ///
         /// The link of a to-many relationship is stored on its to-one side. Only the objects on that side list the
         /// relationship. ``PendingChanges/owners(of:)`` finds the objects of the other side.

@@ -54,7 +54,8 @@ extension PrivateContext {
     /// Returns the changes of scopes. If a delete rule or a hook has deleted an object of the list, the stored objects no
     /// longer match the entity tag and the cursor of the list, so the store keeps neither. The context forgets the list.
     ///
-    /// An evicted object may still be at the server, so the store forgets when it was requested.
+    /// The server may still have an evicted object. So the store forgets that the object was requested, and the next look-up
+    /// requests it again.
     ///
     /// - Parameter changes: The changes of the whole batch.
     func scopeChanges(savedWith changes: ChangeSet) -> [ScopeChange] {

@@ -227,7 +227,8 @@ struct TierCall: Sendable {
     private let scope: BatchScope
     /// The data sources that complete the save; nil if there are none.
     private let completion: SaveCompletion?
-    /// Who makes the save: what the loops over ``PersistentContainer/saves`` and the kept history get besides its rows.
+    /// The author, the data source and the kind of the save, for the kept history and for loops over
+    /// ``PersistentContainer/saves``.
     private let facts: SaveFacts
 
     private var stack: PersistentStack { tiers[0].stack }

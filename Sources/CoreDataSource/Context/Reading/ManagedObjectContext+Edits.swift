@@ -124,7 +124,8 @@ extension ManagedObjectContext {
         return known
     }
 
-    /// Returns the keys that a predicate looks for; nil if it looks for no keys, or for at least `count` keys.
+    /// Returns the keys that a predicate looks for; nil if it does not look for keys, or if it looks for at least `count`
+    /// keys.
     private func keys(_ query: RowQuery, insteadOf count: Int) -> Set<Int64>? {
         query.predicate.wantedKeys.flatMap { $0.count < count ? $0 : nil }
     }
