@@ -13,15 +13,15 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// If the objects are fresh, the call returns at once. Otherwise it calls the closure, and stores the answer. Callers that
-    /// load the scope at the same time wait for the same load, and only the closure of the first caller runs. An answer is as old
-    /// as its request: if the request began so early that the answer was already stale when a caller asked, that caller loads
-    /// again after it. A caller with the `maxAge` zero takes the answer of any load that was running. If a caller is canceled, the
-    /// load goes on for the others; if all are canceled, the load is canceled.
+    /// If the objects are fresh, the call returns at once. Otherwise it calls the closure, and stores the answer. Callers
+    /// that load the scope at the same time wait for the same load, and only the closure of the first caller runs. An answer
+    /// is as old as its request. If a caller joins a load whose request was already older than the `maxAge` of the caller,
+    /// the caller loads again after this load. A caller with the `maxAge` zero takes the answer of any running load. If a
+    /// caller is canceled, the load continues for the others. If all callers are canceled, the load is canceled.
     ///
-    /// Processes that share the store wait for each other, too. A process that waits for another one throws `loadPostponed` if
-    /// the other load fails. It calls its own closure if the other process ends, or has stored nothing for the time limit. If
-    /// several processes have waited, one of them calls its closure, and the others wait for that one.
+    /// Processes that share the store wait for each other, too. A process that waits for another one throws `loadPostponed`
+    /// if the other load fails. The waiting process calls its own closure if the other process ends, or stores nothing during
+    /// the time limit. If several processes wait, only one of them calls its closure, and the others wait for that one.
     ///
     /// An answer never replaces the answer to a later request. The closure is called again, with at most three calls in all, in
     /// two cases: another answer was stored during the request, by another process or with
@@ -95,8 +95,8 @@ extension DataSource {
         }
         if isPostponed { throw DataSourceError(postponed: scope.name, found) }
         while try await !loads.run(key, load.run) {
-            // The load of another caller may have begun long ago. It also makes no request if an older answer is fresh enough for
-            // that caller.
+            // This was the load of another caller. Its request may be too old for this caller. It may also have made no
+            // request, because the last answer was fresh enough for the other caller.
             let loaded = try load.freshness()
             if load.isEnough(loaded, after: found.answer) { return nil }
             if !loaded.isStale(after: load.maxAge, at: tier.stack.root.scheduling.now()) { return nil }
@@ -114,15 +114,15 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     let deletion: SyncDeletion
     let options: SyncOptions
     let request: @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
-    /// The number of resets of the store when the caller asked. The load is none of the store after another reset.
+    /// The number of resets of the store when the caller asked. After another reset, the load throws `storeReset`.
     let generation: Int
-    /// When the caller asked.
+    /// The time at which the caller asked.
     let askedAt: Date
 
     private var tier: PrivateTier { source.tier }
     private var scheduling: WorkScheduling { tier.stack.root.scheduling }
 
-    /// How often the server is asked if answers do not fit the stored objects.
+    /// The largest number of tries. A load tries again if the scope was changed during its request.
     private static var attempts: Int { 3 }
     /// The greatest number of pages of a list.
     private static var longestList: Int { 10_000 }
@@ -148,7 +148,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         if tier.stack.root.generation != generation { throw RootTier.storeReset }
     }
 
-    /// Whether the list was stored since an answer, and was not stale when the caller asked.
+    /// Whether the list was stored after the answer with a number, and its request was recent enough for the caller.
     func isEnough(_ found: ScopeFreshness, after answer: Int64) -> Bool {
         guard found.isComplete, found.answer != answer, let requestedAt = found.requestedAt else { return false }
         return maxAge <= .zero || askedAt.timeIntervalSince(requestedAt) < maxAge / .seconds(1)
@@ -188,7 +188,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         var basis = LoadBasis(before)
         var pages = ListedPages()
         var cursors: Set<String> = []
-        // The cursor of a part is that of the next part, with which no list begins.
+        // After a part of a list, the stored cursor is that of the next part. A new request begins with the first part, so it
+        // does not use this cursor.
         let cursor = before.isComplete ? before.cursor : nil
         var next = ScopeRequest(entityTag: before.entityTag, cursor: cursor, page: 0)
         while true {
@@ -259,7 +260,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
             }
             root.scopes.forget(scope.name, withFailure: true)
         } catch {
-            // For example, the disk is full. This process remembers the failure until the next answer or reset.
+            // The failure could not be stored, for example because the disk is full. This process remembers it until the next
+            // answer or reset.
             if let scope = change.result(after: stored) { root.scopes.record(failed: scope, generation: generation) }
         }
     }

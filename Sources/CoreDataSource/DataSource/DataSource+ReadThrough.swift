@@ -15,20 +15,21 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// If several tasks look up the same missing object at the same time, the loader runs only once, and all tasks get
-    /// its result or its error. Errors are not kept: the next call loads again. In a cancelled task, the call throws at
-    /// once. The load is cancelled when all tasks that wait for it are cancelled.
+    /// If several tasks look up the same missing object at the same time, the loader runs only once, and all tasks get its
+    /// result or its error. Errors are not kept: the next call loads again. In a canceled task, the call throws at once. The
+    /// load is canceled when all tasks that wait for it are canceled.
     ///
-    /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a scope of its own, whose name
-    /// is the entity and the format of the predicate, such as `ContactEntity uid == "7"`. So the store keeps when the object
-    /// was requested, processes that share the store make one request, and after a failure the loads pause. The store keeps
-    /// 10,000 scopes; objects beyond that number count as old.
+    /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a separate scope, whose name
+    /// is the entity and the format of the predicate, such as `ContactEntity uid == "7"`. So the store keeps the time of the
+    /// request, processes that share the store make one request, and loads pause after a failure. The store keeps 10,000
+    /// scopes; objects beyond that number count as old.
     ///
-    /// If the loader returns nil, the objects with the key are deleted. Until the age ends, the call then returns nil without
-    /// asking again. The same is true for an object that was deleted since it was loaded, by the app or by a list of the server.
-    /// An object that a ``ScopeEviction`` has deleted is loaded again, if the attribute has a uniqueness constraint and is a
-    /// string, a whole number or a UUID. If the loader returns a value, other objects stay, also those with the same key. If the
-    /// attribute has a uniqueness constraint, and the value has another key, the object with the key is deleted.
+    /// If the loader returns nil, the objects with the key are deleted. Until `maxAge` has passed since this request, the
+    /// call returns nil without calling the loader again. The same is true if the app or a list of the server has deleted the
+    /// object since it was loaded. An object that a ``ScopeEviction`` has deleted is loaded again, if the attribute has a
+    /// uniqueness constraint and is a string, a whole number or a UUID. If the loader returns a value, other objects stay,
+    /// also those with the same key. If the attribute has a uniqueness constraint, and the loaded value has another key, the
+    /// object with the requested key is deleted.
     ///
     /// ```swift
     /// let fresh = try await contacts.value(

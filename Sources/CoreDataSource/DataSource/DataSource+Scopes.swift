@@ -3,7 +3,8 @@ internal import RowStore
 
 /// Storing the answers of a server, together with what the next request needs.
 extension DataSource {
-    /// Stores the answer of a server, and what it says of the scope, in one save.
+    /// Stores the answer of a server in one save, together with the time of the request, the entity tag and the cursor of the
+    /// scope.
     ///
     /// For a list, this is a ``KeyedDataSource/sync(_:scope:deleting:operations:options:waitFor:progress:)`` of the scope. If
     /// the process ends during the call, the store has the objects with their entity tag, or neither. The answer `.notModified`
@@ -53,7 +54,7 @@ extension DataSource {
         }
         var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deleting, options: options)
         writing.basis = freshness.map(LoadBasis.init)
-        // The store may keep no scopes.
+        // This read throws if the store keeps no scopes.
         _ = try tier.stored(scope)
         switch answer {
         case .list(let values, let entityTag, let cursor):
@@ -86,9 +87,9 @@ extension DataSource {
         return try tier.freshness(of: scope)
     }
 
-    /// Forgets how old the objects of a scope are, with its entity tag, its cursor and its failures. So the next load requests
-    /// the whole list, even if the list was fresh or a pause after a failure has not ended. The objects stay. A load that is
-    /// running requests the list again, unless no answer was stored before it.
+    /// Forgets how old the objects of a scope are, with its entity tag, its cursor and its failures. So the next load
+    /// requests the whole list, even if the list was fresh or a pause after a failure has not ended. The objects stay. If an
+    /// answer was stored before a running load began, the load requests the list again.
     ///
     /// ```swift
     /// try await contacts.forget(all)
@@ -104,7 +105,7 @@ extension DataSource {
     ///   it changes nothing.
     public nonisolated func forget<Object: ManagedObject>(_ scope: SyncScope<Object>) async throws {
         try tier.claim(scope)
-        // The store may keep no scopes.
+        // This read throws if the store keeps no scopes.
         _ = try tier.stored(scope)
         let change = ScopeChange(
             name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: nil, .forgotten)
@@ -128,7 +129,7 @@ extension DataSource {
             var change = change
             if case .loaded(_, _, isComplete: true) = change.event {
                 report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
-                // The objects do not show the list of the tag.
+                // After an eviction, the objects no longer match the list that has the tag.
                 if report.evicted > 0 { change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true) }
             }
             context.scopeChanges.append(change)
@@ -171,7 +172,7 @@ extension DataSource {
         let kind: HistoryKind = scope.eviction == nil ? .local : .eviction
         let report = try await tier.perform(waitFor: .store, values: 1, kind: kind) { context in
             try writing.basis?.check(tier, scope)
-            // Look for pending deletions before the read, which finds the others.
+            // Look for pending deletions before the read: the read finds the deletions that are in the store by then.
             let hasPendingDeletions = root.hasPendingDeletions(of: Object.entityName)
             guard let stored = try tier.stored(scope), stored.hasTag, version ?? stored.version == stored.version
             else { throw DataSourceError(tagGone: scope.name) }
@@ -179,7 +180,8 @@ extension DataSource {
             report.evicted = try context.evict(scope, at: writing.requestedAt)
             change.event = .notModified(since: stored.version)
             if report.evicted > 0 {
-                // The evictions are in the same save, so this save must not depend on what a commit finds.
+                // A commit can leave out the answer, but not the evictions of the same save. So if a pending deletion may
+                // drop the tag, refuse the whole save now.
                 if hasPendingDeletions { throw DataSourceError(tagGone: scope.name) }
                 change.event = .loaded(entityTag: nil, cursor: nil, isComplete: stored.isComplete)
                 root.scopes.beginWriting(change.name, change.number)

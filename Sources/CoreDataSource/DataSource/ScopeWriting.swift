@@ -4,7 +4,7 @@ internal import RowStore
 /// An answer that was saved.
 struct WrittenAnswer: Sendable {
     let report: SyncReport
-    /// What the page had, for the later pages of the list.
+    /// This page and the earlier pages, for the later pages of the list.
     let page: ListedPages
     /// The number of the answer.
     let number: Int64
