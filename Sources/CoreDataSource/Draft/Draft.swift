@@ -227,7 +227,7 @@ public final class Draft<Object: ManagedObject> {
     }
 
     /// Saves all edits of the draft in one save. Afterwards the draft continues with the stored values. No edits remain to be
-    /// saved, and no steps remain to be undone: ``undoSave(resolving:waitFor:)`` undoes the save.
+    /// saved, and ``undo()`` has no steps to undo. To undo the save itself, call ``undoSave(resolving:waitFor:)``.
     ///
     /// ```swift
     /// let report = try await draft.save(resolving: .keepMine)

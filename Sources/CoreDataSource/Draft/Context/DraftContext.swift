@@ -38,7 +38,7 @@ public final class DraftContext: EditingContext {
     /// Whether registered objects must be reloaded because other programs made changes or a read failed.
     var mustReload = false
     private var hasEnded = false
-    /// The state of the store at the last look, if the draft no longer reads the rows of a pinned main context.
+    /// The state of the store when the draft last looked for newer saves; nil while the main context passes saves on.
     private var newestSeen: SeenState?
     /// Merges all saves into the main context and into the draft.
     private let prepare: @MainActor @Sendable () -> Void
@@ -251,7 +251,7 @@ extension DraftContext: MainFollower {
         for change in changes.inserted { applySavedRow(change.row, change.key, binding, asOf: number) }
     }
 
-    /// - Parameter isReload: Whether the row was reloaded because unknown rows have changed.
+    /// - Parameter isReload: Whether the row was reloaded because it is not known which rows have changed.
     private func applySavedRow(
         _ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64, isReload: Bool = false
     ) {

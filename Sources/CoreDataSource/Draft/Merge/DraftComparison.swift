@@ -284,8 +284,8 @@ struct DraftComparison {
         parts.append(Part(kind: .order(index), row: -1, conflict: conflict))
     }
 
-    /// If an object that the record has inserted is not deleted after all, drops the undoing of the links that the record
-    /// has made from and to this object.
+    /// Keeps the links of each object that the record has inserted and that is not deleted after all. So the links that the
+    /// record has made from and to the object are not removed.
     private mutating func keepLinksOfKeptObjects() {
         let kept = Set(
             parts.compactMap { part in
