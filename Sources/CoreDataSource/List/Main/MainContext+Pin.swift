@@ -14,28 +14,31 @@ extension MainContext {
     ///
     /// While the context is pinned, it merges no save, neither of this container nor of other processes. Objects keep their
     /// values. Fetches, look-ups, counts, aggregates and relationships show the pinned rows. Lists and live aggregates that
-    /// still work finish with the pinned rows, and then stand still, and show the freshness of a scope as of these rows. Drafts
-    /// show the pinned rows until their first save, and then the newest rows. Saves go to the store as usual: a call with
-    /// `waitFor: .main` returns, although the context does not show the save yet. Private contexts,
-    /// ``PersistentContainer/read(_:)``, ``PersistentContainer/saves`` and ``DataSource/freshness(of:)`` are not pinned.
+    /// are still working finish with the pinned rows. After that, they do not change while the context is pinned, and lists
+    /// show the freshness of a scope as of the pinned rows. Drafts show the pinned rows until their first save, and then the
+    /// newest rows. Saves go to the store as usual: a call with `waitFor: .main` returns, although the context does not show
+    /// the save yet. Private contexts, ``PersistentContainer/read(_:)``, ``PersistentContainer/saves`` and
+    /// ``DataSource/freshness(of:)`` are not pinned.
     ///
     /// A second call keeps the pinned state, and begins a new time limit. The pin ends with ``unpin()``, at the limit, when
-    /// the store is reset or closed, and when the container is released. It also ends if the store loses the pinned state: if a
-    /// read of the file fails, or if a server ends the connection that keeps the state. At the limit, and after such a loss,
-    /// ``PersistentContainer/failures`` reports `pinExpired`. The limit includes the time in which the app is suspended; the
-    /// context finds this at its next read or merge.
+    /// the store is reset or closed, and when the container is released. It also ends if the store loses the pinned state: if
+    /// a read of the file fails, or if a server ends the connection that keeps the state. At the limit, and after such a
+    /// loss, ``PersistentContainer/failures`` reports `pinExpired`. Time in which the app is suspended counts, too: if the
+    /// limit passes during this time, the pin ends at the next read or merge.
     ///
-    /// Saves wait in memory up to ``PersistentContainer/Configuration/mainBacklogByteLimit``; beyond the limit, they are dropped,
-    /// and the context reloads when the pin ends. The write-ahead log of a file cannot be emptied meanwhile, so it grows with
-    /// each commit, also if the context calls ``advance()``. If it becomes long, ``PersistentContainer/failures`` reports `readerBlocksCheckpoint`. A server keeps the
-    /// old versions of changed rows. In memory, the first commit copies the tables that it changes.
+    /// Saves wait in memory up to ``PersistentContainer/Configuration/mainBacklogByteLimit``; beyond the limit, they are
+    /// dropped, and the context reloads when the pin ends. The write-ahead log of a file cannot be emptied meanwhile, so it
+    /// grows with each commit, also if the context calls ``advance()``. If the log becomes long,
+    /// ``PersistentContainer/failures`` reports `readerBlocksCheckpoint`. A server keeps the old versions of changed rows. In
+    /// a store in memory, the first commit copies the tables that it changes.
     ///
     /// **Isolation**: the main actor. While a list reads the pinned rows off the main actor, a read of the context waits.
     ///
     /// - Parameter limit: The longest time of the pin; 60 seconds by default, at most a day.
     /// - Throws: `snapshotsNotKept` if the store is custom; `storeClosed`; `storeBusy` if large changes begin during each of
     ///   several tries; errors of the store. If the call throws, it pins nothing.
-    /// - Complexity: O(n) in the number of rows that unmerged saves have changed, and one connection to a file or a server for as long as the context is pinned.
+    /// - Complexity: O(n) in the number of rows that unmerged saves have changed. The pin uses one connection to a file or a
+    ///   server for as long as the context is pinned.
     @MainActor
     public func pin(for limit: Duration = .seconds(60)) throws {
         guard let tier else { throw RootTier.closed }
@@ -80,7 +83,7 @@ extension MainContext {
     @MainActor
     public func unpin() { tier?.unpin() }
 
-    /// The pin of the context, and what it holds up; nil if the context is not pinned.
+    /// The pin of the context, and the bytes that wait because of it; nil if the context is not pinned.
     ///
     /// ```swift
     /// if let pinned = main.pinned { print(pinned) }
@@ -91,7 +94,7 @@ extension MainContext {
     public var pinned: PinState? { tier?.pinState }
 }
 
-/// What a pinned main context holds up: see ``MainContext/pin(for:)``.
+/// The pin of a main context, and the bytes that wait because of it: see ``MainContext/pin(for:)``.
 ///
 /// ```swift
 /// if let pinned = main.pinned, (pinned.logByteCount ?? 0) > 100 << 20 {
@@ -112,7 +115,8 @@ public struct PinState: Sendable {
 }
 
 extension PinState: CustomStringConvertible {
-    /// The age of the pin, and the bytes that it holds up: `pinned for 2 s (waiting saves: 120 bytes, log: 4152 bytes)`.
+    /// The age of the pin, and the bytes that wait because of it: `pinned for 2 s (waiting saves: 120 bytes, log: 4152
+    /// bytes)`.
     public var description: String {
         let seconds = Int(max(0, Date().timeIntervalSince(since)))
         let log = logByteCount.map { ", log: \($0) bytes" } ?? ""

@@ -4,7 +4,7 @@ internal import RowStore
 /// The pin of the main context.
 struct MainPin: Sendable {
     let rows: PinnedRows
-    /// The number of the changes of unknown rows of which the context has read the pinned rows.
+    /// The value of ``SaveLog/unknownChangeCount`` when the context last read all its pinned rows.
     var unknownChangeCount: Int
     /// The time of the last call of `pin` or `advance`.
     var since: Date
@@ -59,8 +59,8 @@ extension MainTier {
     /// Shows the newest rows, and pins them.
     private func move(_ limit: Duration) throws(DataSourceError) {
         if pin == nil { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
-        // The rows include everything that was noticed up to now. What is noticed later may be missing in the rows, so the
-        // next move or the end of the pin takes it.
+        // The pinned rows include all changes that were noticed up to now. Changes that are noticed later may be missing, so
+        // the next move, or the end of the pin, handles them.
         let staleness = stack.root.takeStaleness()
         let rows: PinnedRows
         do throws(DataSourceError) { rows = try stack.root.pinnedRows() } catch {
@@ -94,8 +94,8 @@ extension MainTier {
         scopeHub?.reload()
     }
 
-    /// Reads the pinned rows again if unknown rows have changed. The change may have been in the store before the context was
-    /// pinned, and then the pinned rows have it.
+    /// Reads the pinned rows again if rows have changed and it is not known which. The change may have been noticed only
+    /// after the context was pinned, although it was in the store before. Then the pinned rows have the change.
     ///
     /// - Returns: Whether the rows were read again.
     func readPinnedRowsAgain() -> Bool {

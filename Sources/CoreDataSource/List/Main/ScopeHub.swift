@@ -20,8 +20,8 @@ final class ListFreshness {
     }
 }
 
-/// Keeps the freshness of all lists up to date. Reads the scopes again after a save, another process or another program may
-/// have changed them, off the main actor, and shows them after the rows of that time.
+/// Keeps the freshness of all lists up to date. If a save, another process or another program may have changed scopes, the
+/// hub reads the scopes again, off the main actor. The hub shows them once the lists show the rows of the same time.
 @MainActor
 final class ScopeHub {
     private struct Entry {
@@ -44,8 +44,8 @@ final class ScopeHub {
         self.lists = lists
     }
 
-    /// Returns the freshness of a request's scope, which follows the store as long as it is retained. Reads the scope now.
-    /// Returns nil if the request has no scope.
+    /// Reads the scope of a request, and returns its freshness; nil if the request has no scope. The freshness follows the
+    /// store as long as the caller retains it.
     ///
     /// - Throws: `valueTooLarge`, `unsupportedQuery`, `scopesNotKept`, `storeClosed`; errors of the store.
     func follow<Object: ManagedObject>(
@@ -88,7 +88,7 @@ final class ScopeHub {
         }
     }
 
-    /// Whether the freshness of some rows is not newer than the rows that the lists show.
+    /// Whether the lists may show a freshness that was read: it must not be newer than the rows of the lists.
     ///
     /// - Parameter pinned: The pinned rows; nil for the newest rows at the time of the read.
     private func mayShow(asOf pinned: PinnedRows?) -> Bool { lists.pinned == nil || lists.pinned === pinned }

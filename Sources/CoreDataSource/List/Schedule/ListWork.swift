@@ -84,7 +84,7 @@ package struct ListWork: Sendable {
 package struct ShortList: Sendable {
     /// The state with the remaining rows.
     package let head: ListState
-    /// The changes before ``head``.
+    /// The changes from the state of the list to ``head``.
     package let net: NetChanges
     package var reason: ListReason
 
