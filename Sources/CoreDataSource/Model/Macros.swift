@@ -55,8 +55,8 @@ public enum StoredForm: Sendable, Hashable {
     case codable
     /// As several attributes. The type of the property must be a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>).
     case composite
-    /// As the stored bytes of a transformable attribute whose class has no name in Swift. The type of the property must
-    /// be `Data?`.
+    /// As the stored bytes of a transformable attribute whose class name cannot be written as a Swift type. The type of the
+    /// property must be `Data?`.
     case transformable
 }
 
@@ -92,7 +92,7 @@ public enum StoredForm: Sendable, Hashable {
 ///   - renamedFrom: The name of the attribute in an older version of the model.
 ///   - hashModifier: A part of the model's hash. If this string changes, the model counts as changed.
 ///   - transformer: The name of a transformer. The name is kept in the model, but not used.
-///   - className: The name of the class of a transformable attribute, if the class has no name in Swift.
+///   - className: The class name of a transformable attribute in the model, if it cannot be written as a Swift type.
 ///   - isPreservedAfterDeletion: A flag that is kept in the model, but not used.
 ///   - isCloudEncrypted: A flag that is kept in the model, but not used.
 ///   - isIndexedBySpotlight: A flag that is kept in the model, but not used.

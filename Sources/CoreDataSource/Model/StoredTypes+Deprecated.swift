@@ -2,8 +2,9 @@ public import ManagedModel
 
 /// Calls of members that the macros add, and that the macros mark as deprecated.
 ///
-/// A class can have deprecated properties, and the types of its properties can be deprecated. In a deprecated declaration, the compiler
-/// does not warn if such a property or type is named. It does not warn either if the declaration is called through a protocol.
+/// A class can have deprecated properties, and the types of its properties can be deprecated. Inside a deprecated
+/// declaration, the compiler does not warn about uses of deprecated names. A call of this declaration through a protocol
+/// gives no warning either.
 extension StoredTypes {
     /// Describes an entity.
     public protocol EntityLayout {

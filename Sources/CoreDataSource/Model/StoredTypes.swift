@@ -127,7 +127,7 @@ public enum StoredTypes {
     )
     public static func entityName(of type: Any.Type) -> String { "" }
 
-    /// Returns the key path itself. Its property exists, or the compiler says that it does not.
+    /// Returns the key path itself. If its property does not exist, the compiler reports an error.
     public static func inverse<Source: ManagedObject, Value>(_ inverse: KeyPath<Source, Value>) -> KeyPath<
         Source, Value
     > { inverse }
