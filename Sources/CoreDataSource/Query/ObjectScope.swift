@@ -7,8 +7,8 @@ internal import RowStore
 enum ObjectScope {
     static func name(_ entity: String, _ format: String) -> String { "\(entity) \(format)" }
 
-    /// Returns the changes that forget the scopes of deleted objects, so that the objects are requested when they are needed.
-    /// The scopes are those of unique attributes.
+    /// Returns the changes that forget the scopes of deleted objects, so that the next look-up of such an object requests the
+    /// object again. Only scopes of unique attributes are forgotten.
     static func forgetting(_ changes: ChangeSet, _ model: ModelLayout) -> [ScopeChange] {
         var found: [ScopeChange] = []
         for rows in changes.entities where !rows.deleted.isEmpty {
@@ -29,7 +29,7 @@ enum ObjectScope {
         return found
     }
 
-    /// Returns the value with which an app looks an object up; nil for types that are no keys.
+    /// Returns the value with which an app looks up an object; nil for a type that cannot be a key.
     private static func value(of row: RowSnapshot, _ column: Int, _ layout: EntityLayout) -> FetchValue? {
         switch (layout.columns[column].attribute?.type, row.value(column, layout.storages[column])) {
         case (.string, .text(let text)): .text(text)

@@ -9,15 +9,15 @@ public import Foundation
 /// let recent = SyncScope("recent", ContactEntity.self, evicting: eviction)
 /// ```
 ///
-/// The objects are deleted in the save of each answer that completes the list: a whole list, the last page, and `.notModified`.
-/// They follow the delete rules, also if the answer has them, and do not count for the limit of deletions. The store has no
-/// timer: as long as no answer arrives, the objects stay.
+/// The objects are deleted in the save of each answer that completes the list: a whole list, the last page, and
+/// `.notModified`. An object is deleted even if the answer contains it. The delete rules apply to these deletions, but the
+/// limit of deletions does not. The store has no timer: as long as no answer arrives, the objects stay.
 ///
-/// The kept objects are kept from eviction, not from the list: an object in scope that the list does not have is deleted. To
-/// keep such an object, leave it out of the predicate of the scope.
+/// The objects to keep are protected only from the eviction. If the list does not contain an object in scope, the object is
+/// deleted. To keep such an object, leave it out of the predicate of the scope.
 ///
-/// Whatever is evicted, the entity tag and the cursor of the scope are dropped, because the objects no longer show the list
-/// that they belong to. So the next request gets the whole list, and evicts again. Let the server send no more than the app
+/// If any object is evicted, the entity tag and the cursor of the scope are dropped, because the objects no longer match the
+/// list of the server. So the next request gets the whole list, and evicts again. Let the server send no more than the app
 /// keeps.
 public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     /// The age from which objects are deleted; nil for any age.
@@ -26,7 +26,7 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     public let maxCount: Int?
     /// The objects that are neither deleted nor counted, such as those with a mark of the user; nil for none.
     public let kept: FetchPredicate<Object>?
-    /// The order of the objects, the first to be kept.
+    /// The order of the objects. The first objects stay.
     private let order: [FetchOrder<Object>]
     /// The attribute with the date of an object; nil if objects have no age.
     private let date: DateAttribute?
@@ -53,10 +53,10 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// - Parameters:
-    ///   - maxAge: The age at the request of the answer, from which objects are deleted; nil, the default, for any age. A
+    ///   - maxAge: The age, at the time of the request, from which objects are deleted; nil, the default, for any age. A
     ///     negative age counts as zero.
     ///   - maxCount: The largest number of objects; nil, the default, for any number. The objects with the newest dates stay.
-    ///     Of equal dates, the objects that were inserted last stay. A negative number counts as zero.
+    ///     Of objects with equal dates, those that were inserted last stay. A negative number counts as zero.
     ///   - date: The attribute with the date.
     ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
     public init(
@@ -94,7 +94,8 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - maxCount: The largest number of objects. A negative number counts as zero.
-    ///   - order: The order of the objects. The first objects stay. Of equal objects, those that were inserted last stay.
+    ///   - order: The order of the objects. The first objects stay. Of objects that compare equal, those that were inserted
+    ///     last stay.
     ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
     public init(maxCount: Int, order: [FetchOrder<Object>], keeping kept: FetchPredicate<Object>? = nil) {
         self.init(nil, maxCount, order, nil, kept)
@@ -124,7 +125,8 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
         return ObjectRequest(where: candidates(in: predicate).map { $0 && isOld } ?? isOld)
     }
 
-    /// The request for the objects that count, the first to be deleted. Equal objects are in the order of their creation.
+    /// The request for the objects that count. The first objects are deleted first. Objects that compare equal are in the
+    /// order of their creation.
     func countedObjects(in predicate: FetchPredicate<Object>?) -> ObjectRequest<Object> {
         let reversed = order.map { order in
             var order = order

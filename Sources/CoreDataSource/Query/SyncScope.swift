@@ -8,8 +8,8 @@ internal import RowStore
 ///     "adults", ContactEntity.self, where: \.age >= 18)
 /// ```
 ///
-/// The store keeps, for each scope, when the list was requested, its entity tag and cursor, and the failures since. Read this
-/// with ``DataSource/freshness(of:)``. Answers of the server are stored with
+/// For each scope, the store keeps the time of the last request that got an answer, the entity tag and the cursor of the
+/// answer, and the failures since. Read these with ``DataSource/freshness(of:)``. Answers of the server are stored with
 /// ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` or
 /// ``DataSource/apply(_:to:requestedAt:since:deleting:options:)``.
 ///
@@ -94,10 +94,10 @@ public struct ScopeFreshness: Sendable, Hashable {
     let answer: Int64
     /// A number that changes with each answer, and whenever the entity tag and the cursor are dropped.
     let version: Int64
-    /// The number of resets of the store when this value was read. It is also there if no answer was stored.
+    /// The number of resets of the store when this value was read. Also set if no answer was stored.
     let generation: Int
 
-    /// Makes a value for a test or a preview. Such a value is no answer of a store.
+    /// Makes a value for a test or a preview. Such a value does not come from a store.
     ///
     /// ```swift
     /// let old = ScopeFreshness(
@@ -162,7 +162,8 @@ public struct ScopeFreshness: Sendable, Hashable {
         return !(age >= 0 && age < maxAge / .seconds(1))
     }
 
-    /// Whether it is too early to try again after a failure. Another program may have written any date.
+    /// Whether it is too early to try again after a failure. Checks both dates, because another program may have written
+    /// wrong dates.
     func isPostponed(at date: Date) -> Bool {
         guard let failedAt, let end = postponedUntil else { return false }
         return date >= failedAt && date < end
