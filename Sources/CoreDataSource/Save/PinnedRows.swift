@@ -107,7 +107,8 @@ extension RootTier {
 
     /// Opens a snapshot of all rows, which stays open until it is released.
     ///
-    /// - Throws: `snapshotsNotKept`; `storeClosed`; `storeBusy` if the rows change unnoticed during each try; errors of the store.
+    /// - Throws: `snapshotsNotKept`; `storeClosed`; `storeBusy` if large changes of the store begin during each try; errors
+    ///   of the store.
     package func pinnedRows() throws(DataSourceError) -> PinnedRows {
         guard let store = store as? any SnapshotStore else {
             throw DataSourceError(
@@ -129,8 +130,7 @@ extension RootTier {
         )
     }
 
-    /// Returns nil if a reset or a bulk change began, or unknown rows changed, before the snapshot was complete, as in
-    /// ``withSnapshot(_:)``.
+    /// Returns nil if a reset or a bulk change began, or pending rows were dropped, before the snapshot was complete.
     private func pinnedRowsOnce(_ store: any SnapshotStore) throws(DataSourceError) -> PinnedRows? {
         let (start, oldest) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
         var isReading = true
@@ -160,7 +160,7 @@ extension RootTier {
     /// Takes the saves that a pinned main context shows and that it has not merged yet. Also returns the current generation,
     /// and the reason why the context must reload. The reason is kept, because it may be newer than the pinned rows.
     ///
-    /// - Returns: The saves, and the number of the changes of unknown rows that were noticed so far.
+    /// - Returns: The saves, and ``SaveLog/unknownChangeCount``.
     func takeForMain(through last: Int64) -> (taken: SavesForMain, unknownChangeCount: Int) {
         state.withLock { state in
             let saves = state.log.takeForMain(through: last)
@@ -168,7 +168,7 @@ extension RootTier {
         }
     }
 
-    /// The number of the changes of unknown rows that were noticed so far.
+    /// See ``SaveLog/unknownChangeCount``.
     var unknownChangeCount: Int { state.withLock { $0.log.unknownChangeCount } }
 
     /// Removes and returns the reason why the main context must reload.

@@ -37,7 +37,8 @@ extension RootTier {
     /// Commits the pending saves of an author. The saves of others are committed, too, but their errors are ignored.
     ///
     /// - Parameter author: The author; an empty string for saves without an author.
-    /// - Throws: The error because of which saves of the author are still pending. A refused save is not pending.
+    /// - Throws: If saves of the author are still pending, the error that prevented their commit. A refused save is not
+    ///   pending.
     package func commitSaves(ofAuthor author: String) async throws {
         func isPending() -> Bool {
             state.withLock { state in

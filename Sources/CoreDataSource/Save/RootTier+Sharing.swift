@@ -184,7 +184,8 @@ struct OutsideWriteState {
     /// The newest pending save whose rows may not include the writes of other programs; nil if there is none.
     fileprivate(set) var newestStaleSave: Int64?
 
-    /// Records that unknown rows have changed, and that pending saves up to a number may not include the changes.
+    /// Records that the pending saves up to a number may not include the last changes, because it is not known which rows
+    /// have changed.
     mutating func recordStaleSaves(for number: Int64?) {
         if let number { newestStaleSave = number }
     }

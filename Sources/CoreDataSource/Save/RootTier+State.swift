@@ -27,8 +27,8 @@ extension RootTier {
         var outsideWrites = OutsideWriteState()
         /// The number of bulk changes that have begun. If this number changes during a read, the read is repeated.
         var bulkChangeCount = 0
-        /// How often pending rows were dropped, because other members had changed unknown rows. If this number changes during a
-        /// read, the read is repeated.
+        /// The number of times that pending rows were dropped because other members had changed rows and it was not known
+        /// which. If this number changes during a read, the read is repeated.
         var dropCount = 0
         /// If this value changes during a read, the read is repeated.
         var readBasis: ReadBasis {

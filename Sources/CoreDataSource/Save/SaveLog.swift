@@ -33,11 +33,12 @@ package struct SaveLog {
     package private(set) var unmergedByteCount = 0
     /// The reason why the main context must reload from the store; nil if the main context is up to date.
     private(set) var staleness: Staleness?
-    /// How often unknown rows have changed while the main context merges saves.
+    /// The number of times that the main context had to reload because rows had changed and it was not known which.
     private(set) var unknownChangeCount = 0
     /// The origins whose saves are left out of commits until ``resume()``.
     var postponedOrigins: Set<Int> = []
-    /// Whether the last group left out only saves of postponed origins, and whether these origins are still postponed.
+    /// Whether commits may pass over the saves that the last group left out: all of them are of postponed origins, and
+    /// ``resume()`` was not called since.
     var canSkipPostponed = true
     /// Whether ``resume()`` was called during the running commit, so that another commit must follow.
     var hasResumed = false
@@ -94,7 +95,8 @@ package struct SaveLog {
         return otherMemberByteCount < unmergedByteLimit ? append(LoggedSave(ofOtherMember: changes), block) : nil
     }
 
-    /// Removes from ``rows`` the rows of all saves that are in the store, because the store has newer rows.
+    /// Removes from ``rows`` the rows of all saves that are in the store. Called when others have changed rows and it is not
+    /// known which: the rows in the store may be newer than the rows of these saves.
     mutating func forgetStoredRows() {
         for number in saves.numbers(after: trimmedRows) where saves[number].isStored && !saves[number].isSuperseded {
             rows.remove(saves[number].changes)

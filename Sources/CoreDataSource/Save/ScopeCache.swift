@@ -34,7 +34,7 @@ package final class ScopeCache: Sendable {
         var uses: [ExactString: Use] = [:]
         /// The last failures that could not be stored. Each counts until the store has another answer.
         var failed: [ExactString: Failure] = [:]
-        /// The numbers of the answers to each scope that may not be in the store yet.
+        /// For each scope, the numbers of the answers that may not be in the store yet.
         var writing: [ExactString: Set<Int64>] = [:]
         /// A number that changes whenever something that was read before may be outdated.
         var version = 0
@@ -48,7 +48,7 @@ package final class ScopeCache: Sendable {
         /// Whether the follower was called, and has not begun to read the scopes since.
         var isFollowerCalled = false
 
-        /// Returns a scope with the last failure, if that could not be stored and still counts.
+        /// Returns a scope. If its last failure could not be stored and still counts, the result has this failure.
         ///
         /// - Parameter generation: The number of resets of the store.
         func withFailure(_ scope: StoredScope?, _ name: ExactString, generation: Int) -> StoredScope? {
@@ -160,7 +160,7 @@ package final class ScopeCache: Sendable {
         didChange()
     }
 
-    /// Forgets what is known of all scopes, but no failure that could not be stored.
+    /// Forgets what is known of all scopes. Failures that could not be stored are not forgotten.
     func forgetKnown() {
         state.withLock { state in
             state.version += 1
@@ -205,7 +205,8 @@ package final class ScopeCache: Sendable {
 
 /// Following the scopes that lists show.
 extension ScopeCache {
-    /// Calls the follower when scopes may have changed, once until ``beginReading()``.
+    /// From now on, calls the follower when scopes may have changed. After a call, the next call comes only after
+    /// ``beginReading()``.
     ///
     /// - Parameter follower: The follower; nil to call none.
     func follow(_ follower: (@Sendable () -> Void)?) {
@@ -224,7 +225,7 @@ extension ScopeCache {
     /// Whether the scopes may have changed since the follower began to read them.
     var isFollowerCalled: Bool { state.withLock(\.isFollowerCalled) }
 
-    /// Records that any scopes may have changed in the store. What was read before is forgotten.
+    /// Records that any scope may have changed in the store. Forgets what was read before.
     func didChange() {
         forgetKnown()
         typealias Waiters = [Int: CheckedContinuation<Void, Never>]
@@ -342,8 +343,8 @@ package struct LoadPauses: Sendable {
 
     /// Returns the pause after a number of successive failures, in seconds.
     ///
-    /// - Parameter asked: The pause that the server has asked for. The result is at least as long, but at most a day. The
-    ///   devices that were asked for the same pause try again within a tenth of the pause, not at the same time.
+    /// - Parameter asked: The pause that the server has asked for. The result is at least as long, but at most a day. It is
+    ///   up to a tenth longer, so that devices with the same pause do not all try again at the same time.
     package func pause(afterFailures count: Int64, asked: Duration? = nil) -> TimeInterval {
         let pause = min(longest, first * exp2(Double(min(max(0, count - 1), 60)))) * (0.5 + random() / 2)
         guard let asked else { return pause }

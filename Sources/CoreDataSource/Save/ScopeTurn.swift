@@ -2,10 +2,10 @@ internal import RowStore
 
 /// The turns of the processes that share a store: only one of them requests the list of a scope at the same time.
 ///
-/// The lease of a scope gives the turn. If its holder ends, the lease is free. A holder may also hang, and neither answer nor
-/// end, so nobody waits longer than its own time limit for a holder that stores nothing. Of several that have waited, one takes
-/// over, and the others wait for that one. The lease only saves requests: of two answers to the same scope, the store takes one,
-/// whoever has the lease.
+/// The process with the lease of the scope has the turn. If this process ends, the lease is free. The process can also hang.
+/// So if it stores nothing, another process waits for it only up to its own time limit. Of several processes that have
+/// waited, one takes over, and the others wait for that one. The lease only saves requests: of two answers to the same scope,
+/// the store takes one, whichever process has the lease.
 struct ScopeTurn: Sendable {
     let root: RootTier
     let id: ScopeID
@@ -14,7 +14,7 @@ struct ScopeTurn: Sendable {
     /// The longest wait for another process that stores nothing.
     let timeLimit: Duration
 
-    /// How long to wait at most before looking whether the lease is free.
+    /// The longest time between two checks whether the lease is free.
     private static let pollInterval = Duration.milliseconds(250)
 
     /// The longest time limit: a week.
@@ -38,11 +38,11 @@ struct ScopeTurn: Sendable {
             switch await take(store, keeper, overtaking: isLate ? holder : nil) {
             case .taken(let epoch):
                 defer { release(epoch, store, keeper) }
-                // The last holder may have stored its answer after the last look.
+                // The last holder may have stored its answer after the last check.
                 if holder != nil, try isEnough(before, try newest()) { return }
                 return try await load()
             case .held(let epoch):
-                // Each holder has the whole time.
+                // Give each new holder the whole time.
                 if epoch != holder { (holder, end) = (epoch, ContinuousClock.now + limit) }
             // The store cannot say who has the lease.
             case nil: return try await load()
@@ -50,7 +50,7 @@ struct ScopeTurn: Sendable {
             try await root.scopes.waitForChange(ScopeTurn.pollInterval, root.scheduling)
             let now = try newest()
             if try isEnough(before, now) { return }
-            // The holder stores one page after the other.
+            // The holder has stored another page, so give it the whole time again.
             if now?.answer ?? 0 != seen { (seen, end) = (now?.answer ?? 0, ContinuousClock.now + limit) }
         }
     }
