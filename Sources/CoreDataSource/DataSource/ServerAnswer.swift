@@ -66,7 +66,7 @@ public struct ScopeRequest: Sendable, Hashable {
 /// of the scope then waits at least as long, in all processes that share the store.
 public protocol RetryAfterError: Error {
     /// The time from the error until the next request; nil if the server does not say. A load waits up to a tenth longer, so
-    /// that devices do not all ask at the same time, but never longer than a day. If the load's own pause after failures is
+    /// that devices do not all ask at the same time. It waits for at most a day. If the load's own pause after failures is
     /// longer, the load waits for that pause. Negative times count as zero.
     var retryAfter: Duration? { get }
 }

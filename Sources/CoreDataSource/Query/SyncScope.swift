@@ -74,9 +74,9 @@ public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
 public struct ScopeFreshness: Sendable, Hashable {
     /// The time of the request whose answer the objects show; nil if no answer was stored.
     public let requestedAt: Date?
-    /// The entity tag of the answer; nil if there is none, or if the objects no longer show that answer.
+    /// The entity tag of the answer; nil if the answer had none, or if the objects no longer show that answer.
     public let entityTag: String?
-    /// The cursor of the answer; nil if there is none, or if the objects no longer show that answer.
+    /// The cursor of the answer; nil if the answer had none, or if the objects no longer show that answer.
     public let cursor: String?
     /// Whether the objects show the whole list. After a page that is not the last page, they do not.
     public let isComplete: Bool

@@ -38,7 +38,8 @@ extension RootTier {
 
     /// Commits a group, notifies the waiters, and rolls back refused saves.
     ///
-    /// - Returns: Whether the group was written, except for refused saves; and whether new saves were added during the commit.
+    /// - Returns: `isWritten` is true if the group was written, except for refused saves. `isMoreWaiting` is true if saves
+    ///   were added during the commit.
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
         let result = Result { () throws(DataSourceError) in try store.commit(group) }
         let outcome = result.map { GroupOutcome($0, of: group, lockPatience) }

@@ -60,7 +60,8 @@ struct ScopeTurn: Sendable {
         return try root.stored(id)
     }
 
-    /// - Returns: Nil if the store cannot be written. The load then fails when it stores its answer.
+    /// - Returns: The lease, or the epoch of its holder; nil if the store cannot be written. In that case, the load fails
+    ///   when it stores its answer.
     private func take(_ store: any LeaseStore, _ keeper: LeaseKeeper, overtaking epoch: Int64?) async -> ScopeLease? {
         await withCheckedContinuation { continuation in
             keeper.scopeQueue.async {

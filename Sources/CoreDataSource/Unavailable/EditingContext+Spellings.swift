@@ -1,6 +1,6 @@
 /// Saves in the middle of a batch.
 extension PrivateContext {
-    /// Unavailable. The end of the batch saves.
+    /// Unavailable. The edits are saved when the batch ends.
     @available(
         *, unavailable,
         message:

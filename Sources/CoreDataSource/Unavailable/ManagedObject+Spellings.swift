@@ -29,7 +29,7 @@ extension GroupableProperty where Self: ManagedObject {
     @available(*, unavailable, message: "A context fetches: try context.fetch(Book.self, where: ..., order: [...]).")
     public static func query(on context: ManagedObjectContext) -> ObjectRequest<Self> { ObjectRequest() }
 
-    /// Unavailable. The end of the batch saves.
+    /// Unavailable. An object is saved with its context.
     @available(
         *, unavailable,
         message:

@@ -1,6 +1,6 @@
 /// Reads and queues in the words of Core Data and SwiftData.
 extension ManagedObjectContext {
-    /// Unavailable. A data source has the queue.
+    /// Unavailable. A context has no queue. Call the method of a data source.
     @available(
         *, unavailable,
         message:
@@ -8,7 +8,7 @@ extension ManagedObjectContext {
     )
     public func perform(_ block: @escaping () -> Void) {}
 
-    /// Unavailable. A data source has the queue.
+    /// Unavailable. A context has no queue. Call the method of a data source.
     @available(
         *, unavailable,
         message:
@@ -16,7 +16,7 @@ extension ManagedObjectContext {
     )
     public func perform<Result>(_ block: @escaping () throws -> Result) async rethrows -> Result { try block() }
 
-    /// Unavailable. A data source has the queue.
+    /// Unavailable. A context has no queue. Call the method of a data source.
     @available(
         *, unavailable,
         message:

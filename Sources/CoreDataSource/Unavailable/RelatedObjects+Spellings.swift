@@ -1,10 +1,10 @@
 /// Functions of arrays.
 extension RelatedObjects {
-    /// Unavailable. A set has no end.
+    /// Unavailable. Insert the objects: a set has no last object.
     @available(*, unavailable, message: "Related objects are a set. Write insert(tag).")
     public func append(_ object: Object) {}
 
-    /// Unavailable. A set has no end.
+    /// Unavailable. Insert the objects: a set has no last object.
     @available(*, unavailable, message: "Related objects are a set. Write insert(contentsOf: tags).")
     public func append(contentsOf objects: some Sequence<Object>) {}
 
