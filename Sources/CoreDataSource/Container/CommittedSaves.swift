@@ -87,8 +87,8 @@ public enum SaveEvent: Sendable {
 
 /// A save that is in the store.
 ///
-/// The save is a value: it can be sent anywhere, and never changes. It shares its rows with the container, so a save that is
-/// kept also keeps the memory of its rows.
+/// The save is a value: it can be sent anywhere, and never changes. It shares its rows with the container. As long as you
+/// keep the save, its rows stay in memory.
 public struct CommittedSave: Sendable {
     private let saved: ChangeSet
     private let objects: DetachedObjectFactory

@@ -23,8 +23,9 @@ extension PersistentContainer {
     ///   - position: The position after which to begin; nil, the default, to begin with the oldest record that there is.
     ///   - filter: The records to return; by default all.
     /// - Returns: A sequence that throws `historyNotKept` if the store keeps no history; `historyExpired` if the history no
-    ///   longer has all records after the position, which is then in ``DataSourceError/historyStart``; `historyOfOtherStore`;
-    ///   errors of the store. So a loop that ends without an error has got all records.
+    ///   longer has all records after the position (the position before its oldest record is then in
+    ///   ``DataSourceError/historyStart``); `historyOfOtherStore`; errors of the store. So a loop that ends without an error
+    ///   has got all records.
     public func history(
         after position: HistoryPosition? = nil, where filter: HistoryFilter = HistoryFilter()
     ) -> HistoryRecords {

@@ -23,10 +23,9 @@ extension DataSource {
     /// if the other load fails. The waiting process calls its own closure if the other process ends, or stores nothing during
     /// the time limit. If several processes wait, only one of them calls its closure, and the others wait for that one.
     ///
-    /// An answer never replaces the answer to a later request. The closure is called again, with at most three calls in all, in
-    /// two cases: another answer was stored during the request, by another process or with
-    /// ``apply(_:to:requestedAt:since:deleting:options:)``; or the answer is `.notModified`, but the entity tag of the request
-    /// was dropped or replaced in the meantime.
+    /// An answer never replaces the answer to a later request. In two cases, the load begins again, at most twice: another
+    /// answer was stored during the request, by another process or with ``apply(_:to:requestedAt:since:deleting:options:)``;
+    /// or the answer is `.notModified`, but the entity tag of the request was dropped or replaced in the meantime.
     ///
     /// If a load fails, the objects stay as they are, and the store notes the failure. Until ``ScopeFreshness/retryAt``, loads
     /// throw `loadPostponed`. This pause lasts 1 to 2 seconds after the first failure, and twice as long after each further

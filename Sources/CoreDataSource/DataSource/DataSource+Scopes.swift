@@ -87,7 +87,7 @@ extension DataSource {
         return try tier.freshness(of: scope)
     }
 
-    /// Forgets how old the objects of a scope are, with its entity tag, its cursor and its failures. So the next load
+    /// Forgets the time of the last request of a scope, its entity tag, its cursor and its failures. So the next load
     /// requests the whole list, even if the list was fresh or a pause after a failure has not ended. The objects stay. If an
     /// answer was stored before a running load began, the load requests the list again.
     ///

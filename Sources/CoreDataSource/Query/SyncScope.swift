@@ -15,7 +15,7 @@ internal import RowStore
 ///
 /// A list shows the freshness of a scope with its rows: ``ObjectRequest/freshnessOf``.
 ///
-/// Give each scope a name of its own. A scope with another predicate than before counts as never loaded. A store keeps at most
+/// Give each scope a unique name. A scope with another predicate than before counts as never loaded. A store keeps at most
 /// 10,000 scopes. Beyond this number, it forgets the scopes with the oldest requests, but not their objects.
 ///
 /// Two scopes are the same if the bytes of their names and of the formats of their predicates are equal: é as one character and é
@@ -182,7 +182,8 @@ extension RootTier {
     /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
     func freshness(of id: ScopeID) throws(DataSourceError) -> ScopeFreshness {
         let found = try stored(id)
-        // The request comes later than both reads, so its answer is not from before the reset with this number.
+        // Read the number of resets after the scope. The next request comes later than both reads, so its answer is newer
+        // than these resets.
         return ScopeFreshness(found, generation: generation)
     }
 

@@ -94,7 +94,7 @@ package struct LeaseState {
         return isRequested
     }
 
-    /// Whether the saves of all earlier holders of the leases were read, and whether this read is still valid.
+    /// True if the saves of all earlier holders of the leases were read, and this read is still valid.
     ///
     /// - Parameter trust: The current ``LeaseTrust/number``.
     package func isFollowed(_ use: LeaseUse, trust: Int) -> Bool {

@@ -34,7 +34,7 @@ final class EntityBinding {
     @exclusivity(unchecked) private var unindexed: [[Int64]]
     /// Whether every row is registered, so that reads skip the store. Only ``recordAllRowsRegistered()`` makes it true.
     private(set) var hasAllRows = false
-    /// Whether the context has checked in the store whether the entity has any rows. False again after the objects are
+    /// True after the context has checked in the store whether the entity has rows. False again after the objects are
     /// forgotten.
     var isEmptinessKnown = false
     /// The number of look-ups in this batch that had to read from the store.

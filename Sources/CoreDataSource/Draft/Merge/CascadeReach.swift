@@ -109,9 +109,10 @@ extension DraftComparison {
 
     // MARK: Deciding
 
-    /// Drops the deletions that do not fit the parts that are already dropped: the deletion of each object whose cascade would
-    /// delete an object that stays, or the destination of a link of another save that stays. Then also drops the deletion of
-    /// each object that no remaining deletion reaches, unless the draft itself has deleted the object, or it has a conflict.
+    /// Drops the deletions that do not fit the parts that are already dropped. If the cascade of a deleted object would
+    /// delete an object that stays, or the destination of a link of another save that stays, this deletion is dropped. Then
+    /// also drops the deletion of each object that no remaining deletion reaches, unless the draft itself has deleted the
+    /// object, or it has a conflict.
     mutating func dropDeletions() {
         let dropped = parts.filter(\.isDropped)
         let staying = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))

@@ -29,7 +29,7 @@ extension MainTier {
         }
     }
 
-    /// Pins the context to the newest state. Does nothing but merge saves if the context is not pinned.
+    /// Pins the context to the newest state. If the context is not pinned, only merges saves.
     func advance() throws(DataSourceError) {
         guard let pin, !endPinIfOver() else { return merge() }
         try move(pin.limit)
