@@ -36,13 +36,13 @@ public struct HistoryKind: RawRepresentable, Hashable, Sendable, CustomStringCon
 /// The facts of a save that the kept history records besides its rows.
 package final class SaveFacts: Sendable {
     package let kind: HistoryKind
-    /// The class name of the data source that made the save; nil for none.
+    /// The class name of the data source that made the save; nil if no data source made it.
     package let dataSourceName: String?
-    /// The author that the app gave; nil for none.
+    /// The author that the app gave; nil if the app gave no author.
     package let author: String?
     /// The record that the save reverts; nil if the save reverts no record.
     package let reversal: SaveReversal?
-    /// The mark of the draft's save that this save makes, undoes or redoes; nil for none.
+    /// If the save is the save of a draft, or undoes or redoes such a save: the mark of the draft's save. Otherwise nil.
     package let mark: DraftMark?
 
     package init(
@@ -59,8 +59,8 @@ package final class SaveFacts: Sendable {
     /// The record that the save undoes or redoes; nil if the save is neither an undo nor a redo.
     package var undo: UndoReference? { if case .step(let undo) = reversal { undo } else { nil } }
 
-    /// The kind as stores write it, followed by the record that the save undoes or redoes, and by the mark of a draft, as
-    /// `local undo 12` or `local draft 9f`.
+    /// The kind as stores write it, followed by the record that the save undoes or redoes, and by the mark of a draft. For
+    /// example, `local undo 12` or `local draft 9f`.
     package var kindText: String {
         if undo == nil, mark == nil { return kind.rawValue }
         return ([kind.rawValue] + [undo?.description, mark?.description].compactMap(\.self)).joined(separator: " ")
@@ -84,15 +84,15 @@ package struct DraftMark: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The record that a save reverts.
+/// How a save reverts a record.
 package enum SaveReversal: Sendable, Hashable {
-    /// A record that the app has named.
+    /// The save reverts a record that the app has passed to `revert`.
     case record
-    /// A step of an author.
+    /// The save is an undo or a redo of an author.
     case step(UndoReference)
 }
 
-/// The record that a save undoes or redoes, and the newer records of the author that left nothing to undo or redo.
+/// The record that a save undoes or redoes, and the newer records of the author in which nothing was left to undo or redo.
 package struct UndoReference: Sendable, Hashable, CustomStringConvertible {
     package let isUndo: Bool
     /// The range of numbers from the record to the newest record that was passed over. All other records of the author in this

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// What a store knows of a scope: the state of one list of a server. A custom store encodes and decodes it, and need not know
-/// what it contains.
+/// The state of a scope in a store. A scope is one list of a server. A custom store encodes and decodes this value, and does
+/// not need to know the contents.
 public struct StoredScope: Sendable, Hashable, Codable {
     /// The name, which identifies the scope.
     public let name: String
@@ -43,12 +43,12 @@ public struct StoredScope: Sendable, Hashable, Codable {
     package static let limit = 10_000
 }
 
-/// A change of what the store knows of a scope. The change is written in the transaction of its save.
+/// A change of the stored state of a scope. The change is written in the transaction of its save.
 package struct ScopeChange: Sendable {
     package enum Event: Sendable {
         /// The rows of the save show an answer.
         case loaded(entityTag: String?, cursor: String?, isComplete: Bool)
-        /// The server has answered that the list is still the list of the stored entity tag. The change is written only if
+        /// The server has answered that the list still has the stored entity tag or cursor. The change is written only if
         /// ``StoredScope/version`` has this value.
         case notModified(since: Int64)
         case failed(String, at: Date, retryAt: Date)
@@ -86,7 +86,8 @@ package struct ScopeChange: Sendable {
     /// Whether the store forgets the scope.
     package var isForgotten: Bool { if case .forgotten = event { true } else { false } }
 
-    /// Whether the change is about a stored scope, and not about one with the same name and another predicate.
+    /// Whether the change belongs to a stored scope. False if the stored scope has the same name, but another entity or
+    /// predicate.
     package func concerns(_ stored: StoredScope) -> Bool {
         ExactString(stored.name) == ExactString(name) && ExactString(stored.entity) == ExactString(entity)
             && ExactString(stored.predicate) == ExactString(predicate)

@@ -1,7 +1,7 @@
-/// Tells which records of a history are too old at a time.
+/// Determines which records of a history are too old at a given time.
 ///
 /// A record from far in the future was made while the clock was wrong, or the clock is wrong now: a device without a battery
-/// for its clock may start in 1970. So such a record is as old as the next record that is not from the future.
+/// for its clock may start in 1970. So the age of such a record is the age of the next record that is not from the future.
 package struct HistoryAges: Sendable {
     /// The times of records that are not too old, in milliseconds since 1970.
     package let times: ClosedRange<Int64>

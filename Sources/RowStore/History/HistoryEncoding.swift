@@ -2,13 +2,14 @@ internal import ManagedModel
 
 /// Encodes the changes of saves for the kept history, in parts.
 ///
-/// The words are those of the feed of a shared store. They have numbers instead of names, so a store also keeps the names of
-/// each layout that it has records of: ``HistoryNames``. Of an update, the old row and the changed new values are encoded.
+/// The encoded words have the same form as in the feed of a shared store. They contain numbers instead of names. So for each
+/// layout of its records, a store also keeps the names: ``HistoryNames``. For an update, the words contain the old row and the
+/// changed new values.
 package struct HistoryEncoding: Sendable {
     private let layout: ModelLayout
     private let encoding: ChangeEncoding
 
-    /// The largest number of rows in a part, and of bytes. A single row may be larger.
+    /// The maximum number of rows in a part, and the maximum number of bytes. A part with a single row may have more bytes.
     package static let rowLimit = 512
     package static let byteLimit = 256 << 10
 
@@ -17,7 +18,7 @@ package struct HistoryEncoding: Sendable {
         encoding = ChangeEncoding(layout)
     }
 
-    /// Stands for the names and the order of all entities and columns.
+    /// Identifies the names and the order of all entities and columns.
     package var signature: UInt64 { encoding.signature }
     package var names: HistoryNames { HistoryNames(layout) }
 

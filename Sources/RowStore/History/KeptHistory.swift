@@ -21,11 +21,11 @@ public struct KeptHistory: Sendable, Hashable {
             self.bytes = bytes
         }
 
-        /// The largest save whose values are recorded, in bytes of its rows. One large save must not drop all records before
-        /// it.
+        /// The maximum size of a save whose values are recorded, in bytes of its rows. The record of a larger save has no
+        /// values, so that one large save does not drop all records before it.
         package var largestSave: Int64 { min(bytes / 2, 512 << 20) }
 
-        /// The longest time, which is about 2,000 years. Sums of times in milliseconds do not overflow.
+        /// The longest time, which is about 2,000 years. With this limit, sums of times in milliseconds do not overflow.
         static let mostSeconds: Int64 = 1 << 36
         /// The smallest number of bytes.
         package static let leastBytes = 64 << 10
@@ -46,12 +46,12 @@ public struct KeptHistory: Sendable, Hashable {
     /// ```
     ///
     /// Records that are older than the time are dropped, unless a registered consumer has not read them yet. The oldest
-    /// records are also dropped when there are more bytes. Both are checked when something is saved, and a save drops only a
-    /// few records. So the history may exceed its limits for a while.
+    /// records are also dropped if all records together have more bytes. Both limits are checked when something is saved, and a
+    /// save drops only a few records. So the history may exceed its limits for a while.
     ///
     /// - Parameters:
     ///   - time: How long a record is kept; at least a second, and at most about 2,000 years.
-    ///   - bytes: The most bytes of records; at least 64 KiB.
+    ///   - bytes: The maximum size of all records together, in bytes; at least 64 KiB.
     public static func kept(for time: Duration, upTo bytes: Int) -> KeptHistory {
         KeptHistory(
             choice: .kept(
@@ -61,8 +61,8 @@ public struct KeptHistory: Sendable, Hashable {
     }
 }
 
-/// The records that a reader of the kept history gets. Each part that is set leaves out records. Records of the kind
-/// ``HistoryKind/reset`` are always included.
+/// The records that a reader of the kept history gets. Each property that is set leaves out the records that do not match it.
+/// Records of the kind ``HistoryKind/reset`` are always included.
 ///
 /// ```swift
 /// var filter = HistoryFilter()
@@ -76,10 +76,10 @@ public struct HistoryFilter: Sendable, Hashable {
     public var dataSourceNames: Set<String>?
     /// The kinds; nil for all.
     public var kinds: Set<HistoryKind>?
-    /// The entities, at least one of which the record changes; nil for all. The entities of a migration or of writes of other
-    /// programs are not known, so these records are always included.
+    /// The names of entities; nil for all. A record is included if it changes at least one of these entities. For a migration,
+    /// and for writes of other programs, the changed entities are not known, so these records are always included.
     public var entityNames: Set<String>?
-    /// The most records that are looked at for a page, if a store looks at more.
+    /// The maximum number of records that a store looks at for a page. Each store also has its own maximum.
     package var pageLimit = Int.max
     /// Whether records are returned with their values.
     package var includesValues = true
@@ -100,7 +100,7 @@ public struct HistoryFilter: Sendable, Hashable {
     }
 
     package func includes(_ record: StoredRecord) -> Bool {
-        // What a reader knows is no longer true, whatever it reads.
+        // After a reset, all that a reader knows is out of date. So each reader must get this record.
         if record.kind == .reset { return true }
         if let authors, !authors.contains(record.author ?? "") { return false }
         if let dataSourceNames, !dataSourceNames.contains(record.dataSourceName ?? "") { return false }

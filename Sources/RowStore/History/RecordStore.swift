@@ -6,9 +6,9 @@ package struct StoredRecord: Sendable {
     package var kind: HistoryKind
     package var dataSourceName: String?
     package var author: String?
-    /// The record that the save undoes or redoes; nil for none.
+    /// The record that the save undoes or redoes; nil if the save is neither an undo nor a redo.
     package var undo: UndoReference?
-    /// The mark of the draft's save that the save makes, undoes or redoes; nil for none.
+    /// If the save is the save of a draft, or undoes or redoes such a save: the mark of the draft's save. Otherwise nil.
     package var mark: DraftMark?
     /// The container that made the save.
     package var member: StoreMember
@@ -90,7 +90,8 @@ package protocol RecordStore: Sendable {
     /// Changes the registered consumers.
     ///
     /// - Returns: The position of the consumer after the change; nil after a removal.
-    /// - Throws: `historyNotKept`, `historyOfOtherStore`; errors of the store.
+    /// - Throws: `historyNotKept`, `historyOfOtherStore`; `historyExpired` if the history no longer has the new position;
+    ///   errors of the store.
     func changeConsumer(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition?
 }
 
@@ -98,10 +99,10 @@ package protocol RecordStore: Sendable {
 package enum ConsumerChange: Sendable {
     /// Registers the consumer, if it is not registered.
     case register
-    /// Continues with the consumer. Registers it again if it was lost because the history has another ID than this one. If it
-    /// was removed, the error is `historyNotKept`.
+    /// Continues with the consumer. If the history now has another ID, the consumer was lost, and is registered again. If the
+    /// consumer was removed, the error is `historyNotKept`.
     case resume(historyID: String)
-    /// Moves the consumer forward. Does nothing if it is already there or further on.
+    /// Moves the consumer forward. Does nothing if the consumer has already reached the position.
     case move(HistoryPosition)
     case remove
 }

@@ -26,7 +26,7 @@ public protocol HistoryStore: PersistentStore {
     func writeHistory(_ change: StoredHistoryChange) throws(DataSourceError)
 }
 
-/// The history of a custom store, in memory. The records are kept up to the bytes of ``KeptHistory/kept(for:upTo:)``.
+/// The history of a custom store, in memory. ``KeptHistory/kept(for:upTo:)`` limits the age and the bytes of the records.
 ///
 /// ```swift
 /// try history.append(accepted) { (change) throws(DataSourceError) in

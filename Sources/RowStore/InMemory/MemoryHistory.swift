@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The kept history of a store in memory.
 struct MemoryHistory: Sendable {
-    /// A record, and the bytes that it counts.
+    /// A record, and the number of bytes that it counts for.
     struct Entry: Sendable {
         var record: StoredRecord
         let byteCount: Int
@@ -120,7 +120,7 @@ struct MemoryHistory: Sendable {
         byteCounts.removeFirst(dropped)
     }
 
-    /// Returns how many of the oldest records are dropped when records are added. The newest old record is kept.
+    /// Returns how many of the oldest records are dropped when records are added.
     func countToDrop(adding entries: [Entry]) -> Int {
         guard let now = entries.last?.record.time else { return 0 }
         let unread = consumers.values.min() ?? .max

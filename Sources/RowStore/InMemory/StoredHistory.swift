@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// What a custom store keeps of its history besides the records: the limits, the consumers, and what else is needed to read the
-/// records. The store encodes and decodes it, and need not know what it contains.
+/// The part of a custom store's history besides the records: the limits, the consumers, and all that is needed to read the
+/// records. The store encodes and decodes this value, and does not need to know the contents.
 public struct StoredHistory: Sendable, Equatable, Codable {
     struct Ended: Sendable, Equatable, Codable {
         let id: String
@@ -33,8 +33,7 @@ public struct StoredHistory: Sendable, Equatable, Codable {
     }
 }
 
-/// A record of the history of a custom store. The store encodes and decodes it, and need not know what it contains, apart from
-/// its number.
+/// A record of the history of a custom store. The store encodes and decodes the record, and needs to know only its number.
 public struct CodableRecord: Sendable, Codable {
     /// The number of the record. The numbers of a store's records have no gaps.
     public let number: Int64
@@ -81,7 +80,7 @@ public struct CodableRecord: Sendable, Codable {
     }
 }
 
-/// What a custom store has to write of its history.
+/// A change of the history that a custom store must write.
 public struct StoredHistoryChange: Sendable {
     /// The numbers of the records to remove; nil for none. Remove them before you add records: after a reset, the new record can
     /// have the number of an old one.

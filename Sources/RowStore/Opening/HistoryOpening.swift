@@ -19,7 +19,7 @@ struct HistoryOpening: Sendable {
 }
 
 extension StartupPlan {
-    /// Opens the history of a ``HistoryStore``, as the container's `Configuration.history` asks for it.
+    /// Opens the history of a ``HistoryStore``, as the container's `Configuration.history` says.
     ///
     /// ```swift
     /// let plan = try options.plan(for: found, history: storedHistory)

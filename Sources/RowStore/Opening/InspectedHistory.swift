@@ -1,7 +1,7 @@
 /// What an inspection shows of the kept history of a store.
 package struct InspectedHistory: Sendable {
     package let limits: KeptHistory.Limits
-    /// The numbers of the oldest and the newest record. If there are no records, the newest number is smaller.
+    /// The numbers of the oldest and the newest record. If there are no records, `newest` is less than `oldest`.
     package let numbers: (oldest: Int64, newest: Int64)
     package let byteCount: Int64
     /// The consumers, with the numbers of the last records that they have read.

@@ -268,7 +268,7 @@ extension RowPredicate {
 /// The rows after a cursor, as a predicate of column comparisons.
 extension RowCursor {
     /// Returns a comparison that is true for all rows after the cursor, and that can use an index. Returns nil if there is
-    /// none.
+    /// no such comparison.
     package func bound(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         guard let key = sort.first, let value = values.first, value != .null, key.order == .bytes else { return nil }
         if key.isAscending { return .compare(column: key.column, .greaterOrEqual, value) }

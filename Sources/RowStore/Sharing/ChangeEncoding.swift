@@ -5,7 +5,7 @@
 /// transient attributes are left out, because a store does not keep them.
 package struct ChangeEncoding: Sendable {
     private let layout: ModelLayout
-    /// Stands for the names and the order of all entities and columns.
+    /// A hash of the names, the storage and the order of all entities and columns.
     package let signature: UInt64
     private let shapes: [RowShape]
     /// The stored columns of each entity; nil if all columns of the entity are stored.
@@ -88,7 +88,7 @@ package struct ChangeEncoding: Sendable {
     private func append(_ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {
         let stored = storedColumns[entity].map { row.keeping($0, layout.entities[entity]) } ?? row
         words.append(UInt64(stored.wordCount))
-        // In a blob, the first word is only the number of columns.
+        // In a blob, the first word of a row is only the number of columns.
         words.append(UInt64(stored.columnCount))
         stored.withWords { words.append(contentsOf: $0.dropFirst()) }
     }

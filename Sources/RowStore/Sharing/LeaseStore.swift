@@ -34,7 +34,7 @@ package struct LeaseSnapshot: Sendable {
 /// A function that returns the arbiter after a change.
 package typealias LeaseChange = @Sendable (LeaseSnapshot) -> LeaseArbiter
 
-/// What a member gets that wants the lease of a scope.
+/// The result for a member that tries to take the lease of a scope.
 package enum ScopeLease: Sendable, Hashable {
     case taken(epoch: Int64)
     /// Another member has the lease.

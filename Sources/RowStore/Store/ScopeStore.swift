@@ -1,4 +1,4 @@
-/// A custom store that keeps scopes: how old the lists of a server are.
+/// A custom store that keeps scopes. A scope records how old a list of a server is.
 ///
 /// ``InMemoryRows`` keeps the scopes, and its readers find them. A store that implements this protocol writes them together
 /// with the rows, and loads them when it is opened:
@@ -26,13 +26,14 @@ public protocol ScopeReader: StoreReader {
 }
 
 extension ChangeSet {
-    /// The names of the scopes whose rows this change set replaces with an answer. Its deletions do not make their tags wrong.
+    /// The names of the scopes whose rows this change set replaces with an answer. The deletions of the change set do not make
+    /// the entity tags of these scopes wrong.
     package var loadedScopes: [String] {
         scopes.compactMap { if case .loaded = $0.event { $0.name } else { nil } }
     }
 
-    /// The names of the entities that contain rows which this change set deletes, including the parents of these entities. If
-    /// the change set takes a record of the history back, all its entities: the record may have been an answer of a server.
+    /// Returns the names of the entities whose rows this change set deletes, and of their parents. If the change set reverts a
+    /// record of the history, returns the names for all changed entities, because the record may have been a server's answer.
     package func entitiesWithDeletions(_ layout: ModelLayout) -> Set<String> {
         let isReversal = facts?.reversal != nil
         return layout.names(

@@ -146,7 +146,7 @@ package protocol SnapshotStore: PersistentStore {
     /// Opens a snapshot. The snapshot sees the state at its first read, or an earlier state. It is open until it is released,
     /// or until the store is reset or closed.
     ///
-    /// - Parameter name: The name of the snapshot in reports about a log that it keeps from being emptied.
+    /// - Parameter name: The name of the snapshot in reports that the snapshot keeps the log from being emptied.
     /// - Throws: `storeClosed`; an error if the store cannot be read.
     func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot
 
