@@ -137,7 +137,8 @@ extension PredicateResolver {
             case (_, .constant(false), _): break
             case (.column, .compare(_, .equal, let value), .constant): plain.append(value)
             case (.key, .compareKey(.equal, let key), .constant): plain.append(.integer(key))
-            // Only values of the same kind are looked up, because equal values of one kind have equal stored values.
+            // Look up only values of the same kind, because equal values of different kinds can have different stored
+            // values.
             case (_, .compareExpressions(_, .equal, _, let order), .constant(let constant))
             where value.kind == item.kind:
                 if order == .natural { plain.append(constant) } else { ordered[order, default: []].append(constant) }

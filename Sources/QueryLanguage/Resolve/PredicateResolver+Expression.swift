@@ -214,7 +214,7 @@ extension FetchFunction {
         }
     }
 
-    /// The kind of the result for numbers of a kind. The mean of integers is a real.
+    /// The kind of this function's result for numbers of the given kind. The average and the median of integers are reals.
     fileprivate func mean(of kind: ValueKind) -> ValueKind {
         (self == .average || self == .median) && kind == .integer ? .real : kind
     }
