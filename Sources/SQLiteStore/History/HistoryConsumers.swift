@@ -50,7 +50,6 @@ extension HistoryReading {
             return start
         case .move(let position):
             guard let known else { throw DataSourceError(unknownConsumer: name) }
-            // A position that the history no longer has is behind the start, and changes nothing.
             guard position.historyID == known.historyID else { throw DataSourceError.historyOfOtherStore }
             guard position.number > known.number else { return known }
             let checked = try start(after: position)

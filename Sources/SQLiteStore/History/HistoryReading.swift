@@ -9,7 +9,7 @@ struct HistoryReading {
     private var names: [UInt64: HistoryNames] = [:]
     private var entityNames = EntityNames()
 
-    /// The largest number of records that are looked at for a page, and the approximate largest number of bytes.
+    /// The maximum number of records that are looked at for a page, and the approximate maximum number of their bytes.
     private static let pageSize = 1024
     private static let pageBytes = 1 << 20
 
@@ -153,7 +153,7 @@ struct HistoryReading {
     }
 }
 
-/// Splits the names of a record's entities. Most records have the names of the record before.
+/// Splits the names of a record's entities. Keeps the last names, because most records have the names of the record before.
 private struct EntityNames {
     private var last = (text: "", names: [String]())
 

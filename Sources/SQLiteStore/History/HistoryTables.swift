@@ -6,7 +6,7 @@ internal import RowStore
 ///
 /// - `_history` has the records. A record has a row for each of its parts; only the first row has the facts of the record. The
 ///   key of a row is the number of the record, followed by 20 bits for the number of the part. `start` is the number of bytes of
-///   all rows before the row, so no other row counts the bytes.
+///   all rows that were ever written before the row, so the size of the kept rows is known without adding up their sizes.
 /// - `_history_state` has the limits, the ID of the history, the IDs of earlier histories of the store, the names of layouts,
 ///   and the positions of consumers.
 enum HistoryTables {
@@ -32,11 +32,11 @@ enum HistoryTables {
 
     // MARK: Opening
 
-    /// Makes the history of a store as an option asks for it.
+    /// Begins, keeps or drops the history of a store, as the option says.
     ///
     /// - Parameters:
     ///   - metadata: The store's metadata.
-    ///   - ended: The history of the store that this store has replaced; nil for none.
+    ///   - ended: The history of the store that this store has replaced; nil if there was no such store or history.
     /// - Returns: Whether the store keeps a history now.
     static func settle(
         _ connection: Connection, _ wanted: KeptHistory, _ metadata: StoreMetadata, replacing ended: EndedHistory? = nil
@@ -151,8 +151,8 @@ enum HistoryTables {
         for (id, reason) in ended.reasons { try set("ended \(id)", .text(reason), connection) }
     }
 
-    /// Gives the history of a restored copy a new ID, because its next records get the numbers of other records. The records
-    /// stay. Each consumer goes on with a record of the restore.
+    /// Gives the history of a restored copy a new ID, because its next records can get the same numbers as records that were
+    /// made after the copy. The records stay. Each consumer continues at the record of the restore.
     ///
     /// - Parameters:
     ///   - reason: The reason, as a sentence.
@@ -185,7 +185,7 @@ enum HistoryTables {
         init(_ connection: Connection, reason: String) throws(DataSourceError) {
             limits = try HistoryTables.limits(connection)
             var reasons = try HistoryTables.ended(connection)
-            // No order of the ends is known, so any may be forgotten.
+            // The order in which the histories ended is not known, so forget any of them.
             while reasons.count >= HistoryTables.endedLimit, let any = reasons.keys.min() { reasons[any] = nil }
             reasons[try HistoryTables.id(connection)] = reason
             self.reasons = reasons

@@ -3,12 +3,14 @@ internal import RowStore
 
 /// Decides which records a transaction drops. A transaction drops a few records, so that no save waits long.
 struct HistoryTrimming {
-    /// The largest number of rows that a transaction drops, and of their bytes. A transaction that adds more drops up to twice
-    /// as many rows and bytes as it adds.
+    /// The maximum number of rows that a transaction drops, and the maximum number of their bytes. The limits are higher for a
+    /// transaction that adds many rows: it drops up to twice as many rows and bytes as it adds.
     private static let rowLimit = 64
     private static let byteLimit: Int64 = 2 << 20
-    /// The records are checked after this part of the byte limit was added, or this part of the time has passed.
+    /// The records are checked when a sixteenth of the byte limit was added, or when a sixteenth of the time limit has passed,
+    /// but at the latest after ``maxPause``.
     private static let share: Int64 = 16
+    /// In milliseconds.
     private static let maxPause: Int64 = 60_000
 
     /// The bytes since the last check, and in the current transaction.
@@ -68,7 +70,7 @@ struct HistoryTrimming {
         _ = try connection.values("DELETE FROM \"_history\" WHERE \"key\" <= ?1", [.integer(dropped)])
     }
 
-    /// If the oldest row is from the future, returns the first row that is not.
+    /// If the oldest row is from the future, returns the first row that is not from the future; otherwise nil.
     private static func next(
         after row: [RowValue]?, _ connection: Connection, _ ages: HistoryAges
     ) throws(DataSourceError) -> (key: Int64, time: Int64)? {
@@ -82,16 +84,16 @@ struct HistoryTrimming {
 }
 
 extension HistoryTables {
-    /// Tells which rows are too old.
+    /// Determines which rows are too old, or exceed the byte limit.
     struct Oldness {
-        /// The most bytes.
+        /// The byte limit of the history.
         let bytes: Int64
         /// The bytes of all rows so far, dropped rows included.
         let end: Int64
         let ages: HistoryAges
         /// The first row that is not from the future; nil if it is the oldest row.
         let next: (key: Int64, time: Int64)?
-        /// The number of the oldest record that a consumer has not read; nil for none.
+        /// The number of the oldest record that a registered consumer has not read; nil without consumers.
         let unread: Int64?
 
         func includes(_ key: Int64, start: Int64, time: Int64) -> Bool {

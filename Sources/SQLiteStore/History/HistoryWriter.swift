@@ -20,8 +20,8 @@ final class HistoryWriter {
     /// Whether other members may write, too.
     private let isShared: Bool
     let limits: KeptHistory.Limits
-    /// The end of the history in the current transaction. Setting an earlier place undoes the count of records that were rolled
-    /// back.
+    /// The end of the history in the current transaction. If a save is rolled back, the writer sets the place from before that
+    /// save.
     var place = Place()
     /// The end of the history after the last transaction; nil if it must be read.
     private var committed: Place?
@@ -44,7 +44,7 @@ final class HistoryWriter {
         limits = try HistoryTables.limits(connection)
     }
 
-    /// Records an event of the opening of a store, such as a reset. Must run in a transaction.
+    /// Records an event that happens when a store is opened, such as a reset. Must run in a transaction.
     static func note(
         _ kind: HistoryKind, _ note: String, on connection: Connection, _ layout: ModelLayout
     ) throws(DataSourceError) {
@@ -53,7 +53,7 @@ final class HistoryWriter {
         try writer.append(kind, note: note)
     }
 
-    /// The name of the state with the names of a layout.
+    /// The key of the row in `_history_state` that contains the names of a layout.
     static func namesKey(_ signature: UInt64) -> String { "names \(String(signature, radix: 16))" }
 
     func end() { insertion = nil }

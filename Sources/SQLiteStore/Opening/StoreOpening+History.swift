@@ -2,7 +2,7 @@ internal import RowStore
 
 /// Switching a kept history on and off.
 extension StoreOpening {
-    /// Makes the history of an existing store as the options ask for it.
+    /// Begins, keeps or drops the history of an existing store, as the options say.
     func settleHistory(_ result: Result) throws(DataSourceError) -> Result {
         var metadata = result.metadata
         if options.history == .unchanged { return result }
@@ -12,7 +12,7 @@ extension StoreOpening {
         return Result(connection: result.connection, metadata: metadata, startup: result.startup)
     }
 
-    /// Must run in a transaction.
+    /// Begins, keeps or drops the history of a store, as the options say. Must run in a transaction.
     ///
     /// - Returns: Whether the store keeps a history.
     func settleHistory(_ connection: Connection, _ metadata: StoreMetadata) throws(DataSourceError) -> Bool {

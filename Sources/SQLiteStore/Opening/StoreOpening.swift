@@ -15,7 +15,7 @@ struct StoreOpening {
     private(set) var options: SQLiteOptions
     /// The first key of a new store.
     var firstFreeKey: Int64 = 1
-    /// The history of the store that a new store replaces; nil for none.
+    /// The history of the store that a new store replaces; nil if that store has no history.
     var ended: HistoryTables.EndedHistory?
 
     func run() throws(DataSourceError) -> Result {

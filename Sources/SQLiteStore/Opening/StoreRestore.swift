@@ -45,7 +45,8 @@ struct StoreRestore {
 
     private static let restored = "The store was restored from a copy."
 
-    /// The histories of the store that is replaced, by their IDs; none if they cannot be read.
+    /// The reasons for which the histories of the replaced store ended, by the IDs of the histories; empty if the histories
+    /// cannot be read.
     private var replacedHistories: [String: String] {
         guard let connection = try? store.connectWithoutChange() else { return [:] }
         defer { connection.close(copyingLog: false) }

@@ -362,8 +362,8 @@ struct KeptTransaction {
     var isOld: Bool { start.age > KeptTransaction.maxAge }
 }
 
-/// A time on the clock of the system's uptime, in nanoseconds. Look-ups take it twice, and an instant of `ContinuousClock` costs
-/// several times as much.
+/// A time on the clock of the system's uptime, in nanoseconds. Each look-up reads the clock twice, and reading
+/// `ContinuousClock` costs several times as much.
 struct Uptime {
     static let millisecond: UInt64 = 1_000_000
 

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The table with what the store knows of its scopes. It is made with the first scope.
+/// The table of scopes. The table is made when the first scope is written.
 enum ScopeTable {
     /// Whether the file has the table.
     enum Presence {
@@ -24,8 +24,9 @@ enum ScopeTable {
             .joined(separator: ", ")))
         """
     static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
-    /// The parameter is the name of the scope that was just written, which stays: other scopes may seem to be newer because a
-    /// clock was changed. A scope that was never answered counts from its last failure, so that a new failure is kept.
+    /// Deletes the scopes with the oldest requests if there are too many. The parameter is the name of the scope that was just
+    /// written. This scope is always kept, even if other scopes seem to be newer because a clock was changed. A scope without
+    /// an answer is sorted by its last failure, so that a new failure is kept.
     static let trimSQL = """
         DELETE FROM "_scopes" WHERE "name" IN (SELECT "name" FROM "_scopes" WHERE "name" <> ?1 \
         ORDER BY COALESCE("requested", "failed") DESC LIMIT -1 OFFSET \(StoredScope.limit - 1))

@@ -12,7 +12,7 @@ extension Writer {
         do {
             try update(changes, table)
         } catch  where error.code == .uniquenessViolated && changes.updated.count > 1 {
-            // Rows may have exchanged their unique values. No order of single updates can do that.
+            // Rows may have exchanged their unique values. Single updates in any order would violate the constraint.
             try replace(changes.updated, table)
         }
         try insert(changes.inserted, table)
