@@ -132,7 +132,7 @@ extension DataSourceError {
     }
 
     private static let fullServerMessage =
-        "The server has reached a limit of connections: in total, of this role, or to this database. `cause` says which. "
+        "A connection limit is reached: that of the server, of this role, or of this database. `cause` says which. "
         + "Raise that limit (max_connections, or CONNECTION LIMIT of the role or the database), or close connections."
 
     private static let readOnlyMessage =

@@ -16,7 +16,7 @@ struct GenerationMigration {
     struct Outcome {
         let report: MigrationReport
         let dropped: StoreStartup.Dropped
-        /// The first key that no row has.
+        /// The key of the next new row. The key is higher than the keys of all rows.
         let firstFreeKey: Int64
     }
 

@@ -7,7 +7,7 @@ enum HistoryCarriage {
     case none
     /// The new generation begins a new history.
     case ended(HistoryReader.Ended)
-    /// The new generation goes on with the history of the schema.
+    /// The new generation continues the history of the old schema.
     case moved(from: PostgreSQLSchema)
 
     var keepsHistory: Bool { if case .none = self { false } else { true } }
@@ -63,7 +63,7 @@ extension StoreOpening {
 
     /// Runs the body in a transaction, while no member can commit a save.
     ///
-    /// A member that was silent can go on at any moment. Its next commit notices the switch.
+    /// A silent member can start to report again at any moment. Its next commit then notices the switch.
     ///
     /// - Parameter change: What is done to the store, after "cannot be".
     private func switchHistory(

@@ -116,8 +116,8 @@ extension PostgreSQLSchema {
         return Request(scopeInsertion(keeping: kept, isFailure: isFailure), scope.values.map { WireValue($0) })
     }
 
-    /// Forgets the scopes with the oldest requests if there are too many. The scope with a name stays: other scopes may seem to
-    /// be newer because a clock was changed.
+    /// Forgets the scopes with the oldest requests if there are too many. The named scope is always kept, even if other scopes
+    /// seem to be newer because a clock was changed.
     func scopeTrim(keeping name: String) -> Request {
         Request(
             """

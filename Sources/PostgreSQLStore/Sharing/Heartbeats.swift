@@ -127,7 +127,7 @@ struct OldTransactions {
         nextCheck = .now + age / OldTransactions.checksPerAge
     }
 
-    /// How often to look for transactions within `age`.
+    /// How many times to look for transactions during the time `age`.
     private static let checksPerAge = 10
 
     /// Returns a report of the oldest open transaction; nil if it is too early to look again, if no transaction is old

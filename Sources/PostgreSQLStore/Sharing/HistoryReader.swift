@@ -76,7 +76,7 @@ struct HistoryReader {
         try set("bytes", number: limits.bytes)
     }
 
-    /// The name of the state with the names of a layout.
+    /// The key of the row in `_history_state` that contains the names of a layout.
     static func namesKey(_ signature: UInt64) -> String { "names \(String(signature, radix: 16))" }
 
     /// The history that a reset ends.

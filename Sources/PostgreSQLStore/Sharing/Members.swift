@@ -52,14 +52,14 @@ struct Members {
         /// Changes with each report of the member; nil if the member has left.
         let report: Int64?
         /// The time since the last report by the server's clock, in milliseconds. Only for display, and to decide when to look
-        /// up the sessions of the member: that the member has ended never follows from this time.
+        /// up the sessions of the member. No member counts as ended because of this time alone.
         let silence: Int64
         /// Whether the server has run without a restart since the last report.
         let isReportOfThisRun: Bool
     }
 
-    /// Subtracted from the time at which a member left, to mark the member as left. Adding the interval gives the time
-    /// again.
+    /// Marks a member that has left: this interval is subtracted from the time at which the member left. Adding the interval
+    /// gives the time again.
     private static let departureOffset = "interval '1000 years'"
     private static let hasLeftSQL = "seen < '1500-01-01'"
 

@@ -51,7 +51,7 @@ struct ServerHistory {
 
     /// A larger save would need too much memory for its requests.
     fileprivate var largestSave: Int64 { min(limits.largestSave, 64 << 20) }
-    /// Old records are dropped after this part of the bytes, or this number of records, was added.
+    /// Old records are dropped when a sixteenth of the byte limit, or this number of records, was added.
     private static let (share, recordLimit): (Int64, Int) = (16, 64)
     /// The largest number of rows that a transaction drops, unless twice the number of added rows is larger.
     private static let rowLimit = 256

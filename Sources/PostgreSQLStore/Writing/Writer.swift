@@ -60,7 +60,7 @@ final class Writer {
         let start: String
     }
 
-    /// How often a transaction is tried if the server rolls it back because of conflicts.
+    /// The maximum number of times that a transaction is tried, if the server rolls it back because of conflicts.
     static let attempts = 8
 
     init(_ opening: StoreOpening, _ opened: StoreOpening.Result, counters: PostgreSQLCounters, trust: TrustKeeper) {
