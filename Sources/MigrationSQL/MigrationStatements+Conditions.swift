@@ -103,8 +103,8 @@ extension MigrationStatements {
         return new.layout.isSymmetric(name) ? selects + selects.map(LinkTable.reversed) : selects
     }
 
-    /// Returns a query that returns a row if two objects have equal values in the columns. Returns nil if a column has links
-    /// from other tables. Those links are checked when the unique index is built.
+    /// Returns a query that returns a row if two objects have equal values in the columns. Returns nil if links of a column
+    /// must be looked up in other tables. Those links are checked when the unique index is built.
     private func uniquenessQuery(_ columns: [String: [Int]]) -> SQLStatement? {
         let lookedUp = Dictionary(uniqueKeysWithValues: lookedUpLinks.map { ($0, "") })
         var values: [RowValue] = []

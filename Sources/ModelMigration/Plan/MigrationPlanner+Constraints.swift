@@ -89,8 +89,8 @@ extension MigrationPlanner {
                 preventsMigration: preventsMigration))
     }
 
-    /// Returns whether the old model kept the number of links within these bounds for the objects of an entity, and whether all
-    /// these links are carried over.
+    /// Returns true if the old model kept the number of links within these bounds for the objects of an entity, and all these
+    /// links are carried over.
     private func wasGuaranteed(
         _ bounds: LinkBounds, _ relationship: RelationshipDescription, _ name: RelationshipName,
         for owner: EntityMigration
