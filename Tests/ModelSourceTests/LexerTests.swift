@@ -44,7 +44,7 @@ struct LexerTests {
         ("a ‸/* /* */", "This comment has no end."),
         ("var ‸`a", "This name has no closing backtick."),
         ("var x = ‸#/a", "This regular expression has no end"),
-        ("f‸(]", "Another bracket closes before this bracket does."),
+        ("f‸(]", "The next unmatched closing bracket is of another kind."),
         ("class A ‸{", "This bracket has no closing bracket."),
         ("class A {} ‸}", "This bracket has no opening bracket."),
         ("class A {\n‸<<<<<<< HEAD\nvar x: Int\n=======\n>>>>>>> b\n}", "This line marks a merge conflict."),

@@ -46,9 +46,9 @@ package struct EntityReader {
         }
     }
 
-    /// Refuses a Swift attribute that names a global actor. In the source, nothing but its name distinguishes such an attribute
-    /// from a macro, and an actor can have any name. So a class with a Swift attribute of the app must be `nonisolated`: the
-    /// compiler then refuses a global actor.
+    /// Refuses a Swift attribute that isolates the class to a global actor. The source shows only the name of an attribute of
+    /// the app, and not whether the attribute is a macro or a global actor. So a class with such an attribute must be
+    /// `nonisolated`. If the attribute is a global actor, the compiler then reports an error.
     private mutating func checkIsolation(_ declaration: Declaration) {
         if let actor = declaration.attributes.first(where: { $0.name.hasSuffix("Actor") }) {
             reportError(

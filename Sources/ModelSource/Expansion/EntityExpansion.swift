@@ -32,7 +32,7 @@ struct EntityExpansion {
         lines += entity.relationships.flatMap(inverse)
         for kind in KeyPathKind.allCases { lines += keyPaths(access, kind) }
         lines += description
-        // The superclass is checked and not the class, because the class of an unknown superclass is no object either.
+        // Check the superclass, not the class: if the superclass is unknown, the class is no managed object either.
         lines += TypeChecks.function(
             for: entity.attributes, areParts: false, ["        LayoutChecks.checkClass(LayoutParent.self)"])
         lines.append("}")

@@ -15,8 +15,8 @@ package struct SourcePlace: Sendable, Equatable {
         self.text = text
     }
 
-    /// Returns two lines, the second of which has the place of a part of the declaration. Nil if the part is in the first line
-    /// of the file: there is no place for a line before that.
+    /// Returns two lines. The second line has the place of a part of the declaration. Nil if the part is in the first line of
+    /// the file, because the opening line would have no place.
     ///
     /// - Parameters:
     ///   - opening: The first line.

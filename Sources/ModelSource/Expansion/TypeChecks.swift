@@ -9,7 +9,7 @@ enum TypeChecks {
         return lines.isEmpty ? [] : ["    \(deprecation)", "    static func check() {"] + lines + ["    }"]
     }
 
-    /// Lets a declaration name what is deprecated without a warning.
+    /// With this attribute, a declaration can name deprecated declarations without a warning.
     static let deprecation = "@available(*, deprecated)"
 
     private static func lines(for attributes: [AttributeSource], areParts: Bool) -> [String] {
@@ -63,7 +63,8 @@ enum CheckedType {
             // Where the accessors need an alias, it is made of the checked name, so that the compiler reports an unknown type
             // only once.
             let access = alias == nil ? "private " : ""
-            // The columns of a composite are counted where nothing is deprecated.
+            // The alias of a composite is never deprecated, because the code that counts the columns of the composite is
+            // not deprecated, and would cause a warning.
             let warns = alias != nil && !(attribute.isDeprecated && attribute.form == .codable)
             return [
                 "    \(warns ? "" : TypeChecks.deprecation + " ")\(access)typealias \(checkedName(of: attribute)) = \(attribute.writtenTypeName)"

@@ -51,7 +51,7 @@ package struct SwiftSource: Sendable {
                         syntaxError
                         ?? SourceDiagnostic(
                             at: tokens[last].start,
-                            "Another bracket closes before this bracket does. Close this bracket first.")
+                            "The next unmatched closing bracket is of another kind. Close this bracket first.")
                     continue
                 }
                 (matchingBrackets[index], matchingBrackets[last]) = (last, index)
