@@ -184,7 +184,7 @@ package final class FeedSite: Sendable {
     ///     release                   sends the replies that wait
     ///     publish FEED TITLE        adds an article to a feed
     ///     expire FEED COUNT         removes the oldest articles of a feed
-    ///     close FEED                makes a feed gone: its replies have the status 410
+    ///     close FEED                marks a feed as gone: its replies have the status 410
     package func perform(_ line: String) throws(HTTPReply) {
         let words = line.split(separator: " ").map(String.init)
         switch (words.first, words.count) {

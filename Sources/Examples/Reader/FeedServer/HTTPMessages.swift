@@ -69,7 +69,7 @@ package struct HTTPReply: Sendable, Error {
     func bytes(hasBody: Bool) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status) \(Self.reasons[status] ?? "Unknown")", "Date: \(Self.text(of: date))"]
         lines += headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-        // A reply with 304 has no body, and its length would be the length of the list.
+        // A reply with 304 has no body. In such a reply, `Content-Length` would mean the length of the list.
         if status != 304 { lines.append("Content-Length: \(body.count)") }
         lines.append("Connection: close")
         let head = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)

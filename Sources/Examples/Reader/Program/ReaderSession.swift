@@ -151,7 +151,7 @@ final class ReaderSession {
         }
     }
 
-    /// The times of the requests whose answers the store has.
+    /// For each list, by the name of its scope: the time of the request whose answer is in the store.
     private func requestTimes() throws -> [String: Date] {
         var times: [String: Date] = [:]
         times[FeedDataSource.list.name] = try store.feeds.freshness(of: FeedDataSource.list).requestedAt
