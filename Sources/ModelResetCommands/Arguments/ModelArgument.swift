@@ -38,7 +38,8 @@ struct ModelArgument {
 
     static func isSwiftFile(_ path: String) -> Bool { path.hasSuffix(".swift") }
 
-    /// Splits a word into the paths of files and folders. A comma in the path of an existing file or folder divides nothing.
+    /// Splits a word into the paths of files and folders. If the whole word is the path of an existing file or folder, its
+    /// commas do not divide it.
     ///
     /// - Parameter exists: Whether a path leads to a file or folder.
     static func paths(_ word: String, exists: (String) -> Bool) -> [String] {

@@ -29,8 +29,8 @@ enum Usage {
 
         Stores on servers, as in --store postgresql://USER@HOST/DATABASE, need a program that was built with --traits PostgreSQL.
 
-        Exit status: 0 success, 1 models differ, or a store would be reset or restored, 2 the arguments are invalid or a file cannot
-        be written, 3 a model or the lock file cannot be read, 4 the store cannot be opened.
+        Exit status: 0 success; 1 models differ, or a store would be reset or restored; 2 the arguments are invalid or a file cannot
+        be written; 3 a model or the lock file cannot be read; 4 the store cannot be opened.
 
         """
 }

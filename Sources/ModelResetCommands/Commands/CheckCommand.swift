@@ -25,7 +25,7 @@ struct CheckCommand: Command {
                                 that still exists, and a transformable with another type
           --json                prints the answer as JSON, on one line
 
-        Exit status: 0 nothing differs, or the lock file was written, 1 something differs, or --strict found a warning, 3 a model
+        Exit status: 0 nothing differs, or the lock file was written; 1 something differs, or --strict found a warning; 3 a model
         or the lock file cannot be read.
 
         """

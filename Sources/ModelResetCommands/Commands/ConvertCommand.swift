@@ -21,7 +21,7 @@ struct ConvertCommand: Command {
           --version NAME  the version of the bundle; without it, the current version
           --json          prints the answer as JSON, on one line
 
-        Exit status: 0 the model was written, 1 the model was written, but with another hash.
+        Exit status: 0 the model was written; 1 the model was written, but with another hash.
 
         """
 

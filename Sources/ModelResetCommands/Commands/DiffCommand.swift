@@ -17,7 +17,7 @@ struct DiffCommand: Command {
           --configuration NAME  the configuration of both models; without it, the whole models
           --json                prints the answer as JSON, on one line
 
-        Exit status: 0 the models have the same persisted shape, 1 the models differ.
+        Exit status: 0 the models have the same persisted shape; 1 the models differ.
 
         """
 

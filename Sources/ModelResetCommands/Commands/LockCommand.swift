@@ -12,7 +12,7 @@ struct LockCommand: Command {
           --strict              writes nothing if there are warnings
           --json                prints the answer as JSON, on one line
 
-        Exit status: 0 the lock file was written, 1 --strict found a warning, 3 a model or the lock file cannot be read.
+        Exit status: 0 the lock file was written; 1 --strict found a warning; 3 a model or the lock file cannot be read.
 
         """
 

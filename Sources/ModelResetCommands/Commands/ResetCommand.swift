@@ -22,7 +22,7 @@ struct ResetCommand: Command {
           --backup FOLDER       moves the old store, which must be a file, to this folder on the same file system
           --json                prints the answer as JSON, on one line
 
-        Exit status: 0 done, or nothing to do, 1 with --dry-run, the store would be reset.
+        Exit status: 0 done, or nothing to do; 1 with --dry-run, the store would be reset.
 
         """
 

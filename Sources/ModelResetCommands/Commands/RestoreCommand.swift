@@ -16,7 +16,7 @@ struct RestoreCommand: Command {
           --dry-run             prints what would be done, and changes nothing
           --json                prints the answer as JSON, on one line
 
-        Exit status: 0 done, 1 with --dry-run, the store would be restored.
+        Exit status: 0 done; 1 with --dry-run, the store would be restored.
 
         """
 

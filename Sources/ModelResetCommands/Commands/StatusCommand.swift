@@ -19,7 +19,7 @@ struct StatusCommand: Command {
                                 made for. An empty name means the whole model
           --json                prints the answer as JSON, on one line
 
-        Exit status: 0 the store would be opened or made, 1 the store would be reset, or an app could not open it.
+        Exit status: 0 the store would be opened or made; 1 the store would be reset, or an app could not open it.
 
         """
 
