@@ -28,7 +28,7 @@ package struct MigrationPlan: Sendable, Equatable {
     /// The changes in words, such as `ContactEntity.phone: renamed from mobile`, sorted by entity and then by property. Empty
     /// if and only if the hashes of the models are equal.
     package internal(set) var changes: [ModelDifference.Change] = []
-    /// The data of old rows that the migration, if possible, does not carry over.
+    /// The data of old rows that the migration does not carry over, even if the migration is possible.
     package internal(set) var losses: [MigrationLoss] = []
 
     package var isPossible: Bool { obstacles.isEmpty }

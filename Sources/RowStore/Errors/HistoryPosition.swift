@@ -10,8 +10,8 @@ public struct HistoryPosition: Sendable, Hashable, Codable {
     package let historyID: String
     /// The number of the last record before the position.
     package let number: Int64
-    /// The time of this record, in milliseconds since 1970; 0 if it is not known. A store that was restored from a copy may
-    /// have another record with the same number.
+    /// The time of this record, in milliseconds since 1970; 0 if the time is not known. The time distinguishes this record from
+    /// another record with the same number, which a store that was restored from a copy may have.
     package let time: Int64
 
     package init(historyID: String, number: Int64, time: Int64 = 0) {

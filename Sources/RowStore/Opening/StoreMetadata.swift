@@ -3,7 +3,7 @@ package import ManagedModel
 package import ModelMigration
 
 /// The description of a store: the model, the database key and the keys of the data sources that the store was made
-/// for, and a lower bound for the keys of new rows. The store keeps this description beside its rows.
+/// for, and a lower bound for the row keys of new rows. The store keeps this description beside its rows.
 ///
 /// ``StartupPlan/metadata`` has the value to store. Store it with the rows, as a `Codable` value, and pass it to
 /// ``StoreOptions/plan(for:)`` when the store is opened again.
