@@ -46,7 +46,7 @@ import Testing
         let before = try names()
         let hash = try await program.run("hash", "app").output
         let outcome = try await program.run("convert", path, "--output", "app")
-        #expect(outcome.status == 3 && outcome.errors.contains("so the command has removed what it wrote."))
+        #expect(outcome.status == 3 && outcome.errors.contains("the command has removed the files that it wrote."))
         #expect(try names() == before)
         #expect(try await program.run("hash", "app").output == hash)
     }

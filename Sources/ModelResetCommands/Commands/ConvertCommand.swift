@@ -88,13 +88,13 @@ struct ConvertCommand: Command {
         }
     }
 
-    /// Reads what was written. An error means that the files are removed again.
+    /// Reads the written files. If this throws an error, the caller removes the files again.
     private func readBack(_ warnings: inout [String]) throws -> ManagedObjectModel {
         do {
             return try ModelArgument(path: output).read(&warnings, followsVersions: false)
         } catch var error as ModelReaderError {
             error.message +=
-                " This is the error of the written files together with the other files in \(output), so the command has removed what it wrote."
+                " The written files were read together with the other files in \(output). Because of this error, the command has removed the files that it wrote."
             throw error
         }
     }

@@ -144,7 +144,7 @@ enum LockDifference {
         }
         self =
             comparison.plan.changes.isEmpty
-            ? .remark("This release lays out the tables in another way.") : .comparison(comparison)
+            ? .remark("This release uses another layout of the tables.") : .comparison(comparison)
     }
 
     /// The lines that describe the difference, indented.

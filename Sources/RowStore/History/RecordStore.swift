@@ -110,7 +110,7 @@ package enum ConsumerChange: Sendable {
 extension DataSourceError {
     package static let historyNotKept = DataSourceError(
         .historyNotKept,
-        "The store keeps no history. Open it with Configuration.history = .kept(for:upTo:), from then on saves are recorded."
+        "The store keeps no history. Open it with Configuration.history = .kept(for:upTo:). From then on, saves are recorded."
     )
 
     package static let customStoreWithoutHistory = DataSourceError(
