@@ -144,7 +144,7 @@ package struct RowCopy {
         case .always:
             return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END", position)
         case .column(let expression):
-            // If all indexes stay the same, return the plain columns, so that `changesNothing` can keep the table.
+            // If every entity of the family keeps its index, return the plain columns, so that `changesNothing` can keep the table.
             if family.allSatisfy({ numbers[$0] == $0 }) { return (key, expression, position) }
             func linked(_ expression: String) -> String { "CASE WHEN (\(number)) IS NOT NULL THEN \(expression) END" }
             return (linked(key), number, linked(position))
@@ -153,8 +153,7 @@ package struct RowCopy {
 }
 
 extension MigrationStatements {
-    /// Returns the new indexes of entities by their old indexes. Includes the carried-over entities in the family of the new
-    /// entity with the given name.
+    /// Returns the new index of each carried-over entity that goes into the family of the given new entity, by the old index.
     func numbers(under name: String) -> [Int: Int] {
         let family = Set(new.family(name))
         return numbers.filter { family.contains($0.value) }

@@ -25,11 +25,11 @@ extension DataSource {
     /// scopes; objects beyond that number count as old.
     ///
     /// If the loader returns nil, the objects with the key are deleted. Until `maxAge` has passed since this request, the
-    /// call returns nil without calling the loader again. The same is true if the app or a list of the server has deleted the
-    /// object since it was loaded. An object that a ``ScopeEviction`` has deleted is loaded again, if the attribute has a
-    /// uniqueness constraint and is a string, a whole number or a UUID. If the loader returns a value, other objects stay,
-    /// also those with the same key. If the attribute has a uniqueness constraint, and the loaded value has another key, the
-    /// object with the requested key is deleted.
+    /// call returns nil without calling the loader again. The same is true if the object was deleted after its last request,
+    /// by the app or because a list of the server did not contain it. An object that a ``ScopeEviction`` has deleted is loaded
+    /// again, if the attribute has a uniqueness constraint and is a string, a whole number or a UUID. If the loader returns a
+    /// value, other objects stay, also those with the same key. If the attribute has a uniqueness constraint, and the loaded
+    /// value has another key, the object with the requested key is deleted.
     ///
     /// ```swift
     /// let fresh = try await contacts.value(

@@ -5,7 +5,7 @@ internal import RowStore
 struct HistoryReading {
     let connection: Connection
     private let encoding: HistoryEncoding
-    /// The names of other layouts, by their signatures.
+    /// The names of entities and columns in layouts other than the current one, by the signature of the layout.
     private var names: [UInt64: HistoryNames] = [:]
     private var entityNames = EntityNames()
 

@@ -112,8 +112,8 @@ final class LockFile: Sendable {
     }
 
     private static func end(_ descriptor: Int32) {
-        // Unlock before closing: a forked process keeps the descriptor open, and with the descriptor the lock, until it starts
-        // its program.
+        // Unlock before closing: a forked process has a copy of the descriptor, and so keeps the lock, until it executes its
+        // program.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

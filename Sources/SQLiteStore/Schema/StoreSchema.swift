@@ -67,9 +67,9 @@ struct StoreSchema: Sendable {
     private static func columnNames(_ entity: EntityLayout, _ format: Int64) throws(DataSourceError) -> [Int: String] {
         // A table of links differs from a table of objects by the names of its columns, so a table of objects must not have
         // these names.
-        let isDeferred = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
+        let reservesLinkNames = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
         var names = Names(
-            reserved: [EntityTable.keyName] + (isDeferred ? [LinkNames.source, LinkNames.destination] : []))
+            reserved: [EntityTable.keyName] + (reservesLinkNames ? [LinkNames.source, LinkNames.destination] : []))
         return try names.claimColumns(of: entity, limit: columnLimit)
     }
 

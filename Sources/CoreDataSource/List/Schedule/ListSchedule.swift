@@ -214,8 +214,8 @@ extension ListSchedule {
 extension ListSchedule {
     private mutating func nextWork(_ isEverySaveWanted: Bool) -> Action {
         guard isReady else { return .none }
-        // The last read included some of the saves that came during the read. The read does not show which rows had other
-        // values in between.
+        // The last read already includes those of the waiting saves that were committed before it. It does not show a row that
+        // one of them changed and a later one changed back, although the row's cell may show the value in between.
         let covered = pending.filter { $0.changes.number <= asOf }.map(\.changes)
         pending.removeAll { $0.changes.number <= asOf }
         var unseen = query.rowsChangedAgain(in: covered)
@@ -261,8 +261,8 @@ extension ListSchedule {
         case .follow(let saves, _):
             asOf = max(asOf, saves.last?.number ?? asOf)
             if nextReadReason == nil { break }
-            // All rows must be read again. For example, after a reset the related rows belong to the new store. The index by
-            // key was advanced to a state that was not shown, so skip the number of that state.
+            // All rows are read again anyway, so drop the outcome. After a reset, for example, the outcome can contain rows of
+            // the new store. The index by key was advanced to a state that was not shown, so skip the number of that state.
             version += 1
             touch(query.touchedRows(in: saves))
             mustRead(from: settledCount + 1)
