@@ -8,7 +8,8 @@ public class EditingContext: ManagedObjectContext {
     /// The entities of other data sources to which the batch has made links.
     var linkedEntities: Set<Int> = []
     /// Deleted objects whose delete rules have not been applied yet.
-    var deletions: [ManagedObject] = []
+    // Safe: no code uses the array while it is being changed.
+    @exclusivity(unchecked) final var deletions: [ManagedObject] = []
     /// The number of link changes in the context.
     var linkEdits = 0
 

@@ -59,7 +59,7 @@ final class EntityBinding {
         didSet { home.hasValueIndexes = followsValues }
     }
     /// The results of predicates that this batch uses repeatedly.
-    private var repeatedPredicates = RepeatedPredicates()
+    @exclusivity(unchecked) private var repeatedPredicates = RepeatedPredicates()
     /// Whether new values of objects must be recorded.
     var followsValues: Bool { !valueIndexes.isEmpty || !repeatedPredicates.isEmpty }
     /// For each column, the number of rows that were evaluated without an index. An index is built when this number is high

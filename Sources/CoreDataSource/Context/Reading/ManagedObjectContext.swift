@@ -27,8 +27,10 @@ public class ManagedObjectContext {
     @exclusivity(unchecked) final var source: RowSource
     /// The binding of each entity, in the order of the model.
     let bindings: [EntityBinding]
+    // Accesses to `changed`, `lookupCache` and `keyPaths` cannot overlap, because only this library's code uses them, on the
+    // queue of the context, and their functions run no code of the app.
     /// Every object with changes.
-    var changed = ChangedObjects()
+    @exclusivity(unchecked) final var changed = ChangedObjects()
     /// The changes of the next save to rows that did not become objects.
     var bulkChanges: [EntityChanges] = []
     /// The error of the first edit that was refused since the last save. The next save throws the error.
@@ -40,7 +42,7 @@ public class ManagedObjectContext {
     /// The links of to-many relationships that were read.
     var related = RelatedCache()
     /// The look-ups of the batch among objects of other data sources; nil outside of a batch.
-    var lookupCache: LookupCache?
+    @exclusivity(unchecked) final var lookupCache: LookupCache?
     /// Whether reads show the edits of all contexts of the batch. If false, they show only the edits of this context.
     var readsCompanions = false
     /// Whether relationships are being read.
@@ -58,7 +60,7 @@ public class ManagedObjectContext {
 
     private var entitiesByType: [ObjectIdentifier: Int] = [:]
     private var lastType: (type: ObjectIdentifier, entity: Int)?
-    private var keyPaths = KeyPathTable()
+    @exclusivity(unchecked) private var keyPaths = KeyPathTable()
     /// Whether any entity has a ``ValueIndex``.
     var hasValueIndexes = false
     /// The number of rows on which predicates were evaluated in this context instead of the store. For tests.
@@ -162,7 +164,7 @@ public class ManagedObjectContext {
     /// another context.
     func editor(ofEntity entity: Int) -> ManagedObjectContext { self }
 
-    /// Returns the context whose edits of an entity a read shows.
+    /// Returns the context whose edits are shown when this context reads objects of an entity.
     final func reader(ofEntity entity: Int) -> ManagedObjectContext {
         readsCompanions ? editor(ofEntity: entity) : self
     }
