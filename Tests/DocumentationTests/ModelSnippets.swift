@@ -32,6 +32,10 @@ struct ModelSnippets {
 
     @Test func indexesAndRequestsAreDescribed() {
         let byDate = FetchIndexDescription(name: "byDate", elements: [.init(property: "date", isAscending: false)])
+        let byMailboxAndDate = FetchIndexDescription(
+            name: "byMailboxAndDate",
+            elements: [.init(property: "mailbox"), .init(property: "date", isAscending: false)])
+        #expect(byMailboxAndDate.elements.count == 2)
         let newestFirst = FetchIndexDescription.Element(property: "date", isAscending: false)
         #expect(byDate.elements == [newestFirst])
         let template = FetchRequestTemplate(

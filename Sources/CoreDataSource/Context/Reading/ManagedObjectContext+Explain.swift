@@ -133,15 +133,31 @@ extension ManagedObjectContext {
             )
         }
         if !plan.query.sort.isEmpty && steps.contains(where: { $0.contains("TEMP B-TREE") }) {
-            // Related and calculated values are not stored in the rows that are sorted.
-            let isIndexable = !plan.query.sort.contains { JoinedColumn.isJoined($0.column) }
             warnings.append(
                 "All matching rows of \(entity) are sorted before the first row is returned. "
-                    + (isIndexable
-                        ? "Add a fetch index on the attributes of the sort order."
-                        : "No index can prevent this, because the order has values of related objects. Order by a stored attribute, or narrow the predicate.")
-            )
+                    + sortAdvice(plan.query, layout))
         }
         return warnings
+    }
+
+    /// What makes the sort of a query unnecessary.
+    private func sortAdvice(_ query: RowQuery, _ layout: EntityLayout) -> String {
+        // Related and calculated values are not stored in the rows that are sorted.
+        if query.sort.contains(where: { JoinedColumn.isJoined($0.column) }) {
+            return
+                "No index can prevent this, because the order has values of related objects. Order by a stored attribute, or narrow the predicate."
+        }
+        var columns = query.sort.map(\.column)
+        if let wanted = query.predicate.wantedValues(layout), wanted.values.count == 1, !columns.contains(wanted.column)
+        {
+            columns.insert(wanted.column, at: 0)
+        }
+        let names = columns.map { layout.columns[$0].name }
+        if columns.count > 1 {
+            return "Add a fetch index with these elements, in this order: \(names.joined(separator: ", "))."
+        }
+        return layout.indexedColumns.contains(columns[0])
+            ? "The index on \(names[0]) is not used, because the predicate finds the rows in another way. If many rows match, narrow the predicate."
+            : "Add a fetch index on \(names[0])."
     }
 }
