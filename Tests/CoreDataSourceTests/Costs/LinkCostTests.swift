@@ -2,6 +2,7 @@ import CoreDataSource
 import ErrorExpectations
 import Foundation
 import RowStore
+import SQLiteStore
 import TestSupport
 import Testing
 
@@ -34,6 +35,69 @@ import Testing
             #expect(small.cost.rows <= 40 && small.cost.registered <= 12, "\(small.name): \(small.cost)")
         }
         if isThorough { for costs in costs { for cost in costs { print("\(cost.name): \(cost.cost)") } } }
+    }
+
+    /// All links of a new object are edits of its batch, so the store is not asked for them: on a server, each question would be a round
+    /// trip.
+    @Test func relationshipsOfNewObjectsAreNotReadFromTheStore() async throws {
+        try await withPeers { container, peers in
+            try await peers.add((0..<10).map { "\($0)" })
+            await peers.tier.forgetObjects()
+            let counters = try #require(container.stack.root.store as? SQLiteStore).counters
+            let count = try await peers.perform { context in
+                let before = counters.statementsRun
+                for number in 0..<20 {
+                    let (boss, team) = (try context.insert(Peer.self), try context.insert(Team.self))
+                    (boss.key, team.key, boss.team) = ("boss \(number)", "\(number)", team)
+                    #expect(boss.reports.isEmpty && boss.friends.isEmpty)
+                    for report in 0..<4 {
+                        let peer = try context.insert(Peer.self)
+                        peer.key = "\(number) \(report)"
+                        peer.team = team
+                        if report < 2 { boss.reports.insert(peer) } else { peer.boss = boss }
+                        boss.friends.insert(peer)
+                    }
+                    context.delete(Array(boss.reports)[1])
+                    #expect(boss.reports.map(\.key) == ["\(number) 0", "\(number) 2", "\(number) 3"])
+                    #expect(boss.friends.count == 3 && team.members.count == 4)
+                }
+                return counters.statementsRun - before
+            }
+            #expect(count == 0)
+            let boss = try container.main.peer("boss 7")
+            #expect(boss.reports.map(\.key) == ["7 0", "7 2", "7 3"] && boss.friends.count == 3)
+        }
+    }
+
+    /// The relationships of one owner are read several times, and each of the owners has others. The number of rows that predicates
+    /// are evaluated on grows with the owners, not with their square.
+    @Test(arguments: [true, false]) func aBatchOfOwnersAndTheirObjectsIsLinear(areNew: Bool) async throws {
+        var tested: [Int] = []
+        for count in [200, 400, 800] {
+            try await withPeers { _, peers in
+                if !areNew { try await peers.add((0..<count).map { "boss \($0)" }) }
+                let rows = try await peers.perform { context in
+                    let before = context.rowsTested
+                    for number in 0..<count {
+                        let boss = try context.findOrInsert(Peer.self, where: \.key, equals: "boss \(number)")
+                        for report in boss.reports { context.delete(report) }
+                        boss.reports.set(
+                            try (0..<2).map { report in
+                                let peer = try context.insert(Peer.self)
+                                peer.key = "\(number) \(report)"
+                                return peer
+                            })
+                        let last = try context.insert(Peer.self)
+                        last.key = "\(number) last"
+                        boss.reports.insert(last)
+                        #expect(boss.reports.map(\.key) == ["\(number) 0", "\(number) 1", "\(number) last"])
+                    }
+                    return context.rowsTested - before
+                }
+                tested.append(rows)
+            }
+        }
+        #expect(tested[2] < 3 * tested[1] + 4000 && tested[1] < 3 * tested[0] + 4000, "\(tested)")
     }
 
     /// Teams must have members: whether each has one left is found out without reading all of them.

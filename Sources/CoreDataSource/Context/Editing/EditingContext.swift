@@ -129,7 +129,7 @@ public class EditingContext: ManagedObjectContext {
 
 /// Inserting and deleting by entity indexes.
 extension EditingContext {
-    /// - Parameter key: The key of the object; nil for a new key.
+    /// - Parameter key: The former key of an object that was deleted; nil for a new key.
     func insert(entity: Int, key: Int64? = nil) throws(DataSourceError) -> ManagedObject {
         checkInBatch()
         let layout = bindings[entity].layout
@@ -142,6 +142,7 @@ extension EditingContext {
         try checkOwned(entity)
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
         let isNew = key == nil
+        if !isNew { hasReinsertedObjects = true }
         let key = if let key { key } else { try stack.keys.next() }
         let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: 0)
         changed.insert(object)
@@ -244,7 +245,8 @@ extension EditingContext {
                 sort: [SortKey(column: column, isAscending: false)], limit: 1)
             let context = editor(ofEntity: source.layout)
             let rows = try context.reading { () throws(DataSourceError) in
-                try context.rows(FetchPlan(query), columns: [column])
+                try owner.hasOnlyUnsavedLinks
+                    ? context.editedRows(query) : context.rows(FetchPlan(query), columns: [column])
             }
             if let row = rows.first?.row, !row.isNull(column) { last = max(last ?? .min, row.integer(column)) }
         }

@@ -238,6 +238,7 @@ extension PrivateContext {
         self.otherBatchContexts = otherBatchContexts
         self.workContexts = workContexts
         lookupCache = LookupCache()
+        hasReinsertedObjects = false
         isInBatch = true
     }
 

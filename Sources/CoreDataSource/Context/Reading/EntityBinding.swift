@@ -256,7 +256,7 @@ final class EntityBinding {
         return nil
     }
 
-    private func knownIndex(_ column: Int) -> ValueIndex? { valueIndexes.first { $0.column == column } }
+    func knownIndex(_ column: Int) -> ValueIndex? { valueIndexes.first { $0.column == column } }
 
     /// Adds the current values of an object to the index of one column, or to all indexes.
     func recordValues(of object: ManagedObject, _ column: Int? = nil) {

@@ -20,6 +20,12 @@ extension ManagedObjectContext {
             + matching(binding.touched, query) { $0.state == .edited }
     }
 
+    /// Returns the matching rows of inserted and edited objects, in order, without reading the store.
+    func editedRows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
+        let reader = reader(ofEntity: query.entity)
+        return reader.sorted(try reader.editedObjects(query), query).map { StoredRow(key: $0.key, row: $0.row) }
+    }
+
     /// The number of matching saved rows that this batch has edited or deleted.
     func countOfTouched(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
@@ -115,13 +121,26 @@ extension ManagedObjectContext {
     ) throws(DataSourceError) -> MatchingObjects? {
         let binding = bindings[query.entity]
         let count = coversRegisteredObjects ? binding.objects.count : binding.inserted.count + binding.touched.count
-        guard binding.rights == .own, count > 64, query.predicate != .constant(true) else { return nil }
+        guard binding.rights == .own, count > 64, query.predicate != .constant(true), !isFoundByIndex(query) else {
+            return nil
+        }
         guard let known = binding.repeated(query.predicate, coversRegisteredObjects: coversRegisteredObjects) else {
             return nil
         }
         hasValueIndexes = true
         rowsTested += try known.update(binding, query.budget)
         return known
+    }
+
+    /// Whether a known index finds few objects for the predicate. Without an index, a repeated predicate is first evaluated on
+    /// all objects. So if a batch reads a relationship of many owners, several times for each owner, every owner would cost as
+    /// much as all objects.
+    private func isFoundByIndex(_ query: RowQuery) -> Bool {
+        let binding = bindings[query.entity]
+        guard let (column, values) = query.predicate.wantedValues(binding.layout),
+            let index = binding.knownIndex(column)
+        else { return false }
+        return values.reduce(0) { $0 + index.bound($1) } <= 64
     }
 
     /// Returns the keys that a predicate looks for; nil if it does not look for keys, or if it looks for at least `count`

@@ -253,7 +253,8 @@ extension ManagedObjectContext {
         let found = try readEnds(
             first.layout.relationships[index],
             { owners.count == 1 ? .compare(column: $0, .equal, keys.elements[0]) : .isMember(.column($0), keys) },
-            limit: owners.count == 1 ? nil : ManagedObjectContext.endLimit)
+            limit: owners.count == 1 ? nil : ManagedObjectContext.endLimit,
+            isStoreRead: !owners.allSatisfy(\.hasOnlyUnsavedLinks))
         guard let found else { return false }
         related.insert(Dictionary(owners.map { ($0.key, found[$0.key] ?? []) }) { first, _ in first }, key)
         return true
@@ -264,8 +265,11 @@ extension ManagedObjectContext {
 
     /// Returns the ends of a relationship by the keys of their owners, in the order of the relationship; nil if the limit is
     /// reached.
+    ///
+    /// - Parameter isStoreRead: Whether links in the store are included; false if the owners can have no such links.
     func readEnds(
-        _ relationship: RelationshipLayout, _ predicate: (_ column: Int) -> RowPredicate, limit: Int?
+        _ relationship: RelationshipLayout, _ predicate: (_ column: Int) -> RowPredicate, limit: Int?,
+        isStoreRead: Bool = true
     ) throws(DataSourceError) -> [Int64: [LinkEnd]]? {
         var found: [(owner: Int64, position: Int64, end: LinkEnd)] = []
         for source in relationship.linkSources {
@@ -273,7 +277,9 @@ extension ManagedObjectContext {
                 entity: source.layout, predicate: predicate(source.owner),
                 budget: QueryBudget(isCancellable: isCancellable))
             query.limit = limit
-            let rows = try editor(ofEntity: source.layout).rows(FetchPlan(query), columns: source.columns)
+            let context = editor(ofEntity: source.layout)
+            let rows =
+                try isStoreRead ? context.rows(FetchPlan(query), columns: source.columns) : context.editedRows(query)
             if let limit, found.count + rows.count >= limit { return nil }
             for stored in rows {
                 guard let end = source.end(stored) else { continue }
@@ -291,6 +297,11 @@ extension ManagedObjectContext {
             return ends.filter { seen.insert($0).inserted }
         }
     }
+}
+
+extension ManagedObject {
+    /// Whether all links to the object are edits of the same batch or draft, because the object has a key that is new in it.
+    final var hasOnlyUnsavedLinks: Bool { state == .inserted && context?.hasReinsertedObjects == false }
 }
 
 /// A cache of the links of to-many relationships that a context has read. Links stay in the cache until a link changes.
