@@ -42,7 +42,7 @@ extension DataSourceContract {
             problems.append(
                 "After \(half) of \(values.count) values were deleted, the number of objects of \(Object.entityName) is \(left) instead of \(right). Delete only the object of the value."
             )
-        } else if let extra = some.excess(over: expected, of: Object.self) {
+        } else if let extra = some.excess(over: expected, alone, of: Object.self) {
             problems.append(
                 "After some values were deleted, an object of another value had changed: \(extra). Delete only the object of the value, and change no other object."
             )

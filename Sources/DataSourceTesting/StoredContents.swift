@@ -86,8 +86,8 @@ struct StoredContents: Sendable {
     /// Returns the difference in the first entity with different contents, as a sentence; nil if all contents are equal.
     func difference(from expected: StoredContents) -> String? {
         for entity in Set(objects.keys).union(expected.objects.keys).sorted() {
-            let missing = expected.excess(over: self, ofEntity: entity)
-            let extra = excess(over: expected, ofEntity: entity)
+            let missing = expected.excess(over: [self], ofEntity: entity)
+            let extra = excess(over: [expected], ofEntity: entity)
             switch (missing, extra) {
             case (nil, nil): continue
             case (let missing?, nil): return "there is no \(entity) (\(missing))"
@@ -99,14 +99,16 @@ struct StoredContents: Sendable {
         return nil
     }
 
-    /// Returns the first content that more objects of the class have in this store than in `other`; nil if there is none.
-    func excess<Object: ManagedObject>(over other: StoredContents, of type: Object.Type) -> String? {
-        entities(of: type).lazy.compactMap { excess(over: other, ofEntity: $0) }.first
+    /// Returns the first content that more objects of the class have in this store than in each of the other stores; nil if
+    /// there is none.
+    func excess<Object: ManagedObject>(over others: StoredContents..., of type: Object.Type) -> String? {
+        entities(of: type).lazy.compactMap { excess(over: others, ofEntity: $0) }.first
     }
 
-    private func excess(over other: StoredContents, ofEntity entity: String) -> String? {
-        let others = other.objects[entity] ?? [:]
-        return objects[entity]?.filter { $0.value > others[$0.key] ?? 0 }.keys.min()
+    private func excess(over others: [StoredContents], ofEntity entity: String) -> String? {
+        objects[entity]?
+            .filter { content, count in others.allSatisfy { count > $0.objects[entity]?[content] ?? 0 } }
+            .keys.min()
     }
 
     /// Returns the names of a class's entity and of its sub-entities.

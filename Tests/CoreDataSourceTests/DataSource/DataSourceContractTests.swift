@@ -52,6 +52,13 @@ struct DataSourceContractTests {
         #expect(try await contract.violations() == [])
     }
 
+    /// A deletion changes the count of the rack that the other volumes are linked to.
+    @Test func aSourceThatKeepsCountsKeepsAllRules() async throws {
+        let contract = DataSourceContract(
+            RackedVolumes.self, model: .library, entity: Volume.self, values: ["1", "2", "3", "4", "5"])
+        #expect(try await contract.violations() == [])
+    }
+
     @Test func aSourceThatCountsItsCallsAddsTwice() async throws {
         #expect(try await rules(CountingDataSource.self) == [.adding, .syncing])
     }
@@ -272,5 +279,24 @@ private final class LinkingDataSource: KeyedDataSource<PersonValue, ContactEntit
         let group = try context.first(GroupEntity.self, where: \.gid, equals: person.group ?? "")
         guard let group else { throw Poison() }
         contact.group = group
+    }
+}
+
+/// Puts all volumes into one rack, which keeps their count.
+private final class RackedVolumes: DataSource<String>, SaveCompleting {
+    override class var entities: [ManagedObject.Type] { [Rack.self, Volume.self] }
+
+    override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
+        let volume = try context.findOrInsert(Volume.self, where: \.key, equals: key)
+        volume.shelf = try context.findOrInsert(Rack.self, where: \.key, equals: "rack")
+        return volume
+    }
+
+    override func onDelete(_ key: String, in context: PrivateContext) throws {
+        try context.delete(Volume.self, where: \.key == key)
+    }
+
+    nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws {
+        for rack in try changes.owners(of: \Rack.books) { rack.bookCount = Int64(rack.books.count) }
     }
 }
