@@ -172,7 +172,7 @@ struct ListReadingSnippets {
                 for await update in contacts.updates(request, sectionBy: \.initial) { print(update.snapshot.count) }
             }
             try await cancelled {
-                for await update in contacts.updates(of: group, \.members, order: [.ascending(\.name)]) {
+                for await update in contacts.updates(ObjectRequest(group, \.members, order: [.ascending(\.name)])) {
                     print(update.snapshot.count)
                 }
             }

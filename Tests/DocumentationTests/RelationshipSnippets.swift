@@ -49,7 +49,8 @@ struct RelationshipSnippets {
             try contacts.register(table, dataKey: "byGroup", request, sectionBy: \.group?.name)
             #expect(contacts.sectionInfo(at: 1, dataKey: "byGroup")?.name == "Oath")
             let brothers = try #require(try groups.main.first(GroupEntity.self, where: \.gid, equals: "1"))
-            for await update in contacts.updates(of: brothers, \.members, order: [.ascending(\.name)]) {
+            let members = ObjectRequest(brothers, \.members, order: [.ascending(\.name)])
+            for await update in contacts.updates(members) {
                 print(update.snapshot.count)
                 if update.snapshot.count > 1 { break }
             }

@@ -318,28 +318,4 @@ extension EntityDataSource {
     ) -> ListUpdates<Object> {
         ListUpdates(main: mainTier, request: ListRequest(request, sectionBy), buffering: buffering)
     }
-
-    /// Makes an asynchronous sequence of the states of a to-many relationship.
-    ///
-    /// ```swift
-    /// for await update in contacts.updates(
-    ///     of: group, \.members, order: [.ascending(\.name)]) {
-    ///     print(update.snapshot.count)
-    /// }
-    /// ```
-    ///
-    /// To use a predicate or an ordered relationship, make an `ObjectRequest` from the object and the key path.
-    ///
-    /// - Parameters:
-    ///   - owner: The object with the relationship, from any context.
-    ///   - keyPath: A to-many relationship that has an inverse and is not ordered.
-    ///   - order: The sort order. The first attribute is the most significant. Objects that compare equal are in creation
-    ///     order.
-    ///   - buffering: The buffering of updates for a slow loop; `.latest` by default.
-    public nonisolated func updates<Owner: ManagedObject, Object: ManagedObject>(
-        of owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, order: [FetchOrder<Object>] = [],
-        buffering: ListBuffering = .latest
-    ) -> ListUpdates<Object> {
-        updates(ObjectRequest(owner, keyPath, order: order), buffering: buffering)
-    }
 }
