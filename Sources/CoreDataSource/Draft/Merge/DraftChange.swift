@@ -38,6 +38,8 @@ public struct DraftChange: Sendable {
 
     /// The ID of the object.
     public let objectID: ManagedObjectID
+    /// The name of the object's entity.
+    public var entityName: String { objectID.entityName }
     /// The name of the attribute or relationship; nil if the change concerns the whole object.
     public let propertyName: String?
     /// The kind of the value.
