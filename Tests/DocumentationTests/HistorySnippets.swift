@@ -206,7 +206,7 @@ struct HistorySnippets {
             try await container.undo(
                 author: "editor",
                 resolving: .each {
-                    $0.propertyName == "modified" ? .theirs : .mine
+                    ["modified", "memberCount"].contains($0.propertyName) ? .theirs : .mine
                 })
         }
     }

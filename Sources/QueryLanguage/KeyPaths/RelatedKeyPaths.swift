@@ -20,7 +20,7 @@ package enum RelatedKeyPaths {
         case .unknown:
             throw DataSourceError(
                 .unknownAttribute,
-                "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is neither a stored attribute nor a relationship of \(type.entityName). Fetch by a property of the model.",
+                "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is neither a stored attribute nor a relationship of \(type.entityName). Fetch by a property of the model. To compare a part of a composite, use a format, such as FetchPredicate(format: \"place.latitude > 47\").",
                 entityName: type.entityName)
         case .undecided:
             throw DataSourceError(
