@@ -38,7 +38,7 @@ public import ManagedModel
 @attached(
     member,
     names: named(entityName), named(attributeKeyPaths), named(relationshipKeyPaths), named(optionalKeyPaths),
-    named(declaredEntity),
+    named(declaredEntity), named(init),
     named(setInitialValues), named(StoredLayout), named(StoredInitialValues))
 public macro StoredEntity(
     _ name: String? = nil, isAbstract: Bool = false, unique: [[String]] = [], indexes: [FetchIndexDescription] = [],

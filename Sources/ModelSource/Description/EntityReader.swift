@@ -170,6 +170,9 @@ package struct EntityReader {
     private mutating func readProperties(of body: Range<Int>, _ entity: inout EntitySource) {
         let members = members(of: body)
         checkInitializers(members, entity.className)
+        entity.hasRequiredInitializer = members.contains {
+            $0.kind == .initializer && $0.modifiers.contains("required")
+        }
         for member in members where member.kind == .variable || member.kind == .constant {
             var reader = PropertyReader(source, member)
             switch reader.property() {

@@ -24,6 +24,8 @@ package struct EntitySource: Sendable {
     package var versionHashModifier: String?
     package var renamingIdentifier: String?
     package var userInfo: [String: String] = [:]
+    /// Whether the author wrote the initializer that every class has.
+    package var hasRequiredInitializer = false
 
     /// Whether `ManagedObject` is the superclass.
     package var isRoot: Bool { superclass == "ManagedObject" }

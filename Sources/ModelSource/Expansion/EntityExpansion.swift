@@ -49,13 +49,18 @@ struct EntityExpansion {
         faulty.relationships = entity.relationships.filter { names.insert($0.propertyName).inserted }
         let access = AccessText.prefix(entity.accessLevel)
         let expansion = EntityExpansion(entity: faulty)
+        // The compiler expands no macro whose arguments have an error. The property is then a stored property without a value,
+        // and the class would need an initializer.
+        let seed = "_ seed: borrowing CoreDataSource.ManagedObjectSeed"
+        let initializer =
+            entity.hasRequiredInitializer ? [] : ["\(access)required init(\(seed)) { Swift.fatalError() }"]
         var lines = ["\(access)nonisolated enum StoredLayout {"] + expansion.layout(access)
         lines += CheckedType.aliases(for: faulty.attributes, checks: false)
         let initialValues = InitialValues.members(of: faulty, areSet: false)
         faulty.attributes = []
         faulty.relationships = []
         for kind in KeyPathKind.allCases { lines += EntityExpansion(entity: faulty).keyPaths(access, kind) }
-        return (lines + ["}"] + initialValues).joined(separator: "\n")
+        return (lines + ["}"] + initialValues + initializer).joined(separator: "\n")
     }
 
     /// The types that the layout of `ManagedObject` provides.
