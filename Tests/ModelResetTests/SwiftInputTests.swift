@@ -47,11 +47,12 @@ import Testing
         for words in [
             ["hash", "app"], ["check", "app"], ["diff", "app", "app"], ["diagram", "app"],
             ["status", "app", "--store", "none.sqlite"], ["convert", "app", "--output", "B.xcdatamodeld"],
+            ["lock", "app", "--lock", "B.lock"],
         ] {
             let outcome = try await program.run(words)
             #expect(outcome.status == 3, "\(words)")
-            // A check goes on with the other models, and lists this one.
-            let isListed = words[0] == "check" && outcome.output.hasPrefix("app: cannot be read\n")
+            // These commands go on with the other models, and list this one.
+            let isListed = ["check", "lock"].contains(words[0]) && outcome.output.hasPrefix("app: cannot be read\n")
             #expect(outcome.output == "" || isListed, "\(words): \(outcome.output)")
             #expect(outcome.errors.hasPrefix(message), "\(words): \(outcome.errors)")
         }
@@ -72,11 +73,21 @@ import Testing
         #expect(mixed.status == 2 && mixed.errors.contains("unexpected argument app"))
     }
 
+    /// Commands that read the model in the folder `app`, and succeed.
+    private static let commands = [
+        ["hash", "app"], ["check", "app", "--lock", "model.lock", "--update"], ["diff", "app", "app"],
+        ["diagram", "app"], ["status", "app", "--store", "none.sqlite"],
+        ["convert", "app", "--output", "M.xcdatamodeld"], ["lock", "app", "--lock", "other.lock"],
+    ]
+
     @Test func aClassInNoModelIsAWarning() async throws {
         try write(["app/A.swift": Self.model + Self.entity + Self.entity.replacing("class A", with: "class B")])
-        let outcome = try await program.run("hash", "app")
-        #expect(outcome.status == 0 && outcome.output.hasSuffix("  M, version M\n"))
-        #expect(outcome.errors.hasPrefix("app/A.swift:3: warning: B is in no model."))
+        for words in Self.commands {
+            let outcome = try await program.run(words)
+            #expect(outcome.status == 0, "\(words): \(outcome.errors)")
+            #expect(outcome.errors.hasPrefix("app/A.swift:3: warning: B is in no model."), "\(words)")
+        }
+        #expect(try await program.run("hash", "app").output.hasSuffix("  M, version M\n"))
     }
 
     @Test func aSymbolicLinkIsNotFollowed() async throws {
@@ -85,12 +96,14 @@ import Testing
             at: program.file("app/B.swift"), withDestinationURL: program.file("other/B.swift"))
         try FileManager.default.createSymbolicLink(
             at: program.file("app/loop"), withDestinationURL: program.file("app"))
-        let outcome = try await program.run("hash", "app")
-        #expect(outcome.status == 0)
-        let lines = outcome.errors.split(separator: "\n")
-        #expect(lines.count == 2)
-        for (line, name) in zip(lines, ["B.swift", "loop"]) {
-            #expect(line.hasPrefix("app/\(name):1: warning: This is a symbolic link, which is not followed."))
+        for words in Self.commands {
+            let outcome = try await program.run(words)
+            #expect(outcome.status == 0, "\(words): \(outcome.errors)")
+            let lines = outcome.errors.split(separator: "\n")
+            #expect(lines.count == (words[0] == "diff" ? 4 : 2), "\(words): \(outcome.errors)")
+            for (line, name) in zip(lines, ["B.swift", "loop"]) {
+                #expect(line.hasPrefix("app/\(name):1: warning: This is a symbolic link, which is not followed."))
+            }
         }
     }
 
