@@ -274,6 +274,21 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// The programs of Scripts/fuzz, which CI compiles but does not link. Each of them defines the same C function.
+if isDevelopment {
+    package.targets += [
+        .target(
+            name: "ModelReaderFuzzer", dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel"],
+            path: "Tests/Programs/Fuzzing/ModelReaderFuzzer", exclude: ["model.dict"]),
+        .target(
+            name: "ModelSourceFuzzer", dependencies: ["ModelSource"], path: "Tests/Programs/Fuzzing/ModelSourceFuzzer",
+            exclude: ["declarations.txt", "swift.dict"]),
+        .target(
+            name: "PredicateFormatFuzzer", dependencies: ["CoreDataSource", "RowStore"],
+            path: "Tests/Programs/Fuzzing/PredicateFormatFuzzer", exclude: ["format.dict", "formats.txt"]),
+    ]
+}
+
 // The target in which an app's debug build spends most of its time, with rows, predicates and strings. Optimizing the
 // other targets, too, would take too long.
 let optimizedInDebug: Set = ["RowStore"]
