@@ -122,6 +122,7 @@ import Testing
         }
         return names.sorted().map { "struct \($0): Codable, Sendable {}\n" }.joined()
             + "enum RandomMood: String, AttributeStorable { case glad, sad }\nenum RandomLevel: Int16, AttributeStorable { case low = 1, high = 7 }\n"
+            + "enum RandomSize: Int64, AttributeStorable { case small = 1, large = 7 }\n"
     }
 }
 
@@ -136,8 +137,15 @@ enum RandomModel {
     private static let takenMembers = [
         "LayoutClass", "LayoutTypes", "LayoutParts", "entity", "paths", "object", "column", "attributes", "first",
         "check",
-        "type", "Swift", "parts", "columnCount", "newValue", "inverse", "CoreDataSource", "depth", "Data", "value",
+        "type", "Swift", "parts", "columnCount", "newValue", "inverse", "CoreDataSource", "depth", "value",
         "write", "compositeName", "relationshipCount", "isAbsent", "AnyKeyPath", "set", "add", "list",
+    ]
+
+    /// Names of types that written code uses in expressions. Properties get them at random.
+    private static let typeNames = [
+        "String", "Int", "Int16", "Int32", "Int64", "Date", "Data", "Decimal", "Double", "Float", "Bool", "UUID", "URL",
+        "Foundation", "AttributeDescription", "RelationshipDescription", "FetchIndexDescription", "ObjectRequest",
+        "FetchedPropertyDescription", "FetchRequestTemplate", "FetchPredicate", "RelatedObjects", "Optional", "Any",
     ]
 
     static func model(number: Int, _ random: inout SeededRandom) -> ManagedObjectModel {
@@ -145,16 +153,19 @@ enum RandomModel {
         let names = (0..<random.next(below: 6) + 1).map { index in
             taken.indices.contains(index) && random.next(below: 2) == 0 ? taken[index] : "M\(number)E\(index)"
         }
+        let types = typeNames.shuffled(using: &random)
         let composites = (0..<random.next(below: 3)).map { index in
             CompositeDescription(
                 name: "M\(number)C\(index)",
                 attributes: (0...random.next(below: 4)).map { position in
-                    let name = takenMembers[5 * index + position]
-                    return attribute(
-                        random.next(below: 3) == 0 ? name : "c\(index)x\(position)", nil, &random)
+                    let taken = [takenMembers[5 * index + position], types[5 * index + position]]
+                    let name = taken.randomElement(using: &random).map { random.next(below: 3) > 0 ? $0 : nil } ?? nil
+                    return attribute(name ?? "c\(index)x\(position)", nil, &random)
                 })
         }
-        var entities = names.enumerated().map { index, name in entity(name, names[..<index], index, composites, &random)
+        // Each entity has its own names, because it can be the parent of another.
+        var entities = names.enumerated().map { index, name in
+            entity(name, names[..<index], index, types[(4 * index)..<(4 * index + 4)], composites, &random)
         }
         for source in entities.indices where random.next(below: 3) > 0 {
             link(source, random.next(below: entities.count), &entities, &random)
@@ -163,20 +174,23 @@ enum RandomModel {
             name: "Random \(number)", version: random.next(below: 2) == 0 ? "Version \(number)" : nil,
             entities: entities,
             composites: composites,
+            fetchRequests: [
+                FetchRequestTemplate(name: "all", entityName: names[0], predicateFormat: "TRUEPREDICATE", fetchLimit: 3)
+            ],
             configurations: [EntityConfiguration(name: "All", entityNames: names)])
     }
 
     private static func entity(
-        _ name: String, _ parents: ArraySlice<String>, _ index: Int, _ composites: [CompositeDescription],
-        _ random: inout SeededRandom
+        _ name: String, _ parents: ArraySlice<String>, _ index: Int, _ types: ArraySlice<String>,
+        _ composites: [CompositeDescription], _ random: inout SeededRandom
     ) -> EntityDescription {
         var entity = EntityDescription(name: name, className: name, codeGeneration: .class)
-        // Each entity has its own names, because it can be the parent of another.
         let taken = takenMembers.enumerated().filter { $0.offset % 6 == index }.map(\.element)
+        let found = (taken + types).shuffled(using: &random)
         entity.attributes = (0..<random.next(below: 8) + 1).map { position in
-            let isTaken = taken.indices.contains(position) && random.next(below: 3) == 0
+            let isTaken = found.indices.contains(position) && random.next(below: 3) > 0
             return attribute(
-                isTaken ? taken[position] : "a\(index)n\(position)", composites.randomElement(using: &random)?.name,
+                isTaken ? found[position] : "a\(index)n\(position)", composites.randomElement(using: &random)?.name,
                 &random)
         }
         if random.next(below: 3) == 0 { entity.parentName = parents.randomElement(using: &random) }
@@ -188,6 +202,10 @@ enum RandomModel {
             entity.indexes = [
                 FetchIndexDescription(name: "by", elements: [.init(property: columns[1], isAscending: false)])
             ]
+        }
+        if random.next(below: 3) == 0 {
+            let request = FetchRequestTemplate(name: "f", entityName: name, predicateFormat: "TRUEPREDICATE")
+            entity.fetchedProperties = [FetchedPropertyDescription(name: "f\(index)", fetchRequest: request)]
         }
         entity.userInfo = random.next(below: 4) == 0 ? ["key \\": "line\nbreak"] : [:]
         return entity
@@ -213,6 +231,16 @@ enum RandomModel {
         if random.next(below: 2) == 0 { found.defaultValue = defaultValue(type, &random) }
         if type == .integer32 {
             (found.minimum, found.maximum) = (.integer(-5), .integer(random.next(below: 2) == 0 ? -2 : 70_000))
+        }
+        if type == .date, random.next(below: 2) == 0 { found.minimum = .date(-5) }
+        if type == .string, random.next(below: 3) == 0 {
+            found.maximum = .integer(900)
+            found.pattern = "[\\s\\S]*"
+        }
+        found.allowsCloudEncryption = random.next(below: 8) == 0
+        if type == .integer64, random.next(below: 3) == 0 {
+            found.userInfo["swiftType"] = "RandomSize"
+            found.defaultValue = .integer(7)
         }
         if type == .string, random.next(below: 3) == 0 {
             found.userInfo["swiftType"] = "RandomMood"

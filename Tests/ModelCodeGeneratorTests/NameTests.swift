@@ -154,6 +154,36 @@ import Testing
         #expect(source.contains(#"{ "a\"\\(b)\u{2028}\r\nimport Evil\u{0}" }"#))
     }
 
+    /// In an expression, the name of a property means the property, also in a subclass.
+    @Test func aTypeWithTheNameOfAPropertyIsWrittenWithItsModule() {
+        func attribute(_ name: String, _ type: AttributeType = .string, isMood: Bool = false) -> AttributeDescription {
+            var found = AttributeDescription(name: name, type: type, isOptional: true)
+            if isMood { found.userInfo["swiftType"] = "Mood" }
+            if type == .date { (found.minimum, found.defaultValue) = (.date(1), .date(2)) }
+            return found
+        }
+        let parent = EntityDescription(
+            name: "Parent", attributes: [attribute("first", isMood: true), attribute("Date", .date)],
+            codeGeneration: .class)
+        let child = EntityDescription(
+            name: "Child", parentName: "Parent",
+            attributes: [
+                attribute("mood", isMood: true), attribute("String"), attribute("day", .date), attribute("Swift"),
+            ], codeGeneration: .class)
+        let files = ModelSourceWriter(ManagedObjectModel(name: "M", entities: [parent, child])).files
+        let text = files.map(\.text).joined()
+        let (seconds, other) = ("timeIntervalSinceReferenceDate: 1.0", "timeIntervalSinceReferenceDate: 2.0")
+        for line in [
+            "@Stored(raw: String.self) var first: Mood?",
+            "@Stored(in: Foundation.Date(\(seconds))...) var Date: Date? = Foundation.Date(\(other))",
+            "@Stored(raw: Swift.String.self) var mood: Mood?", "var String: String?",
+            "@Stored(in: Foundation.Date(\(seconds))...) var day: Date? = Foundation.Date(\(other))",
+            "@Stored(name: \"Swift\") var Swift_: String?",
+        ] {
+            #expect(text.contains("    \(line)\n"), "\(line)\n\(text)")
+        }
+    }
+
     private func source(of entities: EntityDescription...) -> String { source(of: entities) }
 
     private func source(of entities: [EntityDescription]) -> String {

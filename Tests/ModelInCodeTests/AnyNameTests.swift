@@ -39,14 +39,63 @@ enum AnyNames {
         var ManagedObject: Int = 4
     }
 
+    /// Where an expression names a type, a property with its name means the property.
+    @StoredEntity(
+        indexes: [
+            FetchIndexDescription(
+                name: "by", elements: [FetchIndexDescription.Element(property: "FetchIndexDescription")])
+        ],
+        attributes: [AttributeDescription(name: "other", type: .string, isOptional: true)])
+    class Types: ManagedObject {
+        @Stored(raw: Swift.Int16.self) var Int16: Kind = .b
+        @Stored(in: Foundation.Date(timeIntervalSinceReferenceDate: 1)...)
+        var Date: Date = Foundation.Date(timeIntervalSinceReferenceDate: 5)
+        var AttributeDescription: Int = 3
+        var FetchIndexDescription: Int = 4
+        @Stored(.composite) private var EntityDescription: EntityDescription
+        @Stored(.composite) private var optional: EntityDescription?
+
+        var parts: (EntityDescription, EntityDescription?) {
+            get { (EntityDescription, optional) }
+            set { (EntityDescription, optional) = newValue }
+        }
+    }
+
+    /// The extension of a nested struct does not see the types around the struct.
+    @StoredComposite struct Parts {
+        @StoredPart(raw: Swift.Int16.self) var Int16: Kind = .b
+        @StoredPart(.composite) private var EntityDescription: EntityDescription
+        @StoredPart(.composite) private var optional: EntityDescription?
+        @StoredPart(.codable) private var list: Listed = Listed()
+        var text: String?
+
+        mutating func set(_ number: Int) {
+            EntityDescription.AttributeDescription = number
+            optional = EntityDescription
+            list.number = number
+        }
+        var numbers: [Int?] { [EntityDescription.AttributeDescription, optional?.AttributeDescription, list.number] }
+    }
+
+    struct Listed: Codable, Hashable { var number = 1 }
+
+    @StoredEntity final class MoreTypes: Types {
+        @Stored(.composite) var AnyNames: Parts
+        @Stored(raw: Swift.Int16.self) var kind: Kind = .a
+        var CoreDataSource: Int = 5
+        var Bool: Bool = true
+    }
+
     final class Source: EntityDataSource {
-        override class var entities: [ManagedObject.Type] { [Object.self, Tag.self, ManagedTag.self] }
+        override class var entities: [ManagedObject.Type] { [Object.self, Tag.self, ManagedTag.self, Types.self] }
     }
 
     static let model = ManagedObjectModel("AnyNames") {
         Object.self
         Tag.self
         ManagedTag.self
+        Types.self
+        MoreTypes.self
     }
 
     /// A type that is public by its word only.
@@ -119,6 +168,30 @@ enum Scopes {
         #expect(object.composite.AttributeDescription == 8 && object.composite.Kind == .b)
         #expect(object.Tag?.Tag == 9 && object.Tag?.Object.count == 1 && object.previous == nil)
         try await second.close()
+    }
+
+    @Test func aPropertyMayHaveTheNameOfATypeOfItsArguments() async throws {
+        let entity = try #require(AnyNames.model.entity(named: "Types"))
+        #expect(entity.attributes.map(\.name).contains("other"))
+        #expect(entity.indexes.map { $0.elements.map(\.property) } == [["FetchIndexDescription"]])
+        let date = try #require(entity.attributes.first { $0.name == "Date" })
+        #expect(date.minimum == .date(1) && date.defaultValue == .date(5))
+        let container = try await PersistentContainer(model: AnyNames.model, store: .inMemory)
+        try await container.dataSource(AnyNames.Source.self).perform { context in
+            let object = try context.insert(AnyNames.MoreTypes.self)
+            #expect(object.Int16 == .b && object.kind == .a && object.AttributeDescription == 3)
+            #expect(object.parts.0.String == "s" && object.parts.1 == nil)
+            var part = object.parts.0
+            part.AttributeDescription = 8
+            object.parts = (part, part)
+            #expect(object.AnyNames.numbers == [1, nil, 1] && object.AnyNames.Int16 == .b)
+            object.AnyNames.set(9)
+        }
+        let object = try #require(try container.main.fetch(ObjectRequest<AnyNames.Types>()).first)
+        #expect(object.parts.0.AttributeDescription == 8 && object.parts.1?.AttributeDescription == 8)
+        #expect((object as? AnyNames.MoreTypes)?.AnyNames.numbers == [9, 9, 9])
+        #expect(object.Date == Date(timeIntervalSinceReferenceDate: 5))
+        try await container.close()
     }
 
     @Test func initialValuesNameStaticMembers() async throws {

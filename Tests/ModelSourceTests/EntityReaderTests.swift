@@ -34,6 +34,8 @@ struct EntityReaderTests {
         ("var a: String? = \"x\"", .string("x")),
         ("var a: Decimal = 1.10", .decimal(Decimal(string: "1.1") ?? 0)),
         ("var a: Date = Date(timeIntervalSinceReferenceDate: 1.5)", .date(1.5)),
+        ("var a: Date = Foundation.Date(timeIntervalSinceReferenceDate: 1.5)", .date(1.5)),
+        ("var a: Foundation.Date = Foundation.Date.init(timeIntervalSinceReferenceDate: 1.5)", .date(1.5)),
         ("@Stored(default: \"https://a.b\") var a: URL", .string("https://a.b")),
         ("@Stored(raw: Int16.self, default: 3) var a: Kind", .integer(3)),
     ])

@@ -13,6 +13,12 @@ public enum StoredTypes {
     public typealias Attribute = AttributeDescription
     /// The description of a relationship.
     public typealias Relationship = RelationshipDescription
+    /// The description of a fetch index.
+    public typealias FetchIndex = FetchIndexDescription
+    /// The description of a fetched property.
+    public typealias FetchedProperty = FetchedPropertyDescription
+    /// The description of a fetch request in the model.
+    public typealias FetchTemplate = FetchRequestTemplate
 
     /// The types of attributes, by the names that the macros recognize.
     public enum Checked {

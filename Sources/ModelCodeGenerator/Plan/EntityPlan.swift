@@ -18,6 +18,11 @@ struct EntityPlan {
     var propertyNames: [String] = []
     /// Whether the entity is the destination of a to-one relationship.
     var isDestination = false
+    /// The names of all properties of the class, including inherited ones.
+    var members: Set<String> {
+        Set((inherited + list.properties).map(\.name))
+            .union((inheritedRelationships + relationships.relationships).map(\.name))
+    }
     /// The reason why no code is generated, although the model requests code.
     var omissionReason: String?
 
@@ -178,7 +183,7 @@ extension ModelPlan {
                 }
             }
             let claims = stored.map { entry in
-                let name = ReservedNames.member(Identifier.sanitized(entry.relationship.name))
+                let name = member(entry.relationship.name)
                 return (name, name == entry.relationship.name)
             }
             for (entry, name) in zip(stored, scope.claim(each: claims)) {

@@ -40,7 +40,8 @@ struct FileWriter {
                 let requests = plan.fetchRequests[entity.entity.name]
             else { continue }
             text.line()
-            FetchRequestText(className: name, plans: requests, access: access).write(to: &text)
+            let types = TypeReferences(members: entity.members)
+            FetchRequestText(className: name, plans: requests, access: access, types: types).write(to: &text)
         }
         let literal = ModelLiteral(model: model, plan: plan, access: access)
         let names = Set(entities.map(\.entity.name))
@@ -106,6 +107,7 @@ struct FetchRequestText {
     let className: String
     let plans: [FetchRequestPlan]
     let access: AccessLevel
+    let types: TypeReferences
 
     func write(to text: inout SourceWriter) {
         if plans.allSatisfy({ $0.omissionReason != nil }) { return plans.forEach { writeOmission($0, to: &text) } }
@@ -144,12 +146,12 @@ struct FetchRequestText {
             arguments.append("where: \(predicate(format, plan.parameters))")
         }
         if plan.template.fetchLimit > 0 { arguments.append("limit: \(plan.template.fetchLimit)") }
-        let call = "ObjectRequest(\(arguments.joined(separator: ", ")))"
+        let call = "\(types.library("ObjectRequest"))(\(arguments.joined(separator: ", ")))"
         return plan.template.predicateFormat == nil ? call : "try " + call
     }
 
     private func predicate(_ format: String, _ parameters: [FetchRequestPlan.Parameter]) -> String {
-        let predicate = "FetchPredicate(format: \(StringLiteral.of(format)))"
+        let predicate = "\(types.library("FetchPredicate"))(format: \(StringLiteral.of(format)))"
         if parameters.isEmpty { return predicate }
         let values = parameters.map { "\(StringLiteral.of($0.variable)): \(Identifier.escaped($0.name))" }
         return "\(predicate).substituting([\(values.joined(separator: ", "))])"

@@ -18,7 +18,7 @@ package struct ModelSourceWriter {
         var model = writable.model
         for index in model.entities.indices { model.entities[index].codeGeneration = .class }
         self.model = model
-        plan = ModelPlan(for: model)
+        plan = ModelPlan(for: model, reservedMembers: TypeReferences.modules)
         composites = model.composites.compactMap(plan.compositePlan)
         positions = Dictionary(plan.entities.enumerated().map { ($1.entity.name, $0) }) { first, _ in first }
     }
@@ -158,7 +158,8 @@ package struct ModelSourceWriter {
                     let property = entity.list.properties.first(where: { $0.attributeName == attribute.name })
                 else { continue }
                 AttributeSourceText(
-                    attribute: attribute, property: property, isUnique: unique.single.contains(attribute.name)
+                    attribute: attribute, property: property, types: TypeReferences(members: entity.members),
+                    isUnique: unique.single.contains(attribute.name)
                 )
                 .write(to: &text)
             }
@@ -166,7 +167,9 @@ package struct ModelSourceWriter {
         }
         guard let requests = plan.fetchRequests[entity.entity.name] else { return }
         text.line()
-        FetchRequestText(className: name, plans: requests, access: .internal).write(to: &text)
+        FetchRequestText(
+            className: name, plans: requests, access: .internal, types: TypeReferences(members: entity.members)
+        ).write(to: &text)
     }
 
     /// Divides constraints into the properties with a constraint of their own, and all other constraints.
@@ -226,13 +229,15 @@ package struct ModelSourceWriter {
         let name = composite.composite.name
         text.line(name == composite.name ? "@StoredComposite" : "@StoredComposite(\(StringLiteral.of(name)))")
         let unwritable = Set(self.unwritable(composite.composite.attributes, composite.list).map { $0.name })
+        let types = TypeReferences(members: Set(composite.list.properties.map(\.name)))
         text.block("nonisolated struct \(Identifier.escaped(composite.name)) {") { text in
             for attribute in composite.composite.attributes where !unwritable.contains(attribute.name) {
                 guard let property = composite.list.properties.first(where: { $0.attributeName == attribute.name })
                 else {
                     continue
                 }
-                AttributeSourceText(attribute: attribute, property: property, macro: "StoredPart").write(to: &text)
+                AttributeSourceText(attribute: attribute, property: property, types: types, macro: "StoredPart")
+                    .write(to: &text)
             }
         }
     }

@@ -5,6 +5,7 @@ internal import ManagedModel
 struct AttributeSourceText {
     let attribute: AttributeDescription
     let property: PropertyPlan
+    let types: TypeReferences
     /// Whether the property has a uniqueness constraint of its own.
     var isUnique = false
     /// The name of the macro.
@@ -33,7 +34,7 @@ struct AttributeSourceText {
         case .transformable: [("", .text(".codable"))]
         case .composite: [("", .text(".composite"))]
         case .attribute where attribute.type == .transformable: [("", .text(".transformable"))]
-        case .attribute: [("raw", property.type.rawType.map { .text("\($0).self") })]
+        case .attribute: [("raw", property.type.rawType.map { .text("\(types.swift($0)).self") })]
         }
     }
 
@@ -69,9 +70,13 @@ struct AttributeSourceText {
         // A literal without a fraction is an Int, which can be too small for the number.
         case .decimal(let number):
             number.isLong ? number.shortDigits : "\(number)".contains(".") ? "\(number)" : "\(number).0"
-        case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(seconds))"
+        case .date(let seconds): date(seconds)
         case .boolean, .string, .uuid: nil
         }
+    }
+
+    private func date(_ seconds: Double) -> String {
+        "\(types.foundation("Date"))(timeIntervalSinceReferenceDate: \(seconds))"
     }
 
     private var flags: Arguments {
@@ -123,7 +128,7 @@ struct AttributeSourceText {
         case .double(let number): "\(number)"
         case .decimal(let number): "\(number)"
         case .string(let text): StringLiteral.of(text)
-        case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(seconds))"
+        case .date(let seconds): date(seconds)
         case .uuid: nil
         }
     }

@@ -9,7 +9,8 @@ package indirect enum SourceExpression: Sendable, Equatable {
     case none
     case list([SourceExpression])
     case dictionary([SourceArgument.Pair])
-    /// `Name(label: value)`. The name is empty for `.init(...)`, and begins with a dot for `.name(...)`.
+    /// `Name(label: value)`, without the name of a module. The name is empty for `.init(...)`, and begins with a dot for
+    /// `.name(...)`.
     case call(String, [SourceArgument])
     /// `.name` or `Type.name`
     case member(type: String?, name: String)
@@ -171,6 +172,7 @@ package struct ExpressionParser {
         }
         if symbol(0, "("), source.isAdjacentToPrevious(index) {
             if names.last == "init" { names.removeLast() }
+            if names.count > 1, SourceType.modules.contains(names[0]) { names.removeFirst() }
             let name = names.joined(separator: ".")
             return arguments().map { .call(name, $0) }
         }

@@ -31,6 +31,9 @@ package struct SourceType: Sendable, Equatable {
             .map(String.init)
     }
 
+    /// The modules whose types the model knows. Their names can precede the names of the types.
+    static let modules: Set<String> = ["Swift", "Foundation", "CoreDataSource"]
+
     package var spelling: String { isOptional ? name + "?" : name }
     fileprivate var writtenSpelling: String { isOptional ? writtenName + "?" : writtenName }
 }
@@ -90,7 +93,7 @@ private struct TypeParser {
             index += 1
         } while take(".")
         let written = names.joined(separator: ".")
-        if let module = names.first, names.count == 2, ["Swift", "Foundation", "CoreDataSource"].contains(module) {
+        if let module = names.first, names.count == 2, SourceType.modules.contains(module) {
             names.removeFirst()
         }
         let name = names.joined(separator: ".")

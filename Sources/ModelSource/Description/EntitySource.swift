@@ -76,6 +76,8 @@ package struct AttributeSource: Sendable {
     package var writtenTypeName: String
     /// Whether the property is private to its file or its class. The type of such a property can be private, too.
     package var isPrivate = false
+    /// Whether the property is a part of a struct.
+    package var isPart = false
     /// Whether the property has `@available` with `deprecated`.
     package var isDeprecated = false
     package var hasOptionalProperty: Bool

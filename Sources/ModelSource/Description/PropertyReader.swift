@@ -299,6 +299,7 @@ package struct PropertyReader {
             typeName: type.name, writtenTypeName: type.writtenName, isDeprecated: isDeprecated,
             hasOptionalProperty: type.isOptional,
             isOptional: arguments.flag("isOptional") ?? type.isOptional)
+        found.isPart = isOfComposite
         found.isPrivate = ["private", "fileprivate"].contains(declaration.accessLevel)
         AttributeRules(source, declaration, typeOffset).read(&found, &arguments)
         diagnostics += arguments.diagnostics

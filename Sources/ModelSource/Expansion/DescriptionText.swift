@@ -54,6 +54,19 @@ enum DescriptionText {
             ])
     }
 
+    /// A list of descriptions that the author wrote as an argument. There, a name means a type of the library. In the class, it
+    /// could mean a property.
+    static func list(_ list: LiteralList) -> String {
+        aliases.reduce(list.text) { SwiftSource($0).replacing($1.type, by: "LayoutChecks.\($1.alias)") }
+    }
+
+    private static let aliases = [
+        (type: "AttributeDescription", alias: "Attribute"), (type: "RelationshipDescription", alias: "Relationship"),
+        (type: "FetchIndexDescription", alias: "FetchIndex"),
+        (type: "FetchedPropertyDescription", alias: "FetchedProperty"),
+        (type: "FetchRequestTemplate", alias: "FetchTemplate"),
+    ]
+
     private static func defaultValue(of attribute: AttributeSource) -> String? {
         switch attribute.defaultValue {
         case nil: return nil

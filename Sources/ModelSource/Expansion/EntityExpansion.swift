@@ -193,10 +193,13 @@ struct EntityExpansion {
             "        entity.attributes.append(\(DescriptionText.attribute($0)))"
         }
         lines += entity.relationships.map { "        entity.relationships.append(\(DescriptionText.relationship($0)))" }
-        if let others = entity.otherAttributes { lines.append("        entity.attributes += \(others.text)") }
-        if let others = entity.otherRelationships { lines.append("        entity.relationships += \(others.text)") }
-        if let fetched = entity.fetchedProperties { lines.append("        entity.fetchedProperties = \(fetched.text)") }
-        if let indexes = entity.indexes { lines.append("        entity.indexes = \(indexes.text)") }
+        let lists = [
+            ("attributes +=", entity.otherAttributes), ("relationships +=", entity.otherRelationships),
+            ("fetchedProperties =", entity.fetchedProperties), ("indexes =", entity.indexes),
+        ]
+        for (assignment, list) in lists {
+            if let list { lines.append("        entity.\(assignment) \(DescriptionText.list(list))") }
+        }
         if !entity.uniquenessConstraints.isEmpty {
             let constraints = entity.uniquenessConstraints.map(DescriptionText.strings).joined(separator: ", ")
             lines.append("        entity.uniquenessConstraints = [\(constraints)]")

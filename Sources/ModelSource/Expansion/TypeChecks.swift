@@ -35,13 +35,23 @@ enum TypeChecks {
 /// once for the name, and no further errors about the property.
 enum CheckedType {
     static func name(of attribute: AttributeSource) -> String {
-        // A private type gets no alias, because an alias must be at least as private as its type.
-        if attribute.isPrivate { return attribute.writtenTypeName }
+        // In an expression, the name of the type could be the name of a property. Between angle brackets, it is always the name
+        // of a type.
+        if !hasAlias(attribute) {
+            let isExpression = attribute.form == .composite
+            return isExpression
+                ? "StoredLayout.LayoutChecks.Composite<\(attribute.writtenTypeName)>.Checked"
+                : attribute.writtenTypeName
+        }
         return switch attribute.form {
         case .codable, .composite: "StoredLayout.type_\(attribute.propertyName)"
         case .plain, .raw, .bytes: attribute.writtenTypeName
         }
     }
+
+    /// In a class, a private type gets no alias, because an alias must be at least as private as its type. In a struct, the alias
+    /// is private to the file: the extension of a nested struct needs the alias.
+    private static func hasAlias(_ attribute: AttributeSource) -> Bool { !attribute.isPrivate || attribute.isPart }
 
     /// The types of the composite structs that the attributes use, without duplicates.
     static func composites(of attributes: [AttributeSource]) -> [String] {
@@ -62,18 +72,18 @@ enum CheckedType {
             guard alias != nil || checks && needsCheck(attribute) else { return [] }
             // Where the accessors need an alias, it is made of the checked name, so that the compiler reports an unknown type
             // only once.
-            let access = alias == nil ? "private " : ""
+            let access = alias == nil ? "private " : attribute.isPrivate ? "fileprivate " : ""
             // The alias of a composite is never deprecated, because the code that counts the columns of the composite is
             // not deprecated, and would cause a warning.
             let warns = alias != nil && !(attribute.isDeprecated && attribute.form == .codable)
             return [
                 "    \(warns ? "" : TypeChecks.deprecation + " ")\(access)typealias \(checkedName(of: attribute)) = \(attribute.writtenTypeName)"
-            ] + (alias.map { ["    \(warns ? "" : TypeChecks.deprecation + " ")\($0)"] } ?? [])
+            ] + (alias.map { ["    \(warns ? "" : TypeChecks.deprecation + " ")\(access)\($0)"] } ?? [])
         }
     }
 
     private static func alias(for attribute: AttributeSource) -> String? {
-        if attribute.isPrivate { return nil }
+        if !hasAlias(attribute) { return nil }
         let name = "typealias type_\(attribute.propertyName)"
         let checked = checkedName(of: attribute)
         return switch attribute.form {

@@ -138,12 +138,18 @@ extension UInt8 {
 }
 
 extension SwiftSource {
-    /// Replaces an identifier everywhere except in the text of strings. Interpolations are code.
+    /// Whether a token follows a single dot. Two or more dots are an operator.
+    private func followsDot(_ index: Int) -> Bool {
+        guard index > 0, isSymbol(index - 1, ".") else { return false }
+        return index < 2 || !isSymbol(index - 2, ".")
+    }
+
+    /// Replaces an identifier everywhere except in the text of strings and after a dot. Interpolations are code.
     func replacing(_ identifier: String, by other: String) -> String {
         var text = bytes
-        for token in tokens.reversed() {
+        for (index, token) in tokens.enumerated().reversed() {
             switch token.kind {
-            case .identifier where text[token.start..<token.end].elementsEqual(identifier.utf8):
+            case .identifier where text[token.start..<token.end].elementsEqual(identifier.utf8) && !followsDot(index):
                 text.replaceSubrange(token.start..<token.end, with: other.utf8)
             case .string:
                 for range in StringSkipper.interpolations(in: bytes, at: token.start).reversed() {

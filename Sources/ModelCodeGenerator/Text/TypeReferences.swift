@@ -1,0 +1,19 @@
+/// The names of types in the expressions of a class or a struct.
+///
+/// In an expression, the name of a property means the property, even if a type has this name. The name of the type's module
+/// before the name of the type makes the difference.
+struct TypeReferences {
+    /// The modules. No property can have one of these names.
+    static let modules: Set<String> = ["Swift", "Foundation", "CoreDataSource"]
+
+    /// The names of the properties, including inherited ones.
+    let members: Set<String>
+
+    func swift(_ type: String) -> String { reference(to: type, in: "Swift") }
+    func foundation(_ type: String) -> String { reference(to: type, in: "Foundation") }
+    func library(_ type: String) -> String { reference(to: type, in: "CoreDataSource") }
+
+    private func reference(to type: String, in module: String) -> String {
+        members.contains(type) ? "\(module).\(type)" : type
+    }
+}
