@@ -40,6 +40,19 @@ struct SystemLibraryTests {
         #expect(Self.reached(from: "model-codegen", dependencies).contains("CXXHash"))
     }
 
+    @Test(arguments: ["DeclarationRules", "EntityMacros", "ModelSource"])
+    func theMacrosImportFoundationAlone(_ target: String) throws {
+        let own: Set = ["DeclarationRules", "ModelSource", "Foundation"]
+        let folder = PackageFiles.root.appending(components: "Sources", target)
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        #expect(!files.isEmpty)
+        for file in files {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            let modules = text.matches(of: #/(?m)^(?:\w+ )?import (\w+)/#).map { String($0.1) }
+            #expect(own.isSuperset(of: modules), "\(file): \(modules)")
+        }
+    }
+
     #if os(Linux)
     @Test func theMacroProgramLinksNoSystemLibrary() async throws {
         let program = PackageFiles.products.appending(component: "EntityMacros-tool")

@@ -1,0 +1,88 @@
+import Foundation
+import ManagedModel
+import ModelCodeGenerator
+import ModelConversion
+import ModelReader
+import TestSupport
+import Testing
+
+/// Everything that a model has comes back from its Swift files, also what is not part of the hash.
+struct WholeModelTests {
+    @Test func everyPartOfARandomModelComesBackFromSwift() throws {
+        let seed = testSeed()
+        var random = SeededRandom(seed: seed)
+        for number in 0..<24 {
+            var model = RandomModel.model(number: number % 8, &random)
+            Self.addNotes(to: &model, &random)
+            try model.validate()
+            try check(model, "seed \(seed), model \(number)")
+        }
+    }
+
+    @Test(arguments: ["AllTypes", "Chat", "Graph", "Mail", "Tasks"])
+    func everyPartOfAFixtureComesBackFromSwift(_ name: String) throws {
+        let url = PackageFiles.tests.appending(components: "Fixtures", "\(name).xcdatamodeld")
+        try check(try ModelReader.read(url).model, name)
+    }
+
+    private func check(_ model: ManagedObjectModel, _ comment: String) throws {
+        let directory = try TemporaryDirectory()
+        for file in ModelSourceWriter(model).files {
+            try Data(file.text.utf8).write(to: directory.url.appending(component: file.name))
+        }
+        let (expected, found) = (
+            Self.comparable(model), Self.comparable(try SwiftModelReader.read([directory.url.path]).model)
+        )
+        for (one, other) in zip(expected.entities, found.entities) { #expect(one == other, "\(comment)") }
+        #expect(
+            expected.entities.count == found.entities.count && expected.composites == found.composites, "\(comment)")
+        #expect(expected.fetchRequests == found.fetchRequests, "\(comment)")
+        #expect(expected.configurations == found.configurations, "\(comment)")
+        #expect(
+            expected.versionIdentifier == found.versionIdentifier && expected.version == found.version, "\(comment)")
+    }
+
+    /// The model without its orders, and without what only says how code is generated.
+    private static func comparable(_ model: ManagedObjectModel) -> ManagedObjectModel {
+        func attributes(_ attributes: [AttributeDescription]) -> [AttributeDescription] {
+            attributes.sorted { $0.name < $1.name }.map { attribute in
+                var attribute = attribute
+                attribute.usesScalarValueType = false
+                return attribute
+            }
+        }
+        var model = model
+        model.entities.sort { $0.name < $1.name }
+        model.composites.sort { $0.name < $1.name }
+        for index in model.entities.indices {
+            model.entities[index].codeGeneration = .class
+            model.entities[index].className = nil
+            model.entities[index].attributes = attributes(model.entities[index].attributes)
+            model.entities[index].relationships.sort { $0.name < $1.name }
+            model.entities[index].uniquenessConstraints.sort { $0.lexicographicallyPrecedes($1) }
+        }
+        for index in model.composites.indices {
+            model.composites[index].attributes = attributes(model.composites[index].attributes)
+        }
+        return model
+    }
+
+    /// Adds what the hash does not contain.
+    private static func addNotes(to model: inout ManagedObjectModel, _ random: inout SeededRandom) {
+        for entity in model.entities.indices {
+            for index in model.entities[entity].attributes.indices where random.next(below: 3) == 0 {
+                model.entities[entity].attributes[index].userInfo["note \(index)"] = "a \"quoted\" \\ note"
+                let isText = model.entities[entity].attributes[index].type == .string
+                if isText { model.entities[entity].attributes[index].maximum = .integer(900) }
+                let isBinary = model.entities[entity].attributes[index].type == .binary
+                model.entities[entity].attributes[index].allowsExternalBinaryDataStorage = isBinary
+            }
+            for index in model.entities[entity].relationships.indices where random.next(below: 3) == 0 {
+                model.entities[entity].relationships[index].userInfo = ["note": "\(index)"]
+                model.entities[entity].relationships[index].renamingIdentifier = "old \(index)"
+            }
+            if random.next(below: 3) == 0 { model.entities[entity].renamingIdentifier = "old \(entity)" }
+        }
+        model.versionIdentifier = "identifier"
+    }
+}
