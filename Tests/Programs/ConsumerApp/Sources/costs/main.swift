@@ -1,4 +1,5 @@
-// Does one thing to so many objects, for `Scripts/costs` to count the instructions and allocations of each: costs OPERATION N
+// Does one thing to so many objects, or reads one object so many times, for `Scripts/costs` to count the instructions and
+// allocations of each: costs OPERATION N
 //
 // The main thread blocks and does not become a queue: valgrind cannot follow a main thread that ends.
 
@@ -55,8 +56,37 @@ func run(_ operation: String, _ count: Int) throws -> Bool {
     return true
 }
 
+/// Reads the five attributes of one object 50 times, and this so many times. The plugin wrote the class, or the class is in code. A class in
+/// code has its columns counted when the model is made, and the plugin writes the numbers of the columns.
+@MainActor
+func read(_ operation: String, _ count: Int) throws -> Bool {
+    let isInCode = operation == "read in code"
+    let container = try blocking {
+        try await PersistentContainer(model: isInCode ? .itemsInCode : .items, store: .inMemory)
+    }
+    let value = ItemData(2)
+    if isInCode {
+        let items = try container.dataSource(CodedItemDataSource.self)
+        _ = try blocking { try await items.add([value]) }
+        guard let item = try items.fetch(CodedItem.self).first else { return false }
+        for _ in 0..<50 * count { consume(item.key, item.name, item.note, item.number, item.price) }
+    } else {
+        let items = try container.dataSource(ItemDataSource.self)
+        _ = try blocking { try await items.add([value]) }
+        guard let item = try items.fetch(Item.self).first else { return false }
+        for _ in 0..<50 * count { consume(item.key, item.name, item.note, item.number, item.price) }
+    }
+    try blocking { try await container.close() }
+    return true
+}
+
+@inline(never)
+func consume(_ key: String, _ name: String, _ note: String?, _ number: Int64, _ price: Double) {}
+
 let arguments = CommandLine.arguments.dropFirst()
-guard let operation = arguments.first, let count = arguments.last.flatMap({ Int($0) }), try run(operation, count) else {
+guard let operation = arguments.first, let count = arguments.last.flatMap({ Int($0) }),
+    try ["read", "read in code"].contains(operation) ? read(operation, count) : run(operation, count)
+else {
     FileHandle.standardError.write(Data("usage: costs OPERATION N\n".utf8))
     exit(64)
 }
