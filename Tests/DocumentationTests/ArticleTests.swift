@@ -43,6 +43,7 @@ struct ArticleTests {
     /// The files with the types that an app meets, below `Sources`.
     private static let types = [
         "CoreDataSource/Container/DataSourceDirectory",
+        "CoreDataSource/Container/ObjectPages",
         "CoreDataSource/Container/PersistentContainer",
         "CoreDataSource/Container/PersistentContainer+Configuration",
         "CoreDataSource/Container/PersistentContainer+Name",

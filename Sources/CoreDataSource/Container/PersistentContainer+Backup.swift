@@ -112,8 +112,3 @@ extension PersistentContainer {
         }
     }
 }
-
-extension ReadTier {
-    /// Runs the body on the queue of the tier. The body uses no context.
-    func run<R: Sendable>(_ body: @Sendable () throws -> R) -> Result<R, any Error> { Result { try body() } }
-}

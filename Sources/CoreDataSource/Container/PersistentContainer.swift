@@ -41,6 +41,7 @@ public final class PersistentContainer: Sendable {
     package let mainTier: MainTier
     package let stack: PersistentStack
     package let readers: ReadQueue
+    package let pageSnapshots: PageSnapshots
     private let sources: DataSourceDirectory
     private let appState: AppStateObserver
 
@@ -99,6 +100,7 @@ public final class PersistentContainer: Sendable {
         mainTier = MainTier(stack)
         notifier.connect(mainTier.mergeFunctions)
         readers = ReadQueue(stack)
+        pageSnapshots = PageSnapshots(root)
         self.startup = startup
         sources = DataSourceDirectory()
         appState = AppStateObserver { [weak root] in try? root?.flushAndWait() }

@@ -1,9 +1,10 @@
 package import RowStore
 
-/// The rows of a pinned main context: an open snapshot of the store, and the rows that were pending when it was opened.
+/// The rows of a pinned main context, or of a loop over pages: an open snapshot of the store, and the rows that were pending when it was
+/// opened.
 ///
 /// The snapshot ends if the store is reset or closed, or loses the snapshot. From then on, reads return the newest rows, as they do
-/// without a pin.
+/// without a snapshot.
 package final class PinnedRows: Sendable {
     let root: RootTier
     /// Nil after ``end()``.
@@ -83,6 +84,39 @@ package final class PinnedRows: Sendable {
         try readSnapshot { reader throws(DataSourceError) in try (reader as? any ScopeReader)?.scope(named: name) }
     }
 
+    /// Calls the body with the key of each matching row of one entity, in the order of the query, without keeping the rows.
+    ///
+    /// If the snapshot has ended, some keys are missing.
+    func forEachKey(
+        _ query: RowQuery, _ layout: EntityLayout, _ body: (Int64) -> Void
+    ) throws(DataSourceError) {
+        let newer = pending.view(query.entity, after: start)
+        if newer.isEmpty {
+            _ = try readSnapshot { reader throws(DataSourceError) in try reader.forEachRow(query) { body($0.key) } }
+            return
+        }
+        var (offset, limit) = (query.offset, query.limit ?? .max)
+        func pass(_ key: Int64) {
+            if offset > 0 {
+                offset -= 1
+            } else if limit > 0 {
+                limit -= 1
+                body(key)
+            }
+        }
+        var more = try newer.rows(query, layout).sorted { $1.precedes($0, by: query.sort, layout) }
+        _ = try readSnapshot { reader throws(DataSourceError) in
+            try reader.forEachRow(query.widened(by: newer.greatestCount)) { stored in
+                while let row = more.last, row.precedes(stored, by: query.sort, layout) {
+                    pass(row.key)
+                    more.removeLast()
+                }
+                if !newer.replaces(stored.key) { pass(stored.key) }
+            }
+        }
+        for row in more.reversed() { pass(row.key) }
+    }
+
     /// - Returns: Nil if the snapshot has ended.
     private func readSnapshot<R>(
         _ body: (any StoreReader) throws(DataSourceError) -> R
@@ -94,9 +128,39 @@ package final class PinnedRows: Sendable {
     }
 }
 
+/// The use of a snapshot that stays open, in errors and reports.
+package enum SnapshotUse: Sendable {
+    case pin, pages
+
+    /// The name of the reader in the report about a log that cannot be emptied.
+    fileprivate var name: String {
+        switch self {
+        case .pin: "the pinned main context"
+        case .pages: "a loop over pages"
+        }
+    }
+
+    fileprivate var notKept: DataSourceError {
+        let consequence =
+            switch self {
+            case .pin: "so the main context cannot be pinned. Use a store of this package, or read in container.read."
+            case .pages:
+                "so its objects cannot be read in pages of one state. Use a store of this package, or fetch pages with ObjectRequest.after, which show the state at each fetch."
+            }
+        return DataSourceError(.snapshotsNotKept, "This kind of store cannot keep a snapshot, \(consequence)")
+    }
+
+    fileprivate func busy(tries: Int) -> DataSourceError {
+        let cause = "because large changes of the store began during each of \(tries) tries."
+        return switch self {
+        case .pin:
+            DataSourceError(.storeBusy, "The main context was not pinned, \(cause) Pin the context later.")
+        case .pages: DataSourceError(.storeBusy, "The first page was not read, \(cause) Begin the loop later.")
+        }
+    }
+}
+
 extension RootTier {
-    /// The name of the snapshot of a pinned main context, in reports.
-    private static let pinName = "the pinned main context"
     private static let pinTries = 8
 
     /// The bytes of the store's log; nil for a store without a log.
@@ -109,33 +173,25 @@ extension RootTier {
     ///
     /// - Throws: `snapshotsNotKept`; `storeClosed`; `storeBusy` if large changes of the store begin during each try; errors
     ///   of the store.
-    package func pinnedRows() throws(DataSourceError) -> PinnedRows {
-        guard let store = store as? any SnapshotStore else {
-            throw DataSourceError(
-                .snapshotsNotKept,
-                "This kind of store cannot keep a snapshot, so the main context cannot be pinned. Use a store of this package, or read in container.read."
-            )
-        }
-        guard store.isRemote else { return try pinnedRows(store) }
-        return try MainWait.limited(to: mainPatience) { () throws(DataSourceError) in try pinnedRows(store) }
+    package func pinnedRows(for use: SnapshotUse = .pin) throws(DataSourceError) -> PinnedRows {
+        guard let store = store as? any SnapshotStore else { throw use.notKept }
+        guard store.isRemote else { return try pinnedRows(store, use) }
+        return try MainWait.limited(to: mainPatience) { () throws(DataSourceError) in try pinnedRows(store, use) }
     }
 
-    private func pinnedRows(_ store: any SnapshotStore) throws(DataSourceError) -> PinnedRows {
+    private func pinnedRows(_ store: any SnapshotStore, _ use: SnapshotUse) throws(DataSourceError) -> PinnedRows {
         for _ in 0..<RootTier.pinTries {
-            if let rows = try pinnedRowsOnce(store) { return rows }
+            if let rows = try pinnedRowsOnce(store, use) { return rows }
         }
-        throw DataSourceError(
-            .storeBusy,
-            "The main context was not pinned, because large changes of the store began during each of \(RootTier.pinTries) tries. Pin the context later."
-        )
+        throw use.busy(tries: RootTier.pinTries)
     }
 
     /// Returns nil if a reset or a bulk change began, or pending rows were dropped, before the snapshot was complete.
-    private func pinnedRowsOnce(_ store: any SnapshotStore) throws(DataSourceError) -> PinnedRows? {
+    private func pinnedRowsOnce(_ store: any SnapshotStore, _ use: SnapshotUse) throws(DataSourceError) -> PinnedRows? {
         let (start, oldest) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
         var isReading = true
         defer { if isReading { state.withLock { $0.log.endRead(from: start) } } }
-        let snapshot = try store.openSnapshot(named: RootTier.pinName)
+        let snapshot = try store.openSnapshot(named: use.name)
         let first = layout.entities.first { !$0.isAbstract }
         // A snapshot sees the state at its first read. Copy the pending rows after this read, so that each save is in the
         // snapshot or in the copy.

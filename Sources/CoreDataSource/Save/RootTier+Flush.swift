@@ -85,9 +85,12 @@ extension RootTier {
         scopes.close()
     }
 
+    /// Whether all further saves are refused.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     /// - Throws: `storeClosed` if no more saves are accepted.
     func checkOpen() throws(DataSourceError) {
-        if state.withLock({ $0.isClosed }) { throw RootTier.closed }
+        if isClosed { throw RootTier.closed }
     }
 
     /// Runs an attempt on the queue, and repeats it after each commit until the attempt returns a value. Then runs the body

@@ -91,7 +91,7 @@ enum ReservedNames {
         "DiffableListSnapshot", "Draft", "DraftChange", "DraftContext", "DraftReport", "DraftResolution",
         "EarlierVersion", "EditingContext", "EntityChanges", "EntityDescription",
         "EntityLayout", "FeedEvent", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
-        "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "ObjectRequest",
+        "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "ObjectPages", "ObjectRequest",
         "FetchRequestTemplate", "FetchedPropertyDescription", "GeneratedModel", "GraphLinks", "GroupValue",
         "GroupableProperty", "StoredHistoryChange", "HistoryConsumer",
         "HistoryFilter",

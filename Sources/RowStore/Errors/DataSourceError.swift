@@ -136,7 +136,9 @@ extension DataSourceError.Code {
 
     /// The main context was pinned for longer than allowed, or its snapshot was lost. The context follows saves again.
     public static let pinExpired = Self(rawValue: "pinExpired")
-    /// The store cannot keep a snapshot for a pinned main context, because of its kind.
+    /// A loop over pages took longer than its limit, or the store has lost the snapshot of the loop.
+    public static let pagesExpired = Self(rawValue: "pagesExpired")
+    /// The store cannot keep a snapshot for a pinned main context or for a loop over pages, because of its kind.
     public static let snapshotsNotKept = Self(rawValue: "snapshotsNotKept")
 
     // Scopes.

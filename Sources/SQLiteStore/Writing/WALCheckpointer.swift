@@ -185,7 +185,7 @@ extension DataSourceError {
     fileprivate init(blockedBy read: ReaderPool.Read?, path: String) {
         let what =
             read.map { "A read of \($0.name), open for \($0.age)," } ?? "A read of another program"
-        let remedy = read?.isSnapshot == true ? "Call unpin()." : "Keep reads short."
+        let remedy = read?.isSnapshot == true ? "Call unpin(), or end the loop." : "Keep reads short."
         self.init(
             .readerBlocksCheckpoint,
             "\(what) keeps the write-ahead log of \(path) from being emptied, so that the log grows. \(remedy)")

@@ -18,6 +18,11 @@ actor ReadTier {
         Swift.Result { try readSnapshot(body) }
     }
 
+    /// Runs the body on the queue of the tier. The body uses a snapshot of its own, or no context.
+    func run<Result: Sendable>(_ body: @Sendable () throws -> Result) -> Swift.Result<Result, any Error> {
+        Swift.Result { try body() }
+    }
+
     private func readSnapshot<Result: Sendable>(
         _ body: @Sendable (ReadContext) throws -> Result
     ) throws -> Result {
@@ -25,10 +30,8 @@ actor ReadTier {
             Swift.Result {
                 let context = ReadContext(stack, .snapshot(snapshot))
                 let result = try body(context)
-                // If a relationship could not be read, its value was nil in the body. Throw the error now.
-                if let refusal = context.refusal {
-                    throw refusal.code == .cancelled ? CancellationError() : refusal
-                }
+                // If a relationship could not be read, its value was nil in the body.
+                try context.checkRefusal()
                 return result
             }
         }
@@ -166,6 +169,11 @@ public final class ReadContext: ManagedObjectContext {
     init(_ stack: PersistentStack, _ source: RowSource, defersValues: Bool = true) {
         super.init(stack, source)
         self.defersValues = defersValues
+    }
+
+    /// Throws the error of the first relationship or deferred value that could not be read.
+    func checkRefusal() throws {
+        if let refusal { throw refusal.code == .cancelled ? CancellationError() : refusal }
     }
 
     deinit {

@@ -169,6 +169,9 @@ struct PendingView: NewerRows {
 
     var isEmpty: Bool { blocks.isEmpty && !rows.all.contains { $0.value.number > start } }
 
+    /// At least the number of rows that replace or delete older rows.
+    var greatestCount: Int { blocks.reduce(rows.count) { $0 + $1.count(entity) } }
+
     func replaces(_ key: Int64) -> Bool {
         if let row = rows[key], row.number > start { return true }
         return blocks.contains { $0.row(entity, key) != nil }

@@ -1,0 +1,162 @@
+internal import RowStore
+
+/// Reading many objects, a page at a time.
+extension PersistentContainer {
+    /// Returns the values of a request in pages, which all show the same state of the store.
+    ///
+    /// ```swift
+    /// for try await page in container.pages(as: ContactValue.self, size: 500) {
+    ///     try await server.send(page)
+    /// }
+    /// ```
+    ///
+    /// The call itself reads nothing. Each loop opens a snapshot for its first page, and ends the snapshot after the last page.
+    /// So each loop begins with the newest saves, also with saves that are not in the store yet, and later saves of this or
+    /// another process do not change its pages. The pages together have the values, and the order, of
+    /// ``EntityDataSource/fetch(as:_:)`` at that time.
+    ///
+    /// **Memory**: only the objects of one page are in memory, and they are released before the page is returned. A loop also
+    /// keeps the key of each object that later pages return, which takes 8 bytes, or 12 bytes if the request includes several
+    /// entities. If the request includes several entities, or follows relationships, the first page also
+    /// needs the rows of all objects for a moment, without the attributes that the order does not use.
+    ///
+    /// **Isolation**: none. Values are made on a queue of the container, like the bodies of ``read(_:)``. No queue waits between
+    /// two pages.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the values.
+    ///   - request: The request for the objects; by default all objects, in creation order.
+    ///   - size: The number of values in each page except the last; 1,000 by default.
+    ///   - limit: The longest time of one loop; 60 seconds by default, at most a day. The limit includes the time that the app
+    ///     spends on the pages. See ``ObjectPages/Iterator/next()``.
+    /// - Complexity: O(1). A whole loop takes O(n log n) for n objects: one query for the keys of all objects, and one query by
+    ///   key for each page.
+    public func pages<Value: ManagedObjectConvertible>(
+        as type: Value.Type, _ request: ObjectRequest<Value.Object> = ObjectRequest(), size: Int = 1000,
+        for limit: Duration = .seconds(60)
+    ) -> ObjectPages<Value> {
+        ObjectPages(container: self, request: request, size: size, limit: limit)
+    }
+
+    /// Runs the body on a queue for reads.
+    fileprivate func onReadQueue<Result: Sendable>(_ body: @Sendable () throws -> Result) async throws -> Result {
+        let reader = try await readers.take()
+        defer { readers.give(back: reader) }
+        return try await reader.run(body).get()
+    }
+}
+
+/// The values of a request in pages, from ``PersistentContainer/pages(as:_:size:for:)``.
+///
+/// ```swift
+/// let pages = container.pages(
+///     as: ContactValue.self, ObjectRequest(where: \.age >= 18))
+/// for try await page in pages {
+///     print(page.count)
+/// }
+/// ```
+///
+/// A sequence can be used by several loops, also at the same time. Each loop has a snapshot of its own. The sequence keeps its
+/// container open.
+public struct ObjectPages<Value: ManagedObjectConvertible>: AsyncSequence, Sendable {
+    public typealias Element = [Value]
+
+    fileprivate let container: PersistentContainer
+    fileprivate let request: ObjectRequest<Value.Object>
+    fileprivate let size: Int
+    fileprivate let limit: Duration
+
+    /// Makes an iterator. The iterator reads nothing before its first page.
+    ///
+    /// ```swift
+    /// var iterator = pages.makeAsyncIterator()
+    /// ```
+    public func makeAsyncIterator() -> Iterator { Iterator(pages: self) }
+
+    /// Returns the pages one by one.
+    ///
+    /// The snapshot ends after the last page, after an error, and when the iterator is released: when the loop ends. It also
+    /// ends at the time limit, and when the store is reset or closed.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let pages: ObjectPages
+        fileprivate var position = Position.start
+
+        /// Reads the next page.
+        ///
+        /// ```swift
+        /// while let page = try await iterator.next() { print(page.count) }
+        /// ```
+        ///
+        /// **Isolation**: none. The page is read on a queue of the container. At most 6 pages and bodies of
+        /// ``PersistentContainer/read(_:)`` are read at the same time; further calls wait without blocking a thread.
+        ///
+        /// **Ordering**: the order of the request, from page to page.
+        ///
+        /// - Returns: At least one value; nil after the last page, and after an error.
+        /// - Throws: The errors of ``ManagedObjectContext/fetch(_:)``; `invalidRequest` also if the size is less than 1; any error
+        ///   that the value's initializer throws; `snapshotsNotKept` if the store is custom; `storeBusy` if 8 loops of the
+        ///   container are open, or if large changes begin during each of several tries to open a snapshot; `pagesExpired` after
+        ///   the time limit, or if the store has lost the snapshot; `storeReset` and `storeClosed` if that happened since the
+        ///   first page; `CancellationError`. After an error, the loop has ended, and its snapshot is released.
+        /// - Complexity: the first page: O(n log n) for the n objects of the request. Every other page: O(m log n) for the m
+        ///   objects of the page.
+        public mutating func next() async throws -> [Value]? {
+            guard let (pages, position) = start() else { return nil }
+            let (page, next) = try await pages.container.onReadQueue { try pages.page(at: position) }
+            self.position = next
+            return page.isEmpty ? nil : page
+        }
+
+        /// Returns the position of the next page. Until this page has been read, the iterator is at its end, so that it holds no
+        /// snapshot after an error.
+        private mutating func start() -> (ObjectPages, Position)? {
+            if case .end = position { return nil }
+            defer { position = .end }
+            return (pages, position)
+        }
+    }
+
+    fileprivate enum Position: Sendable {
+        case start
+        case within(PageSnapshot, PageKeys)
+        case end
+    }
+}
+
+extension ObjectPages {
+    /// Reads a page on the current queue.
+    private func page(at position: Position) throws -> (page: [Value], next: Position) {
+        switch position {
+        case .start:
+            guard size > 0 else {
+                throw DataSourceError(
+                    .invalidRequest,
+                    "Pages of \(size) values were requested of \(Value.Object.entityName). Use a size of 1 or more.",
+                    entityName: Value.Object.entityName)
+            }
+            let snapshot = try container.pageSnapshots.open(for: limit)
+            return try snapshot.read { rows in
+                let context = ReadContext(container.stack, .pinned(rows))
+                return try page(from: PageKeys(request, context, rows), snapshot)
+            }
+        case .within(let snapshot, let keys): return try snapshot.read { _ in try page(from: keys, snapshot) }
+        case .end: return ([], .end)
+        }
+    }
+
+    private func page(from keys: PageKeys, _ snapshot: PageSnapshot) throws -> (page: [Value], next: Position) {
+        var keys = keys
+        var page: [Value] = []
+        while page.count < size, !keys.isEmpty {
+            try Task.checkCancellation()
+            // Objects live as long as their context, so each group of objects has a context of its own.
+            let context = ReadContext(container.stack, .pinned(snapshot.rows))
+            for object in try keys.next(size - page.count, of: size, request, context) {
+                page.append(try Value(object))
+            }
+            // If a relationship could not be read, its value was nil in the initializer.
+            try context.checkRefusal()
+        }
+        return (page, keys.isEmpty ? .end : .within(snapshot, keys))
+    }
+}
