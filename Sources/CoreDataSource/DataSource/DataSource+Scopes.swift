@@ -212,17 +212,26 @@ extension PrivateContext {
             request.limit = max(0, try self.count(request) - limit)
             count += try deleteAll(request)
         }
-        if count > 0 { hasEvicted = true }
         return count
     }
 
     private func deleteAll<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int {
+        // The fetch applies the cascades of all earlier deletions.
         let objects = try fetch(request)
+        if !objects.isEmpty, deletedBeforeEviction == nil { deletedBeforeEviction = deletedKeys }
         for (index, object) in objects.enumerated() {
             try checkCancellation(index)
             delete(object)
         }
         return objects.count
+    }
+
+    /// The keys of the objects that the batch has deleted so far, in all its contexts.
+    private var deletedKeys: Set<Int64> {
+        ([self] + otherBatchContexts).reduce(into: []) { keys, context in
+            keys.formUnion(context.changed.lazy.filter(\.isDeleted).map(\.key))
+            for rows in context.bulkChanges { keys.formUnion(rows.deleted.lazy.map(\.key)) }
+        }
     }
 }
 

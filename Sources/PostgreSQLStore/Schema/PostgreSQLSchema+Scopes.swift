@@ -94,12 +94,17 @@ extension PostgreSQLSchema {
 
     private static let failureColumns: Set<String> = ["failures", "failed", "failure", "retry"]
 
-    /// The request that makes a change of a scope.
+    /// Deletes scopes. The parameters are arrays of their names, entities and predicates.
+    var scopeDeletionSQL: String {
+        """
+        DELETE FROM \(scopes) AS stored USING unnest($1::text[], $2::text[], $3::text[]) AS found(name, entity, predicate) \
+        WHERE stored."name" = found.name AND stored."entity" = found.entity AND stored."predicate" = found.predicate
+        """
+    }
+
+    /// The request that makes a change of a scope; nil for a scope to forget.
     func request(_ change: ScopeChange) -> Request? {
         let id = [WireValue(change.name), WireValue(change.entity), WireValue(change.predicate)]
-        if change.isForgotten {
-            return Request("DELETE FROM \(scopes) WHERE \"name\" = $1 AND \"entity\" = $2 AND \"predicate\" = $3", id)
-        }
         if case .notModified(let version) = change.event {
             let requested = change.requestedAt?.timeIntervalSinceReferenceDate
             return Request(

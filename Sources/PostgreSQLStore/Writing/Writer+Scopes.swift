@@ -5,6 +5,8 @@ internal import RowStore
 extension Writer {
     /// The scopes are counted about once in this number of changes, so a few more scopes than the limit can be kept.
     private static let changesPerTrim: Int64 = 16
+    /// The largest number of scopes that one request forgets.
+    private static let deletionLimit = 1000
 
     /// The requests that drop the entity tags that the saves invalidate, and that write the saves' changes of scopes.
     ///
@@ -21,9 +23,20 @@ extension Writer {
                         schema.tagDropSQL + " AND \"entity\" = ANY ($1::text[]) AND NOT \"name\" = ANY ($2::text[])",
                         [WireValue(entities.sorted()), WireValue(set.loadedScopes)]))
             }
-            for change in set.scopes {
-                try change.check()
-                if let request = schema.request(change) { requests.append(request) }
+            for group in set.groupedScopes(upTo: Writer.deletionLimit) {
+                for change in group { try change.check() }
+                guard let change = group.first else { continue }
+                if change.isForgotten {
+                    requests.append(
+                        Request(
+                            schema.scopeDeletionSQL,
+                            [
+                                WireValue(group.map(\.name)), WireValue(group.map(\.entity)),
+                                WireValue(group.map(\.predicate)),
+                            ]))
+                } else if let request = schema.request(change) {
+                    requests.append(request)
+                }
                 if !change.isForgotten, change.number % Writer.changesPerTrim == 0 {
                     requests.append(schema.scopeTrim(keeping: change.name))
                 }

@@ -32,6 +32,21 @@ extension ChangeSet {
         scopes.compactMap { if case .loaded = $0.event { $0.name } else { nil } }
     }
 
+    /// The changes of scopes in their order. Successive scopes to forget are together, so that a store forgets them with one
+    /// statement. Each other change is alone.
+    ///
+    /// - Parameter limit: The largest number of scopes to forget in a group.
+    package func groupedScopes(upTo limit: Int) -> [ArraySlice<ScopeChange>] {
+        var groups: [ArraySlice<ScopeChange>] = []
+        var rest = scopes[...]
+        while let first = rest.first {
+            let count = first.isForgotten ? rest.prefix(limit).prefix(while: \.isForgotten).count : 1
+            groups.append(rest.prefix(count))
+            rest = rest.dropFirst(count)
+        }
+        return groups
+    }
+
     /// Returns the names of the entities whose rows this change set deletes, and of their parents. If the change set reverts a
     /// record of the history, returns the names for all changed entities, because the record may have been a server's answer.
     package func entitiesWithDeletions(_ layout: ModelLayout) -> Set<String> {

@@ -31,9 +31,20 @@ enum ScopeTable {
         DELETE FROM "_scopes" WHERE "name" IN (SELECT "name" FROM "_scopes" WHERE "name" <> ?1 \
         ORDER BY COALESCE("requested", "failed") DESC LIMIT -1 OFFSET \(StoredScope.limit - 1))
         """
-    static let deletionSQL = """
-        DELETE FROM "_scopes" WHERE "name" = ?1 AND "entity" = ?2 AND "predicate" = ?3
-        """
+    /// The largest number of scopes that one statement forgets. A statement of SQLite may have 999 parameters or more.
+    static let deletionLimit = 256
+
+    /// Deletes scopes. The parameters are the name, the entity and the predicate of each scope.
+    static func deletionSQL(_ count: Int) -> String {
+        let scopes = (0..<count).map { "(?\(3 * $0 + 1), ?\(3 * $0 + 2), ?\(3 * $0 + 3))" }
+        return """
+            DELETE FROM "_scopes" WHERE "rowid" IN (SELECT stored."rowid" \
+            FROM (VALUES \(scopes.joined(separator: ", "))) AS found CROSS JOIN "_scopes" AS stored \
+            WHERE stored."name" = found."column1" AND stored."entity" = found."column2" \
+            AND stored."predicate" = found."column3")
+            """
+    }
+
     static let dropTagsSQL = """
         UPDATE "_scopes" SET "tag" = NULL, "cursor" = NULL, "version" = "version" + 1 \
         WHERE ("tag" IS NOT NULL OR "cursor" IS NOT NULL)

@@ -32,10 +32,12 @@ extension Writer {
         if !entities.isEmpty, try connection.hasScopeTable() { try dropTags(of: entities, except: set.loadedScopes) }
         if set.scopes.isEmpty { return }
         guard try connection.hasScopeTable() else { return }
-        for change in set.scopes {
+        for group in set.groupedScopes(upTo: ScopeTable.deletionLimit) {
+            guard let change = group.first else { continue }
             if change.isForgotten {
                 _ = try connection.values(
-                    ScopeTable.deletionSQL, [.text(change.name), .text(change.entity), .text(change.predicate)])
+                    ScopeTable.deletionSQL(group.count),
+                    group.flatMap { [.text($0.name), .text($0.entity), .text($0.predicate)] })
                 statementsRun += 1
                 continue
             }

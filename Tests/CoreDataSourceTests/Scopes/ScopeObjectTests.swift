@@ -34,6 +34,51 @@ struct ScopeObjectTests {
         }
     }
 
+    /// The save also evicts objects, but the list has said that the server no longer has this one.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func anObjectThatAListHasDeletedIsNotRequestedBesideEvictions(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let requests = Shared(0)
+            for uid in ["uid-0", "uid-1"] { #expect(try await load(contacts, requests, uid: uid) == "loaded") }
+            let scope = SyncScope<ContactEntity>(
+                "contacts", evicting: ScopeEviction(maxCount: 2, order: [.descending(\.uid)]))
+            let report = try await contacts.apply(
+                .list(contactList(1..<5)), to: scope, requestedAt: place.clock.value)
+            #expect(report.deleted == 1 && report.evicted == 2)
+            #expect(try await load(contacts, requests) == nil)
+            #expect(requests.value == 2)
+            #expect(try await load(contacts, requests, uid: "uid-1") == "loaded")
+            #expect(requests.value == 3)
+        }
+    }
+
+    /// The store forgets the scopes of many objects together.
+    @Test(arguments: HistoryPlace.migrated)
+    func aLargeEvictionRunsFewStatements(_ place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let forgetting = Shared(0)
+        let configuration = PersistentContainer.Configuration(
+            synchronous: .normal,
+            trace: { trace in
+                if trace.sql.hasPrefix("DELETE"), trace.sql.contains("_scopes") { forgetting.update { $0 += 1 } }
+            })
+        let container = try await place.open(directory.store, configuration)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        let requests = Shared(0)
+        let uids = [0, 255, 256, 900, 1199].map { "uid-\($0)" }
+        for uid in uids { #expect(try await load(contacts, requests, uid: uid) == "loaded") }
+        try await contacts.add(contactList(0..<1200))
+        let scope = SyncScope<ContactEntity>(
+            "contacts", evicting: ScopeEviction(maxCount: 0, order: [.descending(\.uid)]))
+        forgetting.update { $0 = 0 }
+        let report = try await contacts.apply(.list(contactList(0..<1200)), to: scope, requestedAt: Date())
+        #expect(report.evicted == 1200)
+        #expect((1...8).contains(forgetting.value), "\(forgetting.value) statements")
+        for uid in uids { #expect(try await load(contacts, requests, uid: uid) == "loaded") }
+        #expect(requests.value == 2 * uids.count)
+        try await container.close()
+    }
+
     /// The app knows better than the last answer.
     @Test(arguments: ScopeStoreKind.allCases)
     func aDeletedObjectIsNotRequestedBeforeItsAgeEnds(_ kind: ScopeStoreKind) async throws {

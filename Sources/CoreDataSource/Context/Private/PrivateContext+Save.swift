@@ -55,13 +55,14 @@ extension PrivateContext {
     /// longer match the entity tag and the cursor of the list, so the store keeps neither. The context forgets the list.
     ///
     /// The server may still have an evicted object. So the store forgets that the object was requested, and the next look-up
-    /// requests it again.
+    /// requests it again. The same is true for an object that delete rules have deleted because of the eviction, but not for an
+    /// object that was deleted before the eviction.
     ///
     /// - Parameter changes: The changes of the whole batch.
     func scopeChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
-        hasEvicted
-            ? ObjectScope.forgetting(changes, stack.layout) + listChanges(savedWith: changes)
-            : listChanges(savedWith: changes)
+        let listChanges = listChanges(savedWith: changes)
+        guard let deletedBeforeEviction else { return listChanges }
+        return ObjectScope.forgetting(changes, except: deletedBeforeEviction, stack.layout) + listChanges
     }
 
     private func listChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
