@@ -20,7 +20,8 @@ extension Draft {
     ///
     /// **Isolation**: the main actor. The main context shows the undo when the call returns.
     ///
-    /// **Complexity**: the newest records of the author are read, in pages, until the save is found.
+    /// **Complexity**: the newest records of the draft's authors are read, in pages, until the save is found. If there is none, all
+    /// records are read once.
     ///
     /// - Parameters:
     ///   - resolution: How to resolve conflicts; `.fail` by default.
@@ -46,7 +47,8 @@ extension Draft {
     ///
     /// **Isolation**: the main actor. The main context shows the redo when the call returns.
     ///
-    /// **Complexity**: the newest records of the author are read, in pages, until the undo is found.
+    /// **Complexity**: the newest records of the draft's authors are read, in pages, until the undo is found. If there is none, all
+    /// records are read once.
     ///
     /// - Parameters:
     ///   - resolution: How to resolve conflicts; `.fail` by default.
@@ -68,7 +70,8 @@ extension Draft {
         guard let container = try context.container else { throw RootTier.closed }
         guard container.stack.root.keepsHistory else { throw DataSourceError.historyNotKept }
         let reversal = Reversal(container: container, resolution: resolution, level: level)
-        for save in recordedSaves.reversed() {
+        var saves = DraftSaveSearch(container, direction, recordedSaves)
+        while let save = try await saves.next() {
             let search = UndoSearch(container, direction, save.author ?? "", mark: save.mark)
             guard let report = try await reversal.step(search, direction, save.author) else { continue }
             await container.stack.mainNotifier.mergeNow()

@@ -12,20 +12,10 @@ struct UndoSearch {
 
     private let container: PersistentContainer
     private let direction: Direction
-    private let author: String
     /// The mark of the only save that is searched for; nil for all saves of the author.
     private let mark: DraftMark?
-    /// The records of the author, without their values.
-    private let filter: HistoryFilter
+    private var records: RecordWalk
     private var steps: UndoSteps
-    /// The records that were read and not visited yet, the oldest first.
-    private var window: [StoredRecord] = []
-    /// The last record that was not read yet; nil before the search begins.
-    private var upper: Int64?
-    private var historyID = ""
-
-    /// The number of records that are read at once.
-    private static let windowSize: Int64 = 256
 
     /// - Parameters:
     ///   - author: The author; an empty string for saves without an author.
@@ -33,11 +23,8 @@ struct UndoSearch {
     init(_ container: PersistentContainer, _ direction: Direction, _ author: String, mark: DraftMark? = nil) {
         self.container = container
         self.direction = direction
-        self.author = author
         self.mark = mark
-        var filter = HistoryFilter(authors: [author], kinds: [.local, .incoming, .imported])
-        filter.includesValues = false
-        self.filter = filter
+        records = RecordWalk(container, authors: [author])
         steps = UndoSteps(direction)
     }
 
@@ -46,75 +33,32 @@ struct UndoSearch {
     ///
     /// - Returns: The record, and the position after it; nil if there is no step.
     mutating func next() async throws -> (record: StoredRecord, position: HistoryPosition)? {
-        if upper == nil { try await begin() }
-        while true {
-            while let record = window.popLast() {
-                let decision = steps.visit(record.number, record.undo, hasValues: record.note == nil)
-                if let mark, record.mark != mark {
-                    // An undo may skip newer saves of the author, but a redo must not come before the redo of a newer undo.
-                    if direction == .undo || decision == .skip { continue }
-                    return nil
-                }
-                switch decision {
-                // The newest record with the mark decides.
-                case .skip where mark != nil: return nil
-                case .skip: continue
-                case .stop: return nil
-                case .take: return try await read(record.number)
-                }
+        while let record = try await records.next() {
+            let decision = steps.visit(record.number, record.undo, hasValues: record.note == nil)
+            if let mark, record.mark != mark {
+                // An undo may skip newer saves of the author, but a redo must not come before the redo of a newer undo.
+                if direction == .undo || decision == .skip { continue }
+                return nil
             }
-            guard let last = upper, last > 0 else { return nil }
-            try Task.checkCancellation()
-            let (filter, historyID) = (filter, historyID)
-            (window, upper) = try await container.readingHistory { (store) throws(DataSourceError) in
-                try UndoSearch.window(store, filter, upTo: last, historyID)
+            switch decision {
+            // The newest record with the mark decides.
+            case .skip where mark != nil: return nil
+            case .skip: continue
+            case .stop: return nil
+            case .take: return try await read(record.number)
             }
         }
-    }
-
-    private mutating func begin() async throws {
-        // Saves with `waitFor: .main` have no records yet.
-        try await container.stack.root.commitSaves(ofAuthor: author)
-        let end = try await container.historyPosition()
-        (upper, historyID) = (end.number, end.historyID)
-    }
-
-    /// Reads the records of a window.
-    ///
-    /// - Returns: The records, and the number of the last record before the window; 0 if there are no earlier records.
-    private static func window(
-        _ store: any RecordStore, _ filter: HistoryFilter, upTo upper: Int64, _ historyID: String
-    ) throws(DataSourceError) -> (records: [StoredRecord], lower: Int64?) {
-        let lower = max(0, upper - UndoSearch.windowSize)
-        var position = HistoryPosition(historyID: historyID, number: lower)
-        var isFirst = false
-        var records: [StoredRecord] = []
-        while position.number < upper {
-            do throws(DataSourceError) {
-                let page = try store.readHistory(after: position, filter)
-                records += page.records.filter { $0.number <= upper }
-                position = page.position
-                if !page.isMore { break }
-            } catch {
-                // Older records were dropped.
-                guard error.code == .historyExpired, let start = error.historyStart, start.historyID == historyID,
-                    start.number > position.number
-                else { throw error }
-                (isFirst, position) = (true, start)
-                records = []
-            }
-        }
-        return (records, isFirst ? 0 : lower)
+        return nil
     }
 
     /// Reads a record with its values.
     private func read(_ number: Int64) async throws -> (record: StoredRecord, position: HistoryPosition)? {
-        let before = HistoryPosition(historyID: historyID, number: number - 1)
+        let before = HistoryPosition(historyID: records.historyID, number: number - 1)
         let found = try await container.readingHistory { (store) throws(DataSourceError) in
             try store.readHistory(after: before, .one).records.first
         }
         guard let found, found.number == number else { return nil }
-        return (found, HistoryPosition(historyID: historyID, number: number, time: found.time))
+        return (found, HistoryPosition(historyID: records.historyID, number: number, time: found.time))
     }
 }
 

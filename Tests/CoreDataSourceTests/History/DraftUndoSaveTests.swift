@@ -82,6 +82,48 @@ struct DraftUndoSaveTests {
         }
     }
 
+    @Test func savesOfTwoAuthorsAreUndoneAndRedoneInTheirOrder() async throws {
+        try await withContact(.sqlite) { container, contacts, contact in
+            let draft = try contacts.draft(of: contact)
+            for note in ["1", "2"] {
+                draft.object.note = note
+                try await container.withAuthor("author \(note)") { try await draft.save() }
+            }
+            try await draft.undoSave()
+            try await draft.undoSave()
+            #expect(contact.note == nil)
+            try await draft.redoSave()
+            #expect(contact.note == "1")
+            try await draft.redoSave()
+            #expect(contact.note == "2")
+            #expect(try await draft.redoSave() == nil)
+        }
+    }
+
+    /// Each save has a record, and a record of its undo.
+    @Test func theHistoryIsReadOnceForManyUndoneSaves() async throws {
+        let readCount = Shared(0)
+        var configuration = PersistentContainer.Configuration.keeping()
+        configuration.trace = { trace in
+            if trace.sql.contains("\"changes\" FROM \"_history\"") { readCount.update { $0 += trace.rowCount } }
+        }
+        try await HistoryPlace.sqlite.withContainer(configuration) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            let draft = try contacts.draft(of: try #require(try container.main.first(ContactEntity.self)))
+            for number in 0..<20 {
+                draft.object.note = "\(number)"
+                try await draft.save()
+            }
+            for _ in 0..<20 { #expect(try await draft.undoSave() != nil) }
+            let recordCount = try await container.records().count
+            readCount.update { $0 = 0 }
+            #expect(try await draft.undoSave() == nil)
+            #expect(
+                recordCount == 41 && (recordCount...2 * recordCount).contains(readCount.value), "\(readCount.value)")
+        }
+    }
+
     @Test func aConflictLeavesTheSave() async throws {
         try await withContact(.sqlite) { _, contacts, contact in
             let draft = try contacts.draft(of: contact)

@@ -1,0 +1,76 @@
+internal import RowStore
+
+/// Reads the records of some authors without their values, from the newest to the oldest one.
+struct RecordWalk {
+    private let container: PersistentContainer
+    private let authors: Set<String>
+    private let filter: HistoryFilter
+    /// The records that were read and not returned yet, the oldest first.
+    private var window: [StoredRecord] = []
+    /// The last record that was not read yet; nil before the first call.
+    private var upper: Int64?
+    /// The ID of the history; empty before the first call.
+    private(set) var historyID = ""
+
+    /// The number of records that are read at once.
+    private static let windowSize = 256
+
+    /// - Parameter authors: The authors; an empty string for saves without an author.
+    init(_ container: PersistentContainer, authors: Set<String>) {
+        self.container = container
+        self.authors = authors
+        var filter = HistoryFilter(authors: authors, kinds: [.local, .incoming, .imported])
+        filter.includesValues = false
+        filter.pageLimit = RecordWalk.windowSize
+        self.filter = filter
+    }
+
+    /// Returns the next record; nil if there are no older records.
+    mutating func next() async throws -> StoredRecord? {
+        if upper == nil { try await begin() }
+        while window.isEmpty {
+            guard let last = upper, last > 0 else { return nil }
+            try Task.checkCancellation()
+            let (filter, historyID) = (filter, historyID)
+            (window, upper) = try await container.readingHistory { (store) throws(DataSourceError) in
+                try RecordWalk.window(store, filter, upTo: last, historyID)
+            }
+        }
+        return window.popLast()
+    }
+
+    private mutating func begin() async throws {
+        // Saves with `waitFor: .main` have no records yet.
+        for author in authors { try await container.stack.root.commitSaves(ofAuthor: author) }
+        let end = try await container.historyPosition()
+        (upper, historyID) = (end.number, end.historyID)
+    }
+
+    /// Reads the records of a window.
+    ///
+    /// - Returns: The records, and the number of the last record before the window; 0 if there are no earlier records.
+    private static func window(
+        _ store: any RecordStore, _ filter: HistoryFilter, upTo upper: Int64, _ historyID: String
+    ) throws(DataSourceError) -> (records: [StoredRecord], lower: Int64?) {
+        let lower = max(0, upper - Int64(windowSize))
+        var position = HistoryPosition(historyID: historyID, number: lower)
+        var isFirst = false
+        var records: [StoredRecord] = []
+        while position.number < upper {
+            do throws(DataSourceError) {
+                let page = try store.readHistory(after: position, filter)
+                records += page.records.filter { $0.number <= upper }
+                position = page.position
+                if !page.isMore { break }
+            } catch {
+                // Older records were dropped.
+                guard error.code == .historyExpired, let start = error.historyStart, start.historyID == historyID,
+                    start.number > position.number
+                else { throw error }
+                (isFirst, position) = (true, start)
+                records = []
+            }
+        }
+        return (records, isFirst ? 0 : lower)
+    }
+}
