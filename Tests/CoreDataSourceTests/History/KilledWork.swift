@@ -56,6 +56,10 @@ enum KilledWork: String, Codable, Sendable {
     /// Runs the work once, and then kills a process before each call that the store makes during the work with
     /// `COREDATASOURCE_THOROUGH`, otherwise before about twelve calls.
     ///
+    /// These are the calls of the store for files, and the calls of SQLite's VFS. Each change of a file is one of them, or a part of one:
+    /// writes, truncations, removals and syncs, and what creates or extends a file. Writes to the mapped index of the log are no calls;
+    /// SQLite makes the index again from the log when no process uses it. `Scripts/stress kill` kills at the calls of the system.
+    ///
     /// - Parameters:
     ///   - fill: Makes the store at a path.
     ///   - check: Checks the store at a path. The second argument says when the process was killed.

@@ -3,7 +3,7 @@ import TestSupport
 
 /// What is put to the test.
 enum Suite: String, CaseIterable {
-    /// Processes are killed in the middle of their saves.
+    /// Processes are killed in the middle of their saves, and at the system calls of a load and of a revert.
     case kill
     /// The power goes, with what was not synced half written.
     case powerCut = "power-cut"
@@ -26,7 +26,9 @@ enum Suite: String, CaseIterable {
     func run(_ arguments: Arguments, _ findings: Findings) async throws {
         let (size, seed) = (arguments.size, arguments.seed)
         switch self {
-        case .kill: try await KillSuite(size, seed, findings).run()
+        case .kill:
+            try await KillSuite(size, seed, findings).run()
+            try await TracedKills(size, findings).run()
         case .powerCut: PowerCutSuite(size, seed, findings).run()
         case .faults: try await FaultSuite(size, seed, findings).run()
         case .outsideWrites: try await OutsideWritesSuite(size, seed, findings).run()
@@ -50,6 +52,7 @@ enum Suite: String, CaseIterable {
     static func runChild(_ arguments: [String]) async throws {
         switch arguments.first {
         case "kill": try await KillChild(Array(arguments.dropFirst())).run()
+        case "traced": try await TracedChild(Array(arguments.dropFirst())).run()
         case "rounds": try RoundsChild(Array(arguments.dropFirst())).run()
         case "sharing": try await SharingChild(Array(arguments.dropFirst())).run()
         case "pool": try await PoolChild(Array(arguments.dropFirst())).run()
