@@ -204,9 +204,13 @@ extension EditingContext {
     /// Returns the pair row of a link from the first object to the second object; nil if there is none.
     func link(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
         let context = linkContext(pairs)
-        let keys = [first.key, second.key].map { RowValue.integer($0) }
+        let ends = [first.key, second.key].map { RowValue.integer($0) }
+        let keys = pairs.own.key == 0 ? ends : ends.reversed()
+        if first.hasOnlyUnsavedLinks || second.hasOnlyUnsavedLinks {
+            return context.bindings[pairs.layout].find(0, keys)
+        }
         return try context.reading { () throws(DataSourceError) in
-            try context.findUnique(pairs.layout, constraint: 0, pairs.own.key == 0 ? keys : keys.reversed())
+            try context.findUnique(pairs.layout, constraint: 0, keys)
         }
     }
 
