@@ -1,5 +1,6 @@
 #if PostgreSQL
 import CoreDataSource
+import ErrorExpectations
 import PostgreSQLStore
 import TestSupport
 import Testing
@@ -10,6 +11,29 @@ private final class KeyedContacts: KeyedDataSource<ContactData, ContactEntity> {
     override func update(_ contact: ContactEntity, from data: ContactData, in context: PrivateContext) {
         contact.name = data.name
         contact.phone = data.phone
+    }
+}
+
+/// Two constraints, of which a hook looks up one.
+@StoredEntity(unique: [["batch", "number"]])
+final class Parcel: ManagedObject {
+    @Stored(unique: true) var code: String
+    var batch: String = ""
+    var number: Int64 = 0
+}
+
+private final class ParcelDataSource: DataSource<Int> {
+    override class var entities: [ManagedObject.Type] { [Parcel.self] }
+
+    override func prepare(_ numbers: [Int], in context: PrivateContext) throws {
+        try context.preload(Parcel.self, where: \.code, in: numbers.map { "\($0)" })
+    }
+
+    /// The batch has at most a thousand numbers, so that two values with the same remainder are in conflict.
+    override func onAdd(_ number: Int, in context: PrivateContext) throws -> ManagedObject? {
+        let parcel = try context.findOrInsert(Parcel.self, where: \.code, equals: "\(number)")
+        (parcel.batch, parcel.number) = ("a", Int64(number % 1_000))
+        return parcel
     }
 }
 
@@ -51,6 +75,24 @@ struct ServerRoundTripTests {
         }
         #expect(new <= 2 * 20 + one + 4, "\(one) for one value")
         #expect(contacts.diagnostics.isEmpty)
+        try await container.close()
+    }
+
+    /// Each constraint of a new object is checked, but not with a round trip of its own.
+    @Test func uniqueValuesOfManyObjectsAreCheckedTogether() async throws {
+        let place = try SharedPlace(.postgreSQL)
+        let model = ManagedObjectModel("Parcels") { Parcel.self }
+        let container = try place.open(model: model, configuration: .uncached)
+        let parcels = try container.dataSource(ParcelDataSource.self)
+        let one = try await roundTrips(container) { try await parcels.add(Array(0..<1)) }
+        let some = try await roundTrips(container) { try await parcels.add(Array(1..<600)) }
+        #expect(some <= one + 6, "\(one) for one value")
+        // One of the values is stored, and two of the same save are equal.
+        for values in [Array(600..<700) + [1_300], Array(600..<700) + [1_601]] {
+            await expectError(.uniquenessViolated) { try await parcels.add(values) }
+        }
+        try await parcels.add(Array(500..<700))
+        #expect(try parcels.count(Parcel.self) == 700)
         try await container.close()
     }
 

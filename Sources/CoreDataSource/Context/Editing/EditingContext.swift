@@ -272,22 +272,15 @@ extension EditingContext {
         if failures.count >= 100 { try throwFailures(failures) }
     }
 
-    func isUnique(_ object: ManagedObject, _ constraint: Int) throws(DataSourceError) -> Bool {
-        let columns = object.layout.constraints[constraint]
-        if let saved = object.saved,
-            columns.allSatisfy({
-                object.row.isEqual(to: saved, column: $0, storage: object.layout.columns[$0].storage)
-            })
-        {
-            return true
-        }
-        let values = columns.map { object.row.value($0, object.layout.columns[$0].storage) }
-        if values.contains(.null) { return true }
-        let family = bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily
-        for entity in family {
+    /// - Parameter absent: Values that no stored row has.
+    func isUnique(
+        _ object: ManagedObject, _ constraint: Int, absent: AbsentUniqueValues = AbsentUniqueValues()
+    ) throws(DataSourceError) -> Bool {
+        guard let values = newUniqueValues(of: object, constraint) else { return true }
+        for entity in uniqueFamily(of: object, constraint) {
             let binding = binding(editing: entity)
             if binding.find(constraint, values, except: object) != nil { return false }
-            if binding.hasAllRows { continue }
+            if binding.hasAllRows || absent.contains(entity, constraint, values) { continue }
             let (stored, _) = try source.row(
                 entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
             guard let stored, stored.key != object.key else { continue }
@@ -297,6 +290,26 @@ extension EditingContext {
             guard let registered, binding.rights == .own || registered.hasChanges else { return false }
         }
         return true
+    }
+
+    /// Returns the object's values in the columns of a uniqueness constraint. Returns nil if the values have not changed since
+    /// the last save, or if one of them is null: then other objects may have the same values.
+    func newUniqueValues(of object: ManagedObject, _ constraint: Int) -> [RowValue]? {
+        let columns = object.layout.constraints[constraint]
+        if let saved = object.saved,
+            columns.allSatisfy({
+                object.row.isEqual(to: saved, column: $0, storage: object.layout.columns[$0].storage)
+            })
+        {
+            return nil
+        }
+        let values = columns.map { object.row.value($0, object.layout.columns[$0].storage) }
+        return values.contains(.null) ? nil : values
+    }
+
+    /// The entities whose objects must not have the same values as an object.
+    func uniqueFamily(of object: ManagedObject, _ constraint: Int) -> [Int] {
+        bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily
     }
 
     /// Returns the binding of an entity in the context that may edit the entity, if that context is part of this save.

@@ -20,13 +20,14 @@ extension PrivateContext {
             // Derive all values first, because uniqueness depends on the values of all objects.
             for object in changed where object.isInserted || object.isUpdated && object.hasEdits { derive(object) }
         }
+        let absent = try absentUniqueValues()
         for object in changed {
             let entity = object.layout.index
             if entities[entity] == nil { entities[entity] = EntityChanges(entity: entity) }
             switch object.state {
             case .inserted:
                 object.row.compact(object.layout)
-                try validate(object, &failures, &duplicates)
+                try validate(object, absent, &failures, &duplicates)
                 entities[entity]?.inserted.append(StoredRow(key: object.key, row: object.row))
             case .edited:
                 guard let saved = object.saved else { continue }
@@ -37,7 +38,7 @@ extension PrivateContext {
                     continue
                 }
                 object.row.compact(object.layout)
-                try validate(object, &failures, &duplicates)
+                try validate(object, absent, &failures, &duplicates)
                 entities[entity]?.updated.append(
                     UpdatedRow(key: object.key, row: object.row, previous: saved, columns: columns))
             case .deleted:
@@ -105,14 +106,17 @@ extension PrivateContext {
 
     // MARK: Validation
 
-    /// - Parameter duplicates: Values that were already reported as duplicates.
+    /// - Parameters:
+    ///   - absent: Values that no stored row has.
+    ///   - duplicates: Values that were already reported as duplicates.
     private func validate(
-        _ object: ManagedObject, _ failures: inout [DataSourceError], _ duplicates: inout Set<UniqueValues>
+        _ object: ManagedObject, _ absent: AbsentUniqueValues, _ failures: inout [DataSourceError],
+        _ duplicates: inout Set<UniqueValues>
     ) throws(DataSourceError) {
         let known = failures.count
         checkRules(object.row, bindings[object.layout.index], &failures)
         for constraint in object.layout.constraints.indices where object.checkedConstraint != Int32(constraint) {
-            if try isUnique(object, constraint) { continue }
+            if try isUnique(object, constraint, absent: absent) { continue }
             // Two objects have the same values, but report a duplicate only once.
             if duplicates.insert(UniqueValues(object, constraint)).inserted {
                 failures.append(notUnique(object, constraint))
