@@ -86,7 +86,8 @@ struct ServerRoundTripTests {
         let parcels = try container.dataSource(ParcelDataSource.self)
         let one = try await roundTrips(container) { try await parcels.add(Array(0..<1)) }
         let some = try await roundTrips(container) { try await parcels.add(Array(1..<600)) }
-        #expect(some <= one + 6, "\(one) for one value")
+        // Three queries of 256 values, each in a transaction of its own.
+        #expect(some <= one + 20, "\(one) for one value")
         // One of the values is stored, and two of the same save are equal.
         for values in [Array(600..<700) + [1_300], Array(600..<700) + [1_601]] {
             await expectError(.uniquenessViolated) { try await parcels.add(values) }
