@@ -85,7 +85,7 @@ struct PagesEndTests {
     @Test(arguments: PinPlace.all)
     func theSnapshotEndsWithTheLoop(place: PinPlace) async throws {
         try await place.withContacts(10) { container, _ in
-            let pages = container.pages(as: ContactValue.self, size: 3)
+            let pages = container.pages(as: ContactValue.self, size: 3, for: .ample)
             #expect(try await allPages(pages).count == 4 && container.pageSnapshots.openCount == 0)
             for try await page in pages {
                 #expect(page.count == 3 && container.pageSnapshots.openCount == 1)
@@ -98,7 +98,7 @@ struct PagesEndTests {
     /// The last page leaves nothing open while the app works with it.
     @Test func theLastPageKeepsNoSnapshot() async throws {
         try await PinPlace.memory.withContacts(6) { container, _ in
-            var iterator = container.pages(as: ContactValue.self, size: 3).makeAsyncIterator()
+            var iterator = container.pages(as: ContactValue.self, size: 3, for: .ample).makeAsyncIterator()
             let first = try await iterator.next()
             #expect(first?.count == 3 && container.pageSnapshots.openCount == 1)
             let last = try await iterator.next()
@@ -110,11 +110,11 @@ struct PagesEndTests {
     @Test func aTaskThatIsCanceledEndsTheLoop() async throws {
         try await PinPlace.memory.withContacts(10) { container, _ in
             let task = Task {
-                for try await _ in container.pages(as: ContactValue.self, size: 2) {
+                for try await _ in container.pages(as: ContactValue.self, size: 2, for: .ample) {
                     withUnsafeCurrentTask { $0?.cancel() }
                 }
             }
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectThrows(CancellationError.self) { try await task.value }
             #expect(container.pageSnapshots.openCount == 0)
         }
     }
@@ -124,9 +124,9 @@ struct PagesEndTests {
             try await contacts.perform { context in
                 try context.first(ContactEntity.self, where: \.uid, equals: "uid-5")?.name = "poison"
             }
-            var iterator = container.pages(as: ContactValue.self, size: 4).makeAsyncIterator()
+            var iterator = container.pages(as: ContactValue.self, size: 4, for: .ample).makeAsyncIterator()
             #expect(try await iterator.next()?.count == 4)
-            await #expect(throws: Poison.self) { try await iterator.next() }
+            await expectThrows(Poison.self) { try await iterator.next() }
             #expect(try await iterator.next() == nil && container.pageSnapshots.openCount == 0)
         }
     }
@@ -134,7 +134,7 @@ struct PagesEndTests {
     @Test(arguments: PinPlace.all)
     func aResetEndsTheLoop(place: PinPlace) async throws {
         try await place.withContacts(10) { container, contacts in
-            var iterator = container.pages(as: ContactValue.self, size: 4).makeAsyncIterator()
+            var iterator = container.pages(as: ContactValue.self, size: 4, for: .ample).makeAsyncIterator()
             #expect(try await iterator.next()?.count == 4)
             try await container.reset()
             try await contacts.add(contactList(0..<10))
@@ -148,11 +148,11 @@ struct PagesEndTests {
         let directory = try TemporaryDirectory()
         let container = try await place.open(directory.store)
         try await container.dataSource(ContactDataSource.self).add(contactList(0..<10))
-        var iterator = container.pages(as: ContactValue.self, size: 4).makeAsyncIterator()
+        var iterator = container.pages(as: ContactValue.self, size: 4, for: .ample).makeAsyncIterator()
         #expect(try await iterator.next()?.count == 4)
         try await container.close()
         await expectError(.storeClosed) { try await iterator.next() }
-        await expectError(.storeClosed) { try await allPages(container.pages(as: ContactValue.self)) }
+        await expectError(.storeClosed) { try await allPages(container.pages(as: ContactValue.self, for: .ample)) }
         if place.isFile { try expectIntact(directory.store) }
     }
 
@@ -162,14 +162,14 @@ struct PagesEndTests {
             ModelLayout(.contacts), store, startup: StoreStartup(reason: .firstLaunch))
         try await container.dataSource(ContactDataSource.self).add(contactList(0..<10))
         for isDuringRead in [false, true] {
-            var iterator = container.pages(as: ContactValue.self, size: 4).makeAsyncIterator()
+            var iterator = container.pages(as: ContactValue.self, size: 4, for: .ample).makeAsyncIterator()
             #expect(try await iterator.next()?.count == 4)
             if isDuringRead { store.snapshots.loseDuringNextRead() } else { store.snapshots.lose() }
             let error = await expectError(.pagesExpired) { try await iterator.next() }
             #expect(error?.message.contains("could not keep") == true)
         }
         store.snapshots.loseAll(true)
-        await expectError(.storeBusy) { try await allPages(container.pages(as: ContactValue.self)) }
+        await expectError(.storeBusy) { try await allPages(container.pages(as: ContactValue.self, for: .ample)) }
         try await container.close()
     }
 
@@ -177,7 +177,7 @@ struct PagesEndTests {
 
     @Test func theNinthLoopIsRefused() async throws {
         try await PinPlace.sqlite.withContacts(10) { container, _ in
-            let pages = container.pages(as: ContactValue.self, size: 4)
+            let pages = container.pages(as: ContactValue.self, size: 4, for: .ample)
             var iterators = (0..<8).map { _ in pages.makeAsyncIterator() }
             for index in iterators.indices { _ = try await iterators[index].next() }
             #expect(container.pageSnapshots.openCount == 8)
@@ -191,7 +191,9 @@ struct PagesEndTests {
 
     @Test func anInvalidRequestOpensNothing() async throws {
         try await PinPlace.memory.withContacts { container, _ in
-            await expectError(.invalidRequest) { try await allPages(container.pages(as: ContactValue.self, size: 0)) }
+            await expectError(.invalidRequest) {
+                try await allPages(container.pages(as: ContactValue.self, size: 0, for: .ample))
+            }
             await expectError(.invalidRequest) {
                 try await allPages(container.pages(as: ContactValue.self, ObjectRequest(limit: -1)))
             }
@@ -210,7 +212,9 @@ struct PagesEndTests {
         }
         let container = try await PersistentContainer(model: .contacts, store: location)
         try await container.dataSource(ContactDataSource.self).add(contactList(0..<2))
-        let error = await expectError(.snapshotsNotKept) { try await allPages(container.pages(as: ContactValue.self)) }
+        let error = await expectError(.snapshotsNotKept) {
+            try await allPages(container.pages(as: ContactValue.self, for: .ample))
+        }
         #expect(error?.message.contains("ObjectRequest.after") == true)
         #expect(container.pageSnapshots.openCount == 0)
         try await container.close()

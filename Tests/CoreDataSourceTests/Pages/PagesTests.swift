@@ -51,7 +51,7 @@ struct PagesTests {
             for _ in 0..<8 {
                 let (request, size) = (randomRequest(&random), 1 + random.next(below: 7))
                 let expected = try await container.read { try $0.fetch(as: PageContact.self, request) }
-                let pages = try await allPages(container.pages(as: PageContact.self, request, size: size))
+                let pages = try await allPages(container.pages(as: PageContact.self, request, size: size, for: .ample))
                 #expect(pages.flatMap(\.self) == expected, comment)
                 #expect(pages.dropLast().allSatisfy { $0.count == size }, comment)
                 #expect(pages.allSatisfy { !$0.isEmpty && $0.count <= size }, comment)
@@ -60,7 +60,7 @@ struct PagesTests {
                 order: random.next(below: 2) == 0 ? [] : [.descending(\.syncFlag)], limit: 30,
                 offset: random.next(below: 3))
             let expected = try await container.read { try $0.ids(request) }
-            let pages = try await allPages(container.pages(as: PageObject.self, request, size: 4))
+            let pages = try await allPages(container.pages(as: PageObject.self, request, size: 4, for: .ample))
             #expect(pages.flatMap(\.self).map(\.id) == expected, comment)
             after()
             try await container.flush()
@@ -118,7 +118,7 @@ struct PagesTests {
             var request = ObjectRequest(ContactEntity.self, order: [.descending(\.name)])
             let all = try contacts.fetch(request)
             request.after = FetchCursor(all[6])
-            let pages = try await allPages(container.pages(as: ContactValue.self, request, size: 5))
+            let pages = try await allPages(container.pages(as: ContactValue.self, request, size: 5, for: .ample))
             #expect(pages.map(\.count) == [5, 5, 3])
             #expect(pages.flatMap(\.self).map(\.uid) == all[7...].map(\.uid))
         }
@@ -129,7 +129,7 @@ struct PagesTests {
     @Test(arguments: PinPlace.all)
     func laterSavesDoNotChangeThePages(place: PinPlace) async throws {
         try await place.withContacts(20) { container, contacts in
-            let pages = container.pages(as: ContactValue.self, size: 6)
+            let pages = container.pages(as: ContactValue.self, size: 6, for: .ample)
             var iterator = pages.makeAsyncIterator()
             var names = try await iterator.next().map { $0.map(\.name) } ?? []
             try await contacts.add(contactList(0..<40) { "new \($0)" })
@@ -154,7 +154,7 @@ struct PagesTests {
                 (contact.uid, contact.group) = ("\(number)", group)
             }
         }
-        var iterator = container.pages(as: PageContact.self, size: 2).makeAsyncIterator()
+        var iterator = container.pages(as: PageContact.self, size: 2, for: .ample).makeAsyncIterator()
         #expect(try await iterator.next()?.map(\.group) == ["old", "old"])
         try await source.perform { context in
             for group in try context.fetch(GroupEntity.self) { group.name = "new" }
@@ -171,7 +171,7 @@ struct PagesTests {
     @Test func noObjectOutlivesItsPage() async throws {
         try await PinPlace.sqlite.withContacts(2000) { container, _ in
             var count = 0
-            for try await page in container.pages(as: ObjectProbe.self, size: 100) {
+            for try await page in container.pages(as: ObjectProbe.self, size: 100, for: .ample) {
                 #expect(page.count == 100 && page.allSatisfy { !$0.isAlive })
                 // All objects of a page are registered when the first value is made. No other object is.
                 #expect(page.allSatisfy { $0.registeredCount == 100 })
@@ -186,7 +186,7 @@ struct PagesTests {
     @Test func rejectedObjectsAreReleasedToo() async throws {
         try await PinPlace.memory.withContacts(1000) { container, _ in
             let request = ObjectRequest<ContactEntity>(where: custom { $0.uid.hasSuffix("00") })
-            let pages = try await allPages(container.pages(as: ObjectProbe.self, request, size: 4))
+            let pages = try await allPages(container.pages(as: ObjectProbe.self, request, size: 4, for: .ample))
             #expect(pages.map(\.count) == [4, 4, 1])
             #expect(pages.flatMap(\.self).allSatisfy { $0.registeredCount <= 4 })
         }
@@ -206,7 +206,7 @@ struct PagesTests {
         try await contacts.add(contactList(0..<1000))
         traces.value = []
         let pages = try await allPages(
-            container.pages(as: ContactValue.self, ObjectRequest<ContactEntity>(order: order), size: 50))
+            container.pages(as: ContactValue.self, ObjectRequest<ContactEntity>(order: order), size: 50, for: .ample))
         #expect(pages.count == 20)
         // The keys, and then the objects by key.
         #expect(traces.value.reduce(0) { $0 + $1.rowCount } <= 2000)
