@@ -132,6 +132,7 @@ package struct ModelSourceWriter {
         let own = entity.entity.relationships
         let others = own.filter { relationship in !properties.contains { $0.relationship.name == relationship.name } }
         let unique = singleConstraints(of: entity)
+        let types = TypeReferences(members: entity.members)
         let arguments = Literal.call(
             "@StoredEntity",
             [
@@ -157,19 +158,15 @@ package struct ModelSourceWriter {
                 guard !omitted.contains(attribute.name),
                     let property = entity.list.properties.first(where: { $0.attributeName == attribute.name })
                 else { continue }
-                AttributeSourceText(
-                    attribute: attribute, property: property, types: TypeReferences(members: entity.members),
-                    isUnique: unique.single.contains(attribute.name)
-                )
-                .write(to: &text)
+                let isUnique = unique.single.contains(attribute.name)
+                AttributeSourceText(attribute: attribute, property: property, types: types, isUnique: isUnique)
+                    .write(to: &text)
             }
             for property in properties { property.write(to: &text) }
         }
         guard let requests = plan.fetchRequests[entity.entity.name] else { return }
         text.line()
-        FetchRequestText(
-            className: name, plans: requests, access: .internal, types: TypeReferences(members: entity.members)
-        ).write(to: &text)
+        FetchRequestText(className: name, plans: requests, access: .internal, types: types).write(to: &text)
     }
 
     /// Divides constraints into the properties with a constraint of their own, and all other constraints.

@@ -14,8 +14,7 @@ extension PrivateContext {
         // Throw now. The store would refuse the save later, together with the saves that may depend on this save.
         for change in scopeChanges { try change.check() }
         var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
-        var failures: [DataSourceError] = []
-        var duplicates: Set<UniqueValues> = []
+        var (failures, duplicates): ([DataSourceError], Set<UniqueValues>) = ([], [])
         if bindings.contains(where: { !$0.derivations.isEmpty }) {
             // Derive all values first, because uniqueness depends on the values of all objects.
             for object in changed where object.isInserted || object.isUpdated && object.hasEdits { derive(object) }
