@@ -53,8 +53,8 @@ import Testing
         (.integer16, "newValue.rawValue as Int16", "newValue.map { $0.rawValue as Int16 }"),
         (.integer32, "newValue.rawValue as Int32", "newValue.map { $0.rawValue as Int32 }"),
         (
-            .integer64, "Int64(truncatingIfNeeded: newValue.rawValue)",
-            "newValue.map { Int64(truncatingIfNeeded: $0.rawValue) }"
+            .integer64, ".init(truncatingIfNeeded: newValue.rawValue) as Int64",
+            "newValue.map { .init(truncatingIfNeeded: $0.rawValue) as Int64 }"
         ),
     ])
     func anAttributeCanHaveATypeWithRawValues(type: AttributeType, required: String, optional: String) {

@@ -48,6 +48,7 @@ struct WholeModelTests {
             attributes.sorted { $0.name < $1.name }.map { attribute in
                 var attribute = attribute
                 attribute.usesScalarValueType = false
+                attribute.customClassName = attribute.customClassName?.replacing(" ", with: "")
                 return attribute
             }
         }

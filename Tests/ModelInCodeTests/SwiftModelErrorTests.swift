@@ -13,7 +13,10 @@ struct SwiftModelErrorTests {
     @Test(arguments: [
         ("@StoredEntity class A: ManagedObject { var x: Int }\n", 0, "These files contain no model."),
         (model + "@StoredEntity class A: ManagedObject {\n  var x: Int8\n}", 3, "Int8 cannot be stored."),
-        (model + "@StoredEntity class A: ManagedObject {\n  var x: Int = (\n}", 3, "Another bracket closes before"),
+        (
+            model + "@StoredEntity class A: ManagedObject {\n  var x: Int = (\n}", 3,
+            "The next unmatched closing bracket"
+        ),
         (model + "class A: ManagedObject {}", 1, "No class A with @StoredEntity is in these files."),
         (model + model + "@StoredEntity class A: ManagedObject {}", 2, "This is a second model: M"),
         (

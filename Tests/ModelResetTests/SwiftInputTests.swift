@@ -100,7 +100,7 @@ import Testing
             let outcome = try await program.run(words)
             #expect(outcome.status == 0, "\(words): \(outcome.errors)")
             let lines = outcome.errors.split(separator: "\n")
-            #expect(lines.count == (words[0] == "diff" ? 4 : 2), "\(words): \(outcome.errors)")
+            #expect(lines.count == 2, "\(words): \(outcome.errors)")
             for (line, name) in zip(lines, ["B.swift", "loop"]) {
                 #expect(line.hasPrefix("app/\(name):1: warning: This is a symbolic link, which is not followed."))
             }

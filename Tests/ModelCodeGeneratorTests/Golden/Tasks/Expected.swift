@@ -27,10 +27,10 @@ nonisolated public class TaskEntity: ManagedObject {
     public final var labels: Labels { get { attribute(at: 2) } set { setAttribute(newValue.rawValue as Int32, at: 2) } }
     public final var minutes: Int { get { attribute(at: 3) } set { setAttribute(newValue, at: 3) } }
     public final var origin: Origin? { get { Origin.read(from: self, at: 4) } set { editTogether { Origin.write(newValue, to: self, at: 4) } } }
-    public final var priority: Priority { get { attribute(at: 7) } set { setAttribute(Int64(truncatingIfNeeded: newValue.rawValue), at: 7) } }
+    public final var priority: Priority { get { attribute(at: 7) } set { setAttribute(.init(truncatingIfNeeded: newValue.rawValue) as Int64, at: 7) } }
     public final var state: TaskState { get { attribute(at: 8) } set { setAttribute(newValue.rawValue as String, at: 8) } }
     public final var uid: String { get { attribute(at: 9) } set { setAttribute(newValue, at: 9) } }
-    public final var urgency: Priority? { get { attribute(at: 10) } set { setAttribute(newValue.map { Int64(truncatingIfNeeded: $0.rawValue) }, at: 10) } }
+    public final var urgency: Priority? { get { attribute(at: 10) } set { setAttribute(newValue.map { .init(truncatingIfNeeded: $0.rawValue) as Int64 }, at: 10) } }
     public final var venue: Venue? { get { attribute(at: 11) } set { setAttribute(newValue.map { $0.rawValue as String }, at: 11) } }
 }
 
