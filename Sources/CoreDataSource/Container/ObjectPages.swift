@@ -147,7 +147,8 @@ extension ObjectPages {
     private func page(from keys: PageKeys, _ snapshot: PageSnapshot) throws -> (page: [Value], next: Position) {
         var keys = keys
         var page: [Value] = []
-        while page.count < size, !keys.isEmpty {
+        // After the end of the snapshot, its objects may be gone, and the page is not returned.
+        while page.count < size, !keys.isEmpty, !snapshot.rows.hasEnded {
             try Task.checkCancellation()
             // Objects live as long as their context, so each group of objects has a context of its own.
             let context = ReadContext(container.stack, .pinned(snapshot.rows))

@@ -3,6 +3,7 @@ import CoreDataSourceStores
 import ErrorExpectations
 import Foundation
 import JSONFolderStore
+import QueryLanguage
 import RowStore
 import SQLiteStore
 import TestSupport
@@ -60,6 +61,31 @@ struct PagesEndTests {
             timers.fire()
         }
         await expectError(.pagesExpired) { try await allPages(container.pages(as: SlowContact.self, size: 2)) }
+        try await container.close()
+    }
+
+    /// The predicate rejects all objects but the first, so that a page takes many groups of keys. After the limit, the store has no
+    /// object with these keys any more.
+    @Test func aPageThatFindsNoMoreObjectsAfterTheLimitEnds() async throws {
+        let (container, timers) = try await timed()
+        let contacts = try container.dataSource(ContactDataSource.self)
+        let (asked, isArmed) = (Shared(0), Shared(false))
+        let predicate = FetchPredicate<ContactEntity>(
+            .custom(
+                ObjectMatcher("accepts the first") { _ in
+                    asked.value += 1
+                    if isArmed.value {
+                        timers.pass(.seconds(60))
+                        timers.fire()
+                    }
+                    return asked.value == 1
+                }))
+        let request = ObjectRequest(ContactEntity.self, where: predicate)
+        var iterator = container.pages(as: ContactValue.self, request, size: 1).makeAsyncIterator()
+        #expect(try await iterator.next()?.count == 1)
+        try await contacts.delete(ContactEntity.self, where: .all)
+        isArmed.value = true
+        await expectError(.pagesExpired) { try await iterator.next() }
         try await container.close()
     }
 
