@@ -37,7 +37,9 @@ extension EditingContext {
             }
         }
         for (entity, constraints) in wanted {
-            for (constraint, values) in constraints where values.count > 1 && !bindings[entity].hasAllRows {
+            // A look-up of one value finds pending rows by a hash, but a query tests all of them.
+            if bindings[entity].hasAllRows || source.hasPendingRows(entity) { continue }
+            for (constraint, values) in constraints where values.count > 1 {
                 absent.insert(try absentValues(values, entity, constraint), entity, constraint)
             }
         }
