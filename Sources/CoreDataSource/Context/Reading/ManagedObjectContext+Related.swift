@@ -300,8 +300,12 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-    /// Whether all links to the object are edits of the same batch or draft, because the object has a key that is new in it.
-    final var hasOnlyUnsavedLinks: Bool { state == .inserted && context?.hasReinsertedObjects == false }
+    /// Whether all links to the object are edits of the same batch, because the object has a key that is new in the batch. A new
+    /// object of a draft can have other links, while the draft is being saved.
+    final var hasOnlyUnsavedLinks: Bool {
+        guard state == .inserted, let context else { return false }
+        return context.editing != .inDraft && !context.hasReinsertedObjects
+    }
 }
 
 /// A cache of the links of to-many relationships that a context has read. Links stay in the cache until a link changes.
