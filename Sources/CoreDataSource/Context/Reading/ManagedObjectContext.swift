@@ -27,10 +27,8 @@ public class ManagedObjectContext {
     @exclusivity(unchecked) final var source: RowSource
     /// The binding of each entity, in the order of the model.
     let bindings: [EntityBinding]
-    // Accesses to `changed`, `lookupCache` and `keyPaths` cannot overlap, because only this library's code uses them, on the
-    // queue of the context, and their functions run no code of the app.
     /// Every object with changes.
-    @exclusivity(unchecked) final var changed = ChangedObjects()
+    var changed = ChangedObjects()
     /// The changes of the next save to rows that did not become objects.
     var bulkChanges: [EntityChanges] = []
     /// The error of the first edit that was refused since the last save. The next save throws the error.
@@ -42,10 +40,11 @@ public class ManagedObjectContext {
     /// The links of to-many relationships that were read.
     var related = RelatedCache()
     /// The look-ups of the batch among objects of other data sources; nil outside of a batch.
+    // Safe: no code uses the table while it is being changed. The same is true for `keyPaths`.
     @exclusivity(unchecked) final var lookupCache: LookupCache?
     /// Whether reads show the edits of all contexts of the batch. If false, they show only the edits of this context.
     var readsCompanions = false
-    /// Whether the batch, or the draft, has inserted objects again with their former keys. Other rows may have links to them.
+    /// Whether the batch has inserted objects again with their former keys. Other rows may have links to them.
     final var hasReinsertedObjects = false
     /// Whether relationships are being read.
     var isFollowingRelationship = false
