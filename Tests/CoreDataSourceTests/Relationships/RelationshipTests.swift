@@ -31,6 +31,35 @@ import Testing
         try await next.close()
     }
 
+    /// The links of a new object are found in the contexts of all data sources that save together.
+    @Test func newObjectsOfSeveralDataSourcesSeeTheirLinks() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await letters.add(["old"])
+            for round in 0..<2 {
+                let work: @Sendable (PrivateContext, PrivateContext) throws -> Void = { topics, letters in
+                    let topic = try topics.topic("t\(round)")
+                    #expect(topic.letters.isEmpty)
+                    let (new, old) = (try letters.letter("new \(round)"), try letters.letter("old"))
+                    (new.topic, old.topic) = (topic, topic)
+                    #expect(Set(topic.letters.map(\.key)) == ["new \(round)", "old"])
+                    topic.letters.remove(old)
+                    #expect(topic.letters.map(\.key) == ["new \(round)"] && old.topic == nil)
+                    topic.letters.insert(old)
+                    #expect(topic.letters.contains(old) && old.topic === topic)
+                }
+                await expectThrows(Poison.self) {
+                    try await container.perform(in: topics, letters) {
+                        try work($0, $1)
+                        throw Poison()
+                    }
+                }
+                try await container.perform(in: topics, letters) { try work($0, $1) }
+                let topic = try container.main.knownTopic("t\(round)")
+                #expect(Set(topic.letters.map(\.key)) == ["new \(round)", "old"])
+            }
+        }
+    }
+
     @Test func aToOneLinkIsSeenFromBothSides() async throws {
         try await check {
             let topic = try $0.topic("t")
