@@ -218,7 +218,7 @@ extension PrivateContext {
     private func deleteAll<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int {
         // The fetch applies the cascades of all earlier deletions.
         let objects = try fetch(request)
-        if !objects.isEmpty, deletedBeforeEviction == nil { deletedBeforeEviction = deletedKeys }
+        if !objects.isEmpty, deletedBeforeEviction == nil { deletedBeforeEviction = deletedObjects }
         for (index, object) in objects.enumerated() {
             try checkCancellation(index)
             delete(object)
@@ -226,11 +226,13 @@ extension PrivateContext {
         return objects.count
     }
 
-    /// The keys of the objects that the batch has deleted so far, in all its contexts.
-    private var deletedKeys: Set<Int64> {
-        ([self] + otherBatchContexts).reduce(into: []) { keys, context in
-            keys.formUnion(context.changed.lazy.filter(\.isDeleted).map(\.key))
-            for rows in context.bulkChanges { keys.formUnion(rows.deleted.lazy.map(\.key)) }
+    /// The objects that the batch has deleted so far, in all its contexts.
+    private var deletedObjects: Set<LinkEnd> {
+        ([self] + otherBatchContexts).reduce(into: []) { deleted, context in
+            deleted.formUnion(context.changed.lazy.filter(\.isDeleted).map { LinkEnd($0) })
+            for rows in context.bulkChanges {
+                deleted.formUnion(rows.deleted.lazy.map { LinkEnd(entity: rows.entity, key: $0.key) })
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ struct GraphExport {
     private var layout: ModelLayout { context.stack.layout }
     /// The exported objects by entity, in the order in which they were found.
     private var objects: [Int: [ManagedObject]] = [:]
-    private var exportedKeys: Set<Int64> = []
+    private var exported: Set<LinkEnd> = []
     /// For each entity that a relationship leads to, the keys that more than one exported object has.
     private var sharedKeys: [Int: Set<JSONValue>] = [:]
 
@@ -39,7 +39,7 @@ struct GraphExport {
 
     /// Adds objects, and returns the objects that were not added before.
     private mutating func insert(_ found: [ManagedObject]) -> [ManagedObject] {
-        let new = found.filter { exportedKeys.insert($0.key).inserted }
+        let new = found.filter { exported.insert(LinkEnd($0)).inserted }
         for object in new { objects[object.layout.index, default: []].append(object) }
         return new
     }
@@ -118,7 +118,7 @@ struct GraphExport {
         let relationship = object.layout.relationships[index]
         guard relationship.isExported else { return nil }
         let related = try context.relatedObjects(of: object, at: index)
-        let shown = links == .all ? related : related.filter { exportedKeys.contains($0.key) }
+        let shown = links == .all ? related : related.filter { exported.contains(LinkEnd($0)) }
         if shown.isEmpty {
             if !related.isEmpty { return nil }
             return relationship.isToMany ? .array([]) : .null

@@ -14,8 +14,8 @@ struct GraphImport {
     /// Objects of one entity that wait until they are looked up together.
     private var waiting: [(index: Int, record: [JSONName: JSONValue])] = []
     private var waitingEntity = ""
-    /// The keys of the objects that were imported so far.
-    private var importedKeys: Set<Int64> = []
+    /// The objects that were imported so far.
+    private var imported: Set<LinkEnd> = []
 
     /// The number of objects that were made or found so far.
     private var madeCount = 0
@@ -175,7 +175,7 @@ struct GraphImport {
                 entityName: entity.name)
         }
         let object = try found ?? context.insert(entity: entity.index, column: column, value: key)
-        guard importedKeys.insert(object.key).inserted else {
+        guard imported.insert(LinkEnd(object)).inserted else {
             throw DataSourceError(
                 .invalidGraph,
                 "\(location) has the same key as an earlier object of the graph. Remove one of the objects.",

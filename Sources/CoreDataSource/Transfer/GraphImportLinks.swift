@@ -80,7 +80,7 @@ struct GraphImportLinks {
     private func destinations(
         of link: Link, by relationship: RelationshipLayout, column: Int, in context: PrivateContext
     ) throws -> [ManagedObject] {
-        var destinationKeys: Set<Int64> = []
+        var destinations: Set<LinkEnd> = []
         return try link.keys.enumerated().map { index, key in
             let location = relationship.isToMany ? "\(link.location)[\(index)]" : link.location
             guard let value = value(key, of: relationship, column: column, in: context) else {
@@ -90,7 +90,7 @@ struct GraphImportLinks {
             }
             for entity in relationship.destinationFamily {
                 guard let other = try context.findObject(for: value, column, in: entity) else { continue }
-                guard destinationKeys.insert(other.key).inserted else {
+                guard destinations.insert(LinkEnd(other)).inserted else {
                     throw GraphImportLinks.invalidLinkError(location, "is listed twice. List each object once")
                 }
                 return other

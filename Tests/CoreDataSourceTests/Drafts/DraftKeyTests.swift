@@ -51,6 +51,35 @@ import Testing
         try expectIntact(directory.store)
     }
 
+    /// Another program inserts a row with the key of a new object. Whatever steps are undone and redone, its row stays, and the draft
+    /// shows its own object while this object exists.
+    @Test func theRowOfAnotherProgramIsNotTheNewObjectWithTheSameKey() async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { container, source in
+            try await source.perform { _ = try $0.topic("t") }
+            let draft = try source.draft(of: container.main.knownTopic("t"))
+            let topic = try draft.context.insert(Topic.self)
+            topic.key = "mine"
+            try RawConnection(directory.store).execute(
+                "INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(topic.objectID.key), 'other', 'x')")
+            try await source.perform { _ in }
+            @MainActor func shown() throws -> Set<String> { Set(try draft.context.fetch(Topic.self).map(\.key)) }
+            let withMine: Set = ["t", "mine"]
+            for _ in 0..<3 {
+                try draft.context.delete(topic)
+                #expect(try shown() == ["t", "other"])
+                draft.undo()
+                #expect(try shown().isSuperset(of: withMine) && topic.key == "mine" && !topic.isDeleted)
+                draft.redo()
+                #expect(try shown() == ["t", "other"] && draft.conflicts().isEmpty)
+                draft.undo()
+                #expect(try draft.conflicts().isEmpty)
+            }
+            try await draft.save()
+            #expect(try container.main.fetch(Topic.self).map(\.key).sorted() == ["mine", "other", "t"])
+        }
+    }
+
     @Test func editsDuringTheSaveFollowTheNewKeys() async throws {
         let directory = try TemporaryDirectory()
         try await withGraph(.sqlite(directory.store)) { container, source in

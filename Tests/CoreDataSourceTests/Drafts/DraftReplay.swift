@@ -182,9 +182,17 @@ import Testing
     /// Another program gives a new topic of the draft's key to a topic of its own, or edits one.
     private func editByAnotherProgram() async throws {
         guard let file else { return }
-        let new = topics.filter { model.store.topics[$0.key] == nil && !$0.value.isDeleted }
+        // The key of an object that others have deleted is that of the same object, if a row gets it again.
+        let new = topics.filter { model.store.topics[$0.key] == nil && $0.value.isInserted }
         let raw = try RawConnection(file)
-        if hidden == nil, let topic = new.min(by: { $0.key < $1.key }) {
+        if random.next(below: 3) == 0, let letter = letters.min(by: { $0.key < $1.key })?.value {
+            // The tables of two entities may have rows with the same key.
+            made += 1
+            steps.append("another program inserts o-\(made) with the key of a letter")
+            let values = "\(letter.objectID.key), 'o-\(made)', 'other'"
+            let sql = "INSERT OR IGNORE INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(values)) RETURNING 1"
+            if try !raw.column(sql).isEmpty { model.store.topics["o-\(made)"] = "other" }
+        } else if hidden == nil, let topic = new.min(by: { $0.key < $1.key }) {
             made += 1
             steps.append("another program takes the key of \(topic.key)")
             let values = "\(topic.value.objectID.key), 'o-\(made)', 'other'"

@@ -152,7 +152,7 @@ struct Batch {
     /// Runs the sweeps that were called outside of `add` and `sync`.
     private func endSweeps() throws {
         let contexts = [context] + others
-        let kept = contexts.reduce(into: Set<Int64>()) { $0.formUnion($1.sweeps.kept) }
+        let kept = contexts.reduce(into: Set<LinkEnd>()) { $0.formUnion($1.sweeps.kept) }
         for context in contexts { try context.endSweeps(sparing: kept) }
     }
 

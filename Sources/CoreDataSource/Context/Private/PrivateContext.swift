@@ -29,8 +29,8 @@ public final class PrivateContext: EditingContext {
     var scopeChanges: [ScopeChange] = []
     /// The objects of the list that the batch stores.
     var listedObjects: [ManagedObject] = []
-    /// The keys of the objects that the batch had deleted before it began to evict objects of a scope; nil if it has evicted none.
-    var deletedBeforeEviction: Set<Int64>?
+    /// The objects that the batch had deleted before it began to evict objects of a scope; nil if it has evicted none.
+    var deletedBeforeEviction: Set<LinkEnd>?
     /// Whether delete rules are being applied. Delete rules may change rows that no data source owns.
     private(set) var isApplyingRules = false
     /// The entities whose leases the batch has; nil in a store that is not shared, and during a dry run.

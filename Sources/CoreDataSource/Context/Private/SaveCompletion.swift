@@ -260,7 +260,7 @@ struct ToldChanges {
         let isDeletion: Bool
     }
 
-    private var states: [Int64: Told] = [:]
+    private var states: [LinkEnd: Told] = [:]
 
     mutating func removeAll() {
         if !states.isEmpty { states = [:] }
@@ -268,13 +268,13 @@ struct ToldChanges {
 
     mutating func record(_ changes: [ObjectChange]) {
         for change in changes {
-            states[change.object.key] = Told(row: change.row, isDeletion: change.isDeletion)
+            states[LinkEnd(change.object)] = Told(row: change.row, isDeletion: change.isDeletion)
         }
     }
 
     /// The change of an object since the hook was told of it; nil if there is none.
     func untoldChange(of object: ManagedObject) -> ObjectChange? {
-        let told = states[object.key]
+        let told = states[LinkEnd(object)]
         if told?.isDeletion == true { return nil }
         switch object.state {
         case .inserted where told == nil:

@@ -65,7 +65,7 @@ extension PrivateContext {
         }
         sweeps.insert(
             ChildSweep(
-                parent: parent, relationship: index, kept: Set(kept.lazy.compactMap { $0?.key }),
+                parent: parent, relationship: index, kept: Set(kept.lazy.compactMap { $0.map { LinkEnd($0) } }),
                 hasIgnored: kept.contains { $0 == nil }, rules: rules))
     }
 
@@ -102,15 +102,15 @@ extension PrivateContext {
     /// - Parameters:
     ///   - met: The objects that the hooks returned for the values of the batch.
     ///   - call: The rules of the sync; nil outside of a sync.
-    ///   - kept: The keys of the children that sweeps of other data sources keep.
+    ///   - kept: The children that sweeps of other data sources keep.
     @discardableResult
     func endSweeps(
-        _ met: @autoclosure () -> [ManagedObject?] = [], _ call: SyncRules? = nil, sparing kept: Set<Int64> = []
+        _ met: @autoclosure () -> [ManagedObject?] = [], _ call: SyncRules? = nil, sparing kept: Set<LinkEnd> = []
     ) throws -> SweepReport {
         var report = SweepReport()
         if sweeps.isEmpty { return report }
         var spared = sweeps.kept.union(kept)
-        for object in met() { if let object { spared.insert(object.key) } }
+        for object in met() { if let object { spared.insert(LinkEnd(object)) } }
         let groups = sweeps.groups
         sweeps = ChildSweeps()
         for (group, sweeps) in groups {
@@ -133,13 +133,15 @@ extension PrivateContext {
     }
 
     private func end(
-        _ sweeps: ArraySlice<ChildSweep>, children: [Int64: SweptChildren], sparing spared: Set<Int64>,
+        _ sweeps: ArraySlice<ChildSweep>, children: [Int64: SweptChildren], sparing spared: Set<LinkEnd>,
         call: SyncRules?, report: inout SweepReport
     ) throws {
         for sweep in sweeps {
             guard let children = children[sweep.parent.key] else { continue }
             report.stored += children.stored
-            let lacking = children.objects.filter { !sweep.kept.contains($0.key) && !spared.contains($0.key) }
+            let lacking = children.objects.filter {
+                !sweep.kept.contains(LinkEnd($0)) && !spared.contains(LinkEnd($0))
+            }
             let saved = lacking.count { !$0.isInserted }
             if !lacking.isEmpty, try !sweep.deletes(saved, of: children.stored, call) {
                 report.kept += saved
@@ -180,7 +182,9 @@ extension PrivateContext {
             for stored in try editor.savedRows(query) {
                 let parent = stored.row.integer(column.key)
                 children[parent, default: SweptChildren()].stored += 1
-                if kept[parent]?.contains(stored.key) == false { wanted.append((stored.key, parent)) }
+                if kept[parent]?.contains(LinkEnd(entity: entity, key: stored.key)) == false {
+                    wanted.append((stored.key, parent))
+                }
             }
             let objects = try editor.reading { () throws(DataSourceError) in
                 try editor.readObjects(wanted.map(\.key), ofEntity: entity)
@@ -194,7 +198,7 @@ extension PrivateContext {
             }
             for object in editor.bindings[entity].edited where !object.row.isNull(column.key) {
                 let parent = object.row.integer(column.key)
-                guard let known = kept[parent], !known.contains(object.key), !object.isDeleted,
+                guard let known = kept[parent], !known.contains(LinkEnd(object)), !object.isDeleted,
                     object.isInserted || object.savedRow.isNull(column.key)
                         || object.savedRow.integer(column.key) != parent
                 else { continue }
@@ -222,8 +226,8 @@ struct ChildSweep {
     let parent: ManagedObject
     /// The index of the relationship among the relationships of the parent's entity.
     let relationship: Int
-    /// The keys of the children that stay.
-    let kept: Set<Int64>
+    /// The children that stay.
+    let kept: Set<LinkEnd>
     /// Whether the list had an ignored value.
     let hasIgnored: Bool
     let rules: SyncRules
@@ -284,8 +288,8 @@ struct ChildSweeps {
         }
     }
 
-    /// The keys of all objects that any sweep keeps.
-    var kept: Set<Int64> {
+    /// All objects that any sweep keeps.
+    var kept: Set<LinkEnd> {
         groups.reduce(into: []) { kept, group in for sweep in group.sweeps { kept.formUnion(sweep.kept) } }
     }
 }

@@ -8,12 +8,12 @@ extension DraftContext {
     func recordDeletion(of object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
         if object.layout.links != nil { return }
         if isApplyingRules {
-            cascaded.insert(object.key)
+            cascaded.insert(LinkEnd(object))
             if stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
             if wasInserted { deletedNewObjects.append(object) }
             return
         }
-        cascaded.remove(object.key)
+        cascaded.remove(LinkEnd(object))
         deletedNewObjects = wasInserted ? [object] : []
         defer { deletedNewObjects = [] }
         try cascade(from: object)
@@ -127,7 +127,7 @@ extension DraftContext {
         let (source, destination) = pairs.own.key == 0 ? (first, second) : (second, first)
         let deleted = bindings[pairs.layout].touched.first { link in
             // If another save has also deleted the row, the row cannot be restored.
-            guard link.state == .deleted, newestSavedRows[link.key].map({ $0 != nil }) ?? true,
+            guard link.state == .deleted, newestSavedRows[LinkEnd(link)].map({ $0 != nil }) ?? true,
                 let pair = LinkedPair(link, stack.layout)
             else { return false }
             return pair.source == LinkEnd(source) && pair.destination == LinkEnd(destination)
@@ -136,7 +136,7 @@ extension DraftContext {
         willChange(deleted)
         deleted.replaceState(.edited, deleted.savedRow, saved: deleted.savedRow)
         recordEdits([deleted])
-        updateRegistration(deleted, bindings[pairs.layout], deleted.key)
+        updateRegistration(deleted, bindings[pairs.layout])
         if hasCachedEnds { forgetEnds(of: [first.key, second.key]) }
         return deleted
     }

@@ -18,16 +18,16 @@ public final class DraftContext: EditingContext {
     let revision = DraftRevision()
     /// The original orders of the ordered relationships that the draft has changed.
     var orders: [OrderedRelationship: [LinkEnd]] = [:]
-    /// The newest saved rows of edited objects, by key; nil for a deleted row.
-    var newestSavedRows: [Int64: RowSnapshot?] = [:]
-    /// The objects of the running save, by key. These objects keep their rows until the save ends. The rows then show
+    /// The newest saved rows of edited objects; nil for a deleted row.
+    var newestSavedRows: [LinkEnd: RowSnapshot?] = [:]
+    /// The objects of the running save. These objects keep their rows until the save ends. The rows then show
     /// which edits were undone during the save.
-    var saving: [Int64: ManagedObject] = [:]
+    var saving: [LinkEnd: ManagedObject] = [:]
     /// The entities whose objects other saves have deleted since the draft's first edit. The draft can still have links
     /// to such objects.
     var entitiesWithGoneObjects: Set<Int> = []
-    /// The keys of objects that were deleted by a delete rule.
-    var cascaded: Set<Int64> = []
+    /// The objects that were deleted by a delete rule.
+    var cascaded: Set<LinkEnd> = []
     /// New objects that had a relationship with the Deny rule when they were deleted. An undo might have restored some
     /// of them.
     var objectsWithDenyRule: [ManagedObject] = []
@@ -179,7 +179,7 @@ public final class DraftContext: EditingContext {
     override func didRead() {}
 
     override func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
-        if saving[object.key] == nil { super.refresh(object, row, asOf: number) }
+        if saving[LinkEnd(object)] == nil { super.refresh(object, row, asOf: number) }
     }
 
     /// Forgets objects that are unreferenced and have no edits.
@@ -257,11 +257,11 @@ extension DraftContext: MainFollower {
     ) {
         guard let object = binding.objects[key], isReload ? number >= object.asOf : number > object.asOf else { return }
         switch object.state {
-        case .saved where saving[key] == nil:
+        case .saved where saving[LinkEnd(object)] == nil:
             object.asOf = number
             if let row { object.row = row } else { object.markGone() }
-            updateRegistration(object, binding, key)
-        case .saved, .edited, .deleted: newestSavedRows[key] = .some(row)
+            updateRegistration(object, binding)
+        case .saved, .edited, .deleted: newestSavedRows[LinkEnd(object)] = .some(row)
         case .inserted, .gone: break
         }
     }
@@ -269,7 +269,7 @@ extension DraftContext: MainFollower {
     /// The newest saved row of an object. The outer optional is nil if the object was never saved. The inner optional is nil if
     /// the row was deleted.
     func newestRow(of object: ManagedObject) -> RowSnapshot?? {
-        if let row = newestSavedRows[object.key] { return row }
+        if let row = newestSavedRows[LinkEnd(object)] { return row }
         switch object.state {
         case .inserted: return nil
         case .gone: return .some(nil)
@@ -280,8 +280,8 @@ extension DraftContext: MainFollower {
 
     /// Gives an object the newest saved values if the object is no longer edited.
     func applyNewestRow(_ object: ManagedObject) {
-        guard object.state == .saved, saving[object.key] == nil,
-            let row = newestSavedRows.removeValue(forKey: object.key)
+        guard object.state == .saved, saving[LinkEnd(object)] == nil,
+            let row = newestSavedRows.removeValue(forKey: LinkEnd(object))
         else { return }
         if let row { object.row = row } else { object.markGone() }
     }
@@ -347,13 +347,13 @@ extension DraftContext {
 
     private func applyStates(_ step: UndoJournal.Step) {
         revision.advance()
-        for (key, snapshot) in step {
+        for snapshot in step.values {
             let object = snapshot.object
             let newest = newestRow(of: object)
             object.replaceState(snapshot.state, snapshot.row, saved: snapshot.saved)
-            newestSavedRows[key] = snapshot.hasBase ? newest : nil
+            newestSavedRows[LinkEnd(object)] = snapshot.hasBase ? newest : nil
             applyNewestRow(object)
-            updateRegistration(object, bindings[object.layout.index], key)
+            updateRegistration(object, bindings[object.layout.index])
         }
         related.removeAll()
         recordEdits(step.values.map(\.object))
@@ -365,7 +365,7 @@ extension DraftContext {
         for object in objects where object.state == .edited && !object.hasEdits {
             object.endEdits()
             applyNewestRow(object)
-            updateRegistration(object, bindings[object.layout.index], object.key)
+            updateRegistration(object, bindings[object.layout.index])
             settled.append(object)
         }
         if settled.isEmpty { return }
@@ -374,24 +374,36 @@ extension DraftContext {
     }
 
     /// Registers an object that exists, and unregisters an object that is gone.
-    func updateRegistration(_ object: ManagedObject, _ binding: EntityBinding, _ key: Int64) {
+    ///
+    /// While a new object is deleted, the object of a row that another program has inserted with the same key can be registered. As soon
+    /// as the new object exists again, it takes the place of that object.
+    func updateRegistration(_ object: ManagedObject, _ binding: EntityBinding) {
         object.checkedConstraint = -1
-        let isRegistered = binding.objects[key] != nil
+        let registered = binding.objects[object.key]
         if object.state == .gone {
-            if isRegistered { binding.objects.remove(key) }
-        } else {
-            if !isRegistered { binding.objects.insert(object) }
-            binding.index(object)
+            if registered === object { binding.objects.remove(object.key) }
+            return
         }
+        if registered !== object {
+            if let registered {
+                if registered.isInserted { return object.markGone() }
+                registered.markGone()
+                binding.objects.remove(object.key)
+            }
+            binding.objects.insert(object)
+        }
+        binding.index(object)
     }
 
     /// Updates the set of edited objects.
     ///
     /// - Parameter others: Objects that might have become edited.
     func recordEdits(_ others: [ManagedObject]) {
-        var seen: Set<Int64> = []
+        var seen: Set<ObjectIdentifier> = []
         changed.set(
-            (changed + others.sorted { $0.key < $1.key }).filter { $0.hasChanges && seen.insert($0.key).inserted })
+            (changed + others.sorted { $0.key < $1.key }).filter {
+                $0.hasChanges && seen.insert(ObjectIdentifier($0)).inserted
+            })
         let edited = Dictionary(grouping: changed, by: \.layout.index)
         for binding in bindings where binding.hasEdits || edited[binding.layout.index] != nil {
             binding.setEdits(edited[binding.layout.index] ?? [])

@@ -20,8 +20,9 @@ struct UndoJournal {
         var hasBase: Bool { state != .inserted && state != .gone }
     }
 
-    /// The states of objects before a step, by key.
-    typealias Step = [Int64: ObjectSnapshot]
+    /// The states of objects before a step. Two objects can have the same key: a new object that was deleted, and an object whose row
+    /// another program has inserted with this key.
+    typealias Step = [ObjectIdentifier: ObjectSnapshot]
 
     private var undoStack: [Step] = []
     private var redoStack: [Step] = []
@@ -39,8 +40,11 @@ struct UndoJournal {
 
     /// Records the state of an object before a change.
     mutating func record(_ snapshot: ObjectSnapshot) {
-        guard let innermost = openGroups.indices.last else { return append([snapshot.object.key: snapshot]) }
-        if openGroups[innermost][snapshot.object.key] == nil { openGroups[innermost][snapshot.object.key] = snapshot }
+        guard let innermost = openGroups.indices.last else {
+            return append([ObjectIdentifier(snapshot.object): snapshot])
+        }
+        let id = ObjectIdentifier(snapshot.object)
+        if openGroups[innermost][id] == nil { openGroups[innermost][id] = snapshot }
     }
 
     mutating func beginGroup() { openGroups.append([:]) }

@@ -234,7 +234,7 @@ extension DraftContext {
             difference.rows.append(
                 DraftDifference.Row(
                     end: LinkEnd(object), state: object.state, base: object.savedRow, row: object.row,
-                    isCascaded: object.state == .deleted && cascaded.contains(object.key)))
+                    isCascaded: object.state == .deleted && cascaded.contains(LinkEnd(object))))
         }
         for (order, base) in orders.sorted(by: { ($0.key.owner.key, $0.key.index) < ($1.key.owner.key, $1.key.index) })
         {

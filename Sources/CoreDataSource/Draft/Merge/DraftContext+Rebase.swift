@@ -4,8 +4,8 @@ internal import RowStore
 extension DraftContext {
     /// Retains the objects of a difference until the save of the difference ends.
     func beginSave(_ difference: DraftDifference) {
-        let keys = Set(difference.rows.map(\.end.key))
-        for object in changed where keys.contains(object.key) { saving[object.key] = object }
+        let ends = Set(difference.rows.map(\.end))
+        for object in changed where ends.contains(LinkEnd(object)) { saving[LinkEnd(object)] = object }
     }
 
     /// Ends a failed save. Objects that are no longer edited get the newest saved values.
@@ -14,7 +14,7 @@ extension DraftContext {
         saving = [:]
         for object in objects where object.state == .saved {
             applyNewestRow(object)
-            updateRegistration(object, bindings[object.layout.index], object.key)
+            updateRegistration(object, bindings[object.layout.index])
         }
     }
 
@@ -38,16 +38,16 @@ extension DraftContext {
             for row in rows {
                 // If the store cannot be read now, use the rows that were saved.
                 let newest = found.map { $0[row.end.key] } ?? (row.state == .deleted ? nil : row.row)
-                guard let object = objects[row.end.key].flatMap({ survivingObject($0, row, binding) }) else { continue }
+                guard let object = objects[row.end].flatMap({ survivingObject($0, row, binding) }) else { continue }
                 rebase(object, row, on: newest)
                 object.asOf = max(object.asOf, read?.asOf ?? 0)
-                newestSavedRows[object.key] = nil
-                updateRegistration(object, binding, object.key)
+                newestSavedRows[row.end] = nil
+                updateRegistration(object, binding)
                 rebased.append(object)
             }
         }
         recordEdits(rebased)
-        cascaded.formIntersection(changed.lazy.filter { $0.state == .deleted }.map(\.key))
+        cascaded.formIntersection(changed.lazy.filter { $0.state == .deleted }.map { LinkEnd($0) })
         if changed.isEmpty { entitiesWithGoneObjects = [] }
         rebaseOrders()
         sweep()
@@ -98,12 +98,12 @@ extension DraftContext {
         if keys.isEmpty { return }
         for (end, key) in keys {
             let binding = bindings[end.entity]
-            guard let object = saving.removeValue(forKey: end.key) else { continue }
+            guard let object = saving.removeValue(forKey: end) else { continue }
             let isRegistered = binding.objects[end.key] === object
             if isRegistered { binding.objects.remove(end.key) }
             object.rename(to: key)
             if isRegistered { binding.objects.insert(object) }
-            saving[key] = object
+            saving[LinkEnd(object)] = object
         }
         for object in changed { object.row.rename(keys, object.layout, stack.layout) }
         orders = Dictionary(
