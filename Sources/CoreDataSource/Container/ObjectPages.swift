@@ -135,11 +135,11 @@ extension ObjectPages {
                     entityName: Value.Object.entityName)
             }
             let snapshot = try container.pageSnapshots.open(for: limit)
-            return try snapshot.read { rows in
-                let context = ReadContext(container.stack, .pinned(rows))
-                return try page(from: PageKeys(request, context, rows), snapshot)
+            return try snapshot.read {
+                let context = ReadContext(container.stack, .pinned(snapshot.rows))
+                return try page(from: PageKeys(request, context, snapshot.rows), snapshot)
             }
-        case .within(let snapshot, let keys): return try snapshot.read { _ in try page(from: keys, snapshot) }
+        case .within(let snapshot, let keys): return try snapshot.read { try page(from: keys, snapshot) }
         case .end: return ([], .end)
         }
     }

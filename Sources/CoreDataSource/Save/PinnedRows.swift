@@ -23,10 +23,8 @@ package final class PinnedRows: Sendable {
         (self.start, newestPinnedSave, pinnedGeneration) = (start, newest, generation)
     }
 
-    /// Whether the store was reset or closed, or has lost the snapshot.
-    var hasEnded: Bool { hasSnapshotEnded || root.generation != pinnedGeneration }
-
-    private var hasSnapshotEnded: Bool { snapshot.withLock { $0 }?.hasEnded ?? true }
+    /// Whether the store was reset or closed, or has lost the snapshot, or ``end()`` was called.
+    var hasEnded: Bool { snapshot.withLock { $0 }?.hasEnded ?? true || root.generation != pinnedGeneration }
 
     /// Releases the snapshot.
     package func end() {
@@ -37,9 +35,9 @@ package final class PinnedRows: Sendable {
         }
     }
 
-    /// Whether the store has lost the snapshot, although it is open and was not reset.
+    /// Whether the store has lost the snapshot, although it is open and was not reset. False after ``end()``.
     var isLost: Bool {
-        guard hasSnapshotEnded else { return false }
+        guard snapshot.withLock({ $0 })?.hasEnded ?? false else { return false }
         return root.state.withLock { state in
             !state.isClosed && !state.log.isResetting && state.log.generation == pinnedGeneration
         }

@@ -109,6 +109,10 @@ package final class PageSnapshots: Sendable {
 
 /// The snapshot of one loop over pages. It ends when it is released.
 final class PageSnapshot: Sendable {
+    private enum End {
+        case expired, lost, reset, closed
+    }
+
     let rows: PinnedRows
     private let owner: PageSnapshots
     private let number: Int
@@ -124,31 +128,42 @@ final class PageSnapshot: Sendable {
     ///
     /// - Throws: The errors of the body; `pagesExpired`, `storeReset` or `storeClosed` if the snapshot ended before or during the
     ///   body. The rows of an ended snapshot are the newest rows, so a result with such rows is dropped.
-    func read<Result>(_ body: (PinnedRows) throws -> Result) throws -> Result {
-        if let error = endError { throw error }
-        do {
-            let result = try body(rows)
-            if let error = endError { throw error }
-            return result
-        } catch {
+    func read<Result>(_ body: () throws -> Result) throws -> Result {
+        if let end { throw error(of: end) }
+        let result: Result
+        do { result = try body() } catch {
             // The end of the snapshot explains the error, unless the error has caused the end.
-            if let end = endError, !(owner.isOpen(number) && rows.isLost) { throw end }
+            if let end, end != .lost { throw self.error(of: end) }
             throw error
         }
+        if let end { throw error(of: end) }
+        return result
     }
 
-    /// The reason why the snapshot has ended; nil if it is open.
-    private var endError: DataSourceError? {
+    /// How the snapshot has ended; nil if it is open.
+    private var end: End? {
         owner.endExpired()
-        guard owner.isOpen(number) else { return DataSourceError(pagesExpiredAfter: limit) }
-        guard rows.hasEnded else { return nil }
-        if rows.isLost {
-            return DataSourceError(
+        // At the limit, the snapshot is removed before its rows end. So read the rows first: if they end at the limit meanwhile,
+        // the snapshot has expired, and is neither lost nor reset.
+        let (hasEnded, isLost) = (rows.hasEnded, rows.isLost)
+        guard owner.isOpen(number) else { return .expired }
+        guard hasEnded else { return nil }
+        if isLost { return .lost }
+        return rows.root.isClosed ? .closed : .reset
+    }
+
+    private func error(of end: End) -> DataSourceError {
+        switch end {
+        case .expired: DataSourceError(pagesExpiredAfter: limit)
+        case .lost:
+            DataSourceError(
                 .pagesExpired,
                 "The store could not keep the rows of a loop over pages after an error: a read of the file has failed, or the connection to the server was lost. Begin the loop again."
             )
+        case .reset:
+            DataSourceError(.storeReset, "The store was reset during a loop over pages. Begin the loop again.")
+        case .closed: RootTier.closed
         }
-        return rows.root.isClosed ? RootTier.closed : .resetDuringPages
     }
 }
 
@@ -159,7 +174,4 @@ extension DataSourceError {
             "A loop over pages did not end within \(limit), so its snapshot of the store was released. Do less work for each page, or pass a longer time to pages(as:_:size:for:)."
         )
     }
-
-    fileprivate static let resetDuringPages = DataSourceError(
-        .storeReset, "The store was reset during a loop over pages. Begin the loop again.")
 }
