@@ -6,6 +6,9 @@ package import RowStore
 /// The snapshot ends if the store is reset or closed, or loses the snapshot. From then on, reads return the newest rows, as they do
 /// without a snapshot.
 package final class PinnedRows: Sendable {
+    /// The longest time for which one call can keep rows.
+    private static let longestLimit = Duration.seconds(86_400)
+
     let root: RootTier
     /// Nil after ``end()``.
     private let snapshot: Guarded<(any StoreSnapshot)?>
@@ -22,6 +25,9 @@ package final class PinnedRows: Sendable {
         (self.root, self.snapshot, self.pending) = (root, Guarded(snapshot), pending)
         (self.start, newestPinnedSave, pinnedGeneration) = (start, newest, generation)
     }
+
+    /// Returns the time limit that is nearest to a requested limit, from 0 seconds to a day.
+    static func limit(_ requested: Duration) -> Duration { max(.zero, min(requested, longestLimit)) }
 
     /// Whether the store was reset or closed, or has lost the snapshot, or ``end()`` was called.
     var hasEnded: Bool { snapshot.withLock { $0 }?.hasEnded ?? true || root.generation != pinnedGeneration }

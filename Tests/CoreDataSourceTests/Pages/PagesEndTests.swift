@@ -215,6 +215,19 @@ struct PagesEndTests {
         }
     }
 
+    /// Timers stand still while the system sleeps.
+    @Test func loopsWhoseLimitPassedUnnoticedDoNotCount() async throws {
+        let (container, timers) = try await timed()
+        let pages = container.pages(as: ContactValue.self, size: 4)
+        var iterators = (0..<8).map { _ in pages.makeAsyncIterator() }
+        for index in iterators.indices { _ = try await iterators[index].next() }
+        await expectError(.storeBusy) { try await allPages(pages) }
+        timers.pass(.seconds(60))
+        #expect(try await allPages(pages).count == 3 && container.pageSnapshots.openCount == 0)
+        for index in iterators.indices { await expectError(.pagesExpired) { try await iterators[index].next() } }
+        try await container.close()
+    }
+
     @Test func anInvalidRequestOpensNothing() async throws {
         try await PinPlace.memory.withContacts { container, _ in
             await expectError(.invalidRequest) {

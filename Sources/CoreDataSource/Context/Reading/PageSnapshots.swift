@@ -6,7 +6,6 @@ internal import RowStore
 /// time limit, because a file cannot empty its log during a snapshot.
 package final class PageSnapshots: Sendable {
     private static let countLimit = 8
-    private static let longestLimit = Duration.seconds(86_400)
 
     fileprivate struct Open {
         let rows: PinnedRows
@@ -37,6 +36,7 @@ package final class PageSnapshots: Sendable {
     ///
     /// - Throws: `storeBusy` if too many snapshots are open; the errors of ``RootTier/pinnedRows(for:)``.
     func open(for limit: Duration) throws(DataSourceError) -> PageSnapshot {
+        endExpired()
         let isFull = state.withLock { state in
             let isFull = state.open.count + state.opening >= PageSnapshots.countLimit
             if !isFull { state.opening += 1 }
@@ -48,25 +48,26 @@ package final class PageSnapshots: Sendable {
                 "\(PageSnapshots.countLimit) loops over pages of this container are open, and each keeps a snapshot of the store. Begin another loop after one of them has ended."
             )
         }
-        let limit = max(.zero, min(limit, PageSnapshots.longestLimit))
-        let result = Result { () throws(DataSourceError) in try root.pinnedRows(for: .pages) }
+        let rows: PinnedRows
+        do throws(DataSourceError) { rows = try root.pinnedRows(for: .pages) } catch {
+            state.withLock { $0.opening -= 1 }
+            throw error
+        }
+        let limit = PinnedRows.limit(limit)
         let end = root.scheduling.instant() + limit
-        let number = state.withLock { state -> Int in
+        let number = state.withLock { state in
             state.opening -= 1
             state.lastNumber += 1
-            if case .success(let rows) = result {
-                state.open[state.lastNumber] = Open(rows: rows, limit: limit, end: end)
-            }
+            state.open[state.lastNumber] = Open(rows: rows, limit: limit, end: end)
             return state.lastNumber
         }
-        let rows = try result.get()
         scheduleCheck()
         return PageSnapshot(rows, number, of: self, limit: limit)
     }
 
     /// Ends the snapshots whose time is over, and reports them.
     ///
-    /// Timers stand still while the system sleeps, so each read calls this function.
+    /// Timers stand still while the system sleeps, so each read and each new loop call this function.
     fileprivate func endExpired() {
         let now = root.scheduling.instant()
         let expired = state.withLock { state in

@@ -15,12 +15,9 @@ struct MainPin: Sendable {
 
 /// Pinning.
 extension MainTier {
-    /// The longest time for which one call can pin the context.
-    private static let longestLimit = Duration.seconds(86_400)
-
     /// Pins the context to its state, or gives a pinned context a new limit.
     func pin(for limit: Duration) throws(DataSourceError) {
-        let limit = max(.zero, min(limit, MainTier.longestLimit))
+        let limit = PinnedRows.limit(limit)
         if pin != nil, !endPinIfOver() {
             beginLimit(limit)
         } else {
