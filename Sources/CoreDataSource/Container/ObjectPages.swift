@@ -79,7 +79,8 @@ public struct ObjectPages<Value: ManagedObjectConvertible>: AsyncSequence, Senda
     /// ends at the time limit, and when the store is reset or closed.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let pages: ObjectPages
-        fileprivate var position = Position.start
+        /// The position of the next page; nil after the last page, and after an error.
+        fileprivate var position: Position? = .start
 
         /// Reads the next page.
         ///
@@ -101,31 +102,26 @@ public struct ObjectPages<Value: ManagedObjectConvertible>: AsyncSequence, Senda
         /// - Complexity: the first page: O(n log n) for the n objects of the request. Every other page: O(m log n) for the m
         ///   objects of the page.
         public mutating func next() async throws -> [Value]? {
-            guard let (pages, position) = start() else { return nil }
-            let (page, next) = try await pages.container.onReadQueue { try pages.page(at: position) }
+            guard let position else { return nil }
+            // The iterator is at its end until the page has been read, so that it holds no snapshot after an error.
+            self.position = nil
+            let (page, next) = try await pages.container.onReadQueue { [pages] in try pages.page(at: position) }
             self.position = next
             return page.isEmpty ? nil : page
-        }
-
-        /// Returns the position of the next page. Until this page has been read, the iterator is at its end, so that it holds no
-        /// snapshot after an error.
-        private mutating func start() -> (ObjectPages, Position)? {
-            if case .end = position { return nil }
-            defer { position = .end }
-            return (pages, position)
         }
     }
 
     fileprivate enum Position: Sendable {
         case start
         case within(PageSnapshot, PageKeys)
-        case end
     }
 }
 
 extension ObjectPages {
     /// Reads a page on the current queue.
-    private func page(at position: Position) throws -> (page: [Value], next: Position) {
+    ///
+    /// - Returns: The page, and the position of the next page; nil after the last page.
+    private func page(at position: Position) throws -> (page: [Value], next: Position?) {
         switch position {
         case .start:
             guard size > 0 else {
@@ -140,11 +136,10 @@ extension ObjectPages {
                 return try page(from: PageKeys(request, context, snapshot.rows), snapshot)
             }
         case .within(let snapshot, let keys): return try snapshot.read { try page(from: keys, snapshot) }
-        case .end: return ([], .end)
         }
     }
 
-    private func page(from keys: PageKeys, _ snapshot: PageSnapshot) throws -> (page: [Value], next: Position) {
+    private func page(from keys: PageKeys, _ snapshot: PageSnapshot) throws -> (page: [Value], next: Position?) {
         var keys = keys
         var page: [Value] = []
         // After the end of the snapshot, its objects may be gone, and the page is not returned.
@@ -158,6 +153,6 @@ extension ObjectPages {
             // If a relationship could not be read, its value was nil in the initializer.
             try context.checkRefusal()
         }
-        return (page, keys.isEmpty ? .end : .within(snapshot, keys))
+        return (page, keys.isEmpty ? nil : .within(snapshot, keys))
     }
 }
