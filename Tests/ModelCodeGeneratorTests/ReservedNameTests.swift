@@ -15,7 +15,7 @@ import Testing
         precedence precedencegroup prefix private protocol public repeat required rethrows return right sending set some \
         static struct subscript super switch then throw throws true try typealias unowned unsafe var weak where while \
         willSet yield Swift Foundation CoreDataSource ManagedModel Generated Optional Array Dictionary Set Void Never \
-        Error Character Codable Equatable MainActor Object Sequence name version entities classes hash selfClasses SelfEntities
+        Error Character Codable Equatable MainActor ObjectRequest FetchPredicate Object Sequence name version entities classes hash selfClasses SelfEntities
         """.split(separator: " ").map(String.init)
 
     @Test(.enabled(if: Compiler.isAvailable))

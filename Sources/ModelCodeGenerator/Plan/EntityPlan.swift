@@ -183,7 +183,7 @@ extension ModelPlan {
                 }
             }
             let claims = stored.map { entry in
-                let name = member(entry.relationship.name)
+                let name = ReservedNames.member(Identifier.sanitized(entry.relationship.name))
                 return (name, name == entry.relationship.name)
             }
             for (entry, name) in zip(stored, scope.claim(each: claims)) {

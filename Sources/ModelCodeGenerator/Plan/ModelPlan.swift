@@ -5,8 +5,6 @@ struct ModelPlan {
     let model: ManagedObjectModel
     let names: TypeNames
     let types: PropertyTypes
-    /// Names that no property gets, in addition to the members of `ManagedObject`.
-    private let reservedMembers: Set<String>
     /// The names of all classes and structs.
     let typeNames: Set<String>
     /// The entities that to-one relationships lead to.
@@ -17,9 +15,8 @@ struct ModelPlan {
     /// Warnings for the author of the model, each in one or more sentences.
     private(set) var warnings: [String] = []
 
-    init(for model: ManagedObjectModel, reservedMembers: Set<String> = []) {
+    init(for model: ManagedObjectModel) {
         self.model = model
-        self.reservedMembers = reservedMembers
         names = TypeNames(of: model)
         typeNames = names.all
         destinations = Set(
@@ -31,12 +28,6 @@ struct ModelPlan {
         fetchRequests = fetchRequestPlans()
         omitRepeatedExtensions()
         warnings += refusedTypes
-    }
-
-    /// The name of the property for a name in the model.
-    func member(_ name: String) -> String {
-        let member = ReservedNames.member(Identifier.sanitized(name))
-        return reservedMembers.contains(member) ? member + "_" : member
     }
 
     /// Warnings about attributes that have no property, because a property cannot have the type that the author chose.
@@ -63,7 +54,7 @@ struct ModelPlan {
                         isOfChosenType: attribute.userInfo[PropertyTypes.key] != nil))
             }
         }
-        let wanted = typed.map { member(attributes[$0.index].name) }
+        let wanted = typed.map { ReservedNames.member(Identifier.sanitized(attributes[$0.index].name)) }
         let claims = zip(typed, wanted).map { ($1, $1 == attributes[$0.index].name) }
         for ((index, type), name) in zip(typed, scope.claim(each: claims)) {
             let attribute = attributes[index]

@@ -55,9 +55,9 @@ enum Identifier {
 
 /// Names that generated declarations must not have, because they would hide other declarations that generated code uses.
 enum ReservedNames {
-    /// Names that a property must not have: words that mean something else after a dot, such as `self`, and the members
-    /// of `ManagedObject`.
-    static let members: Set<String> = [
+    /// Names that a property must not have: words that mean something else after a dot, such as `self`; the members of
+    /// `ManagedObject`; and the modules, whose names precede names of types.
+    static let members: Set<String> = SourceNames.modules.union([
         "self", "Self", "init", "Type", "Protocol", "Generated", "objectID", "isInserted", "isUpdated",
         "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "propertyNames", "attribute",
         "calculatedAttribute",
@@ -66,27 +66,28 @@ enum ReservedNames {
         "relatedObject", "setRelatedObject", "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths",
         "optionalKeyPaths", "hash", "hashValue", "editTogether", "declaredEntity", "derivedAttribute", "StoredLayout",
         "setInitialValues", "firstColumn", "groupKey", "groupKeyIfPresent",
-    ]
+    ])
 
     /// Names that a class or struct must not have: words of Swift, and types that generated code or the app uses.
     static let types: Set<String> = words.union(systemTypes).union(libraryTypes).union(LayoutNames.added)
+        .union(SourceNames.modules)
 
     /// Words that are not names, even in backticks.
     private static let words: Set<String> = ["Any", "Protocol", "Self", "Type", "init", "self"]
 
     private static let systemTypes: Set<String> = [
-        "AnyKeyPath", "AnyObject", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Foundation", "Hashable",
-        "Int", "Int16", "Int32", "Int64", "Sendable", "Set", "String", "Swift", "URL", "UUID",
+        "AnyKeyPath", "AnyObject", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Hashable",
+        "Int", "Int16", "Int32", "Int64", "Sendable", "Set", "String", "URL", "UUID",
     ]
 
-    /// The modules, and every public type that `import CoreDataSource` imports. A test compares this list with the sources.
+    /// Every public type that `import CoreDataSource` imports. A test compares this list with the sources.
     private static let libraryTypes: Set<String> = [
         "ActiveRecord", "EntityDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
         "AttributeStorable", "AttributeType", "AttributeValue", "BatchProgress", "ContextHandle", "ChangeSet",
         "CodableRecord", "CodableRow",
         "CodeGeneration", "ColumnDescription", "ColumnLayout", "ColumnSet", "ColumnStorage", "CommitOutcome",
         "CompositeDescription",
-        "CoreDataSource", "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic",
+        "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic",
         "DataSourceError", "DataSourceKeys", "DataSourceProtocol", "DeclaredEntity", "DeleteRule",
         "DiffableListSnapshot", "Draft", "DraftChange", "DraftContext", "DraftReport", "DraftResolution",
         "EarlierVersion", "EditingContext", "EntityChanges", "EntityDescription",

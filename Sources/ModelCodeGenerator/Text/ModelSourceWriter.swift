@@ -18,7 +18,7 @@ package struct ModelSourceWriter {
         var model = writable.model
         for index in model.entities.indices { model.entities[index].codeGeneration = .class }
         self.model = model
-        plan = ModelPlan(for: model, reservedMembers: TypeReferences.modules)
+        plan = ModelPlan(for: model)
         composites = model.composites.compactMap(plan.compositePlan)
         positions = Dictionary(plan.entities.enumerated().map { ($1.entity.name, $0) }) { first, _ in first }
     }

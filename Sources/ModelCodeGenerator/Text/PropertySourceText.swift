@@ -1,3 +1,4 @@
+internal import DeclarationRules
 package import Foundation
 internal import ManagedModel
 
@@ -13,19 +14,13 @@ struct AttributeSourceText {
 
     func write(to text: inout SourceWriter) {
         let found = storage + model + bounds + [("default", explicitDefault)] + flags + names
-        let arguments = Literal.call("@" + macro, Self.labels.flatMap { label in found.filter { $0.label == label } })
-        let rendered = arguments.rendered(depth: 0, used: 0)
+        let sorted = SourceNames.attributeLabels.flatMap { label in found.filter { $0.label == label } }
+        precondition(sorted.count == found.count, "An argument has a label that @\(macro) does not have.")
+        let rendered = Literal.call("@" + macro, sorted).rendered(depth: 0, used: 0)
         let words = rendered == "@\(macro)()" ? "" : rendered + (rendered.contains("\n") ? "\n" : " ")
         let name = Identifier.escaped(property.name)
         text.line("\(words)var \(name): \(property.type.spelling)\(initialValue.map { " = \($0)" } ?? "")")
     }
-
-    /// The labels of the macros' arguments, in the order that the compiler demands.
-    private static let labels = [
-        "", "name", "raw", "unique", "indexed", "isOptional", "isTransient", "default", "in", "length", "matching",
-        "derived", "allowsExternalStorage", "renamedFrom", "hashModifier", "transformer", "className",
-        "isPreservedAfterDeletion", "isCloudEncrypted", "isIndexedBySpotlight", "userInfo",
-    ]
 
     private typealias Arguments = [(label: String, value: Literal?)]
 

@@ -1,11 +1,8 @@
 /// The names of types in the expressions of a class or a struct.
 ///
 /// In an expression, the name of a property means the property, even if a type has this name. The name of the type's module
-/// before the name of the type makes the difference.
+/// before the name of the type makes the difference. No property has the name of a module: ``ReservedNames/members``.
 struct TypeReferences {
-    /// The modules. No property can have one of these names.
-    static let modules: Set<String> = ["Swift", "Foundation", "CoreDataSource"]
-
     /// The names of the properties, including inherited ones.
     let members: Set<String>
 

@@ -1,3 +1,4 @@
+internal import DeclarationRules
 internal import Foundation
 
 /// An expression that consists of literals: an argument of a macro, or a default value of an attribute.
@@ -172,7 +173,7 @@ package struct ExpressionParser {
         }
         if symbol(0, "("), source.isAdjacentToPrevious(index) {
             if names.last == "init" { names.removeLast() }
-            if names.count > 1, SourceType.modules.contains(names[0]) { names.removeFirst() }
+            if names.count > 1, SourceNames.modules.contains(names[0]) { names.removeFirst() }
             let name = names.joined(separator: ".")
             return arguments().map { .call(name, $0) }
         }

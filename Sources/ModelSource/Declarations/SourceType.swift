@@ -1,3 +1,5 @@
+internal import DeclarationRules
+
 /// The type of a stored property, as it is spelled.
 package struct SourceType: Sendable, Equatable {
     /// The spelling in normalized spacing, without the question mark of an optional.
@@ -30,9 +32,6 @@ package struct SourceType: Sendable, Equatable {
         name.split(whereSeparator: { "[]<>?:, ".contains($0) }).flatMap { $0.split(separator: ".").prefix(1) }
             .map(String.init)
     }
-
-    /// The modules whose types the model knows. Their names can precede the names of the types.
-    static let modules: Set<String> = ["Swift", "Foundation", "CoreDataSource"]
 
     package var spelling: String { isOptional ? name + "?" : name }
     fileprivate var writtenSpelling: String { isOptional ? writtenName + "?" : writtenName }
@@ -93,7 +92,7 @@ private struct TypeParser {
             index += 1
         } while take(".")
         let written = names.joined(separator: ".")
-        if let module = names.first, names.count == 2, SourceType.modules.contains(module) {
+        if let module = names.first, names.count == 2, SourceNames.modules.contains(module) {
             names.removeFirst()
         }
         let name = names.joined(separator: ".")

@@ -155,7 +155,7 @@ struct ArgumentReader {
         return nil
     }
 
-    private static let labels: [String: Set<String>] = [
+    private static let labels: [String: [String]] = [
         "StoredEntity": [
             "", "isAbstract", "unique", "indexes", "renamedFrom", "hashModifier", "userInfo", "attributes",
             "relationships",
@@ -169,17 +169,10 @@ struct ArgumentReader {
         "Unstored": [],
     ]
 
-    static let attributeLabels: Set<String> = [
-        "", "name", "raw", "unique", "indexed", "isOptional", "isTransient", "default", "in", "length", "matching",
-        "derived",
-        "allowsExternalStorage", "renamedFrom", "hashModifier", "transformer", "className", "isPreservedAfterDeletion",
-        "isCloudEncrypted", "isIndexedBySpotlight", "userInfo",
-    ]
-
     /// Refuses unknown arguments, and arguments that are given twice. The compiler does the same, but `model-reset` also reads
     /// files that were never compiled.
     mutating func checkLabels() {
-        let known = Self.labels[macro] ?? Self.attributeLabels
+        let known = Self.labels[macro] ?? SourceNames.attributeLabels
         for label in arguments.keys.sorted() where !known.contains(label) {
             if let replacement = SwiftDataSpellings.labels[label], known.contains(replacement) {
                 reportError(label, "@\(macro) has no argument \(label). Write \(replacement): instead.")
