@@ -37,13 +37,6 @@ extension PersistentContainer {
     ) -> ObjectPages<Value> {
         ObjectPages(container: self, request: request, size: size, limit: limit)
     }
-
-    /// Runs the body on a queue for reads.
-    fileprivate func onReadQueue<Result: Sendable>(_ body: @Sendable () throws -> Result) async throws -> Result {
-        let reader = try await readers.take()
-        defer { readers.give(back: reader) }
-        return try await reader.run(body).get()
-    }
 }
 
 /// The values of a request in pages, from ``PersistentContainer/pages(as:_:size:for:)``.

@@ -34,11 +34,9 @@ extension PersistentContainer {
             )
         }
         try await flush()
-        let reader = try await readers.take()
-        defer { readers.give(back: reader) }
-        try await reader.run {
+        try await onReadQueue {
             try PersistentContainer.throwingCancellation { () throws(DataSourceError) in try store.copy(to: url) }
-        }.get()
+        }
     }
 
     /// Restores a store from a backup. No container may have the store open, or have the backup open for writing.

@@ -75,9 +75,7 @@ extension PersistentContainer {
         _ body: @Sendable (any RecordStore) throws(DataSourceError) -> Result
     ) async throws -> Result {
         guard let store = stack.root.store.recordStore else { throw DataSourceError.historyNotKept }
-        let reader = try await readers.take()
-        defer { readers.give(back: reader) }
-        return try await reader.run { try body(store) }.get()
+        return try await onReadQueue { try body(store) }
     }
 
     // MARK: Authors

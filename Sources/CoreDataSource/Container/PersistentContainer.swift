@@ -262,9 +262,16 @@ extension PersistentContainer {
     /// - Throws: Any error that the body throws; errors of the store; `CancellationError` if the task is canceled while the
     ///   call waits or while a query runs.
     public func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result {
+        try await onReadQueue { try stack.read(body) }
+    }
+
+    /// Runs the body on a queue for reads. The body takes a snapshot of its own if it needs one.
+    ///
+    /// - Throws: The errors of the body; `CancellationError` if the task is canceled while the call waits; `storeClosed`.
+    func onReadQueue<Result: Sendable>(_ body: @Sendable () throws -> Result) async throws -> Result {
         let reader = try await readers.take()
         defer { readers.give(back: reader) }
-        return try await reader.read(body).get()
+        return try await reader.run(body).get()
     }
 }
 

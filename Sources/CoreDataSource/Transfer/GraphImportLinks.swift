@@ -73,7 +73,7 @@ struct GraphImportLinks {
             }
             if canContradict { checked.append((group.relationship, ends)) }
         }
-        for context in contexts { try context.throwRefusal() }
+        for context in contexts { try context.checkRefusal() }
         for (relationship, links) in checked { try check(links, relationship) }
     }
 

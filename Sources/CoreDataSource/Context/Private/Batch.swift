@@ -160,12 +160,12 @@ struct Batch {
     /// relationships.
     private func applyRules() throws {
         let contexts = [context] + others
-        for context in contexts { try context.throwRefusal() }
+        for context in contexts { try context.checkRefusal() }
         try completion?.run(contexts, endSweeps)
         try context.applyingRules {
             var failures: [DataSourceError] = []
             for context in contexts { failures += try context.relationshipFailures() }
-            for context in contexts { try context.throwRefusal() }
+            for context in contexts { try context.checkRefusal() }
             try context.throwFailures(failures)
         }
         mergeOriginsOfLinked(contexts)

@@ -270,13 +270,6 @@ public final class PrivateContext: EditingContext {
         for companion in otherBatchContexts { companion.rollback(isEnd: false) }
     }
 
-    /// Throws the error that an edit or the read of a relationship could not throw.
-    func throwRefusal() throws {
-        guard let refusal else { return }
-        if refusal.code == .cancelled { throw CancellationError() }
-        throw refusal
-    }
-
     // MARK: For tests
 
     /// The bytes of the registered objects.

@@ -195,11 +195,11 @@ final class SaveCompletion: Sendable {
 
     /// Applies the sweeps and the delete rules to all edits of the batch.
     private static func settle(_ contexts: [PrivateContext], _ endSweeps: () throws -> Void) throws {
-        for context in contexts { try context.throwRefusal() }
+        for context in contexts { try context.checkRefusal() }
         try endSweeps()
         guard contexts.contains(where: { $0.bindings.contains(where: \.hasDeletions) }) else { return }
         try contexts[0].applyRulesAgain()
-        for context in contexts { try context.throwRefusal() }
+        for context in contexts { try context.checkRefusal() }
     }
 }
 

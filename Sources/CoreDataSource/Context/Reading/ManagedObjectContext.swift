@@ -228,6 +228,11 @@ public class ManagedObjectContext {
         if refusal == nil { refusal = error }
     }
 
+    /// Throws the error that an edit, or the read of a relationship or a deferred value, could not throw.
+    func checkRefusal() throws {
+        if let refusal { throw refusal.code == .cancelled ? CancellationError() : refusal }
+    }
+
     /// Removes and returns the error of the first refused edit.
     func takeRefusal() -> DataSourceError? {
         defer { forgetRefusal() }

@@ -2,33 +2,26 @@ internal import RowStore
 
 /// A queue for reads.
 actor ReadTier {
-    private nonisolated let stack: PersistentStack
     private nonisolated let executor: QueueExecutor
 
     init(_ stack: PersistentStack, number: Int) {
-        self.stack = stack
         executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.read.\(number)", true))
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    func read<Result: Sendable>(
-        _ body: @Sendable (ReadContext) throws -> Result
-    ) -> Swift.Result<Result, any Error> {
-        Swift.Result { try readSnapshot(body) }
-    }
-
-    /// Runs the body on the queue of the tier. The body uses a snapshot of its own, or no context.
+    /// Runs the body on the queue of the tier.
     func run<Result: Sendable>(_ body: @Sendable () throws -> Result) -> Swift.Result<Result, any Error> {
         Swift.Result { try body() }
     }
+}
 
-    private func readSnapshot<Result: Sendable>(
-        _ body: @Sendable (ReadContext) throws -> Result
-    ) throws -> Result {
-        let outcome = try stack.root.withSnapshot { snapshot throws(DataSourceError) in
+extension PersistentStack {
+    /// Runs the body on a snapshot of all rows, on the current queue.
+    func read<Result>(_ body: (ReadContext) throws -> Result) throws -> Result {
+        let outcome = try root.withSnapshot { snapshot throws(DataSourceError) in
             Swift.Result {
-                let context = ReadContext(stack, .snapshot(snapshot))
+                let context = ReadContext(self, .snapshot(snapshot))
                 let result = try body(context)
                 // If a relationship could not be read, its value was nil in the body.
                 try context.checkRefusal()
@@ -169,11 +162,6 @@ public final class ReadContext: ManagedObjectContext {
     init(_ stack: PersistentStack, _ source: RowSource, defersValues: Bool = true) {
         super.init(stack, source)
         self.defersValues = defersValues
-    }
-
-    /// Throws the error of the first relationship or deferred value that could not be read.
-    func checkRefusal() throws {
-        if let refusal { throw refusal.code == .cancelled ? CancellationError() : refusal }
     }
 
     deinit {
