@@ -2,20 +2,19 @@ internal import RowStore
 
 /// Values of uniqueness constraints that no stored row has.
 struct AbsentUniqueValues {
-    private struct Key: Hashable {
+    fileprivate struct Key: Hashable {
         let entity: Int
         let constraint: Int
     }
 
-    private var values: [Key: Set<[RowValue]>] = [:]
+    /// The number of values that one query looks up.
+    fileprivate static let valuesPerQuery = 256
+
+    fileprivate var values: [Key: Set<[RowValue]>] = [:]
 
     /// Whether no row of an entity in the store has the values. False if this is not known.
     func contains(_ entity: Int, _ constraint: Int, _ own: [RowValue]) -> Bool {
-        values.isEmpty ? false : values[Key(entity: entity, constraint: constraint)]?.contains(own) ?? false
-    }
-
-    mutating func insert(_ new: Set<[RowValue]>, _ entity: Int, _ constraint: Int) {
-        values[Key(entity: entity, constraint: constraint)] = new
+        values[Key(entity: entity, constraint: constraint)]?.contains(own) ?? false
     }
 }
 
@@ -26,37 +25,35 @@ extension EditingContext {
     /// - Complexity: one query for each constraint and 256 changed objects.
     func absentUniqueValues() throws(DataSourceError) -> AbsentUniqueValues {
         var absent = AbsentUniqueValues()
-        guard stack.root.store.isRemote, changed.count > 1 else { return absent }
-        var wanted: [Int: [Int: Set<[RowValue]>]] = [:]
+        guard stack.root.isRemote, changed.count > 1 else { return absent }
+        var wanted: [AbsentUniqueValues.Key: Set<[RowValue]>] = [:]
         for object in changed where object.isInserted || object.isUpdated && object.hasEdits {
             for constraint in object.layout.constraints.indices where object.checkedConstraint != Int32(constraint) {
                 guard let values = newUniqueValues(of: object, constraint) else { continue }
                 for entity in uniqueFamily(of: object, constraint) {
-                    wanted[entity, default: [:]][constraint, default: []].insert(values)
+                    wanted[AbsentUniqueValues.Key(entity: entity, constraint: constraint), default: []].insert(values)
                 }
             }
         }
-        for (entity, constraints) in wanted {
+        for (key, values) in wanted where values.count > 1 {
             // A look-up of one value finds pending rows by a hash, but a query tests all of them.
-            if bindings[entity].hasAllRows || source.hasPendingRows(entity) { continue }
-            for (constraint, values) in constraints where values.count > 1 {
-                absent.insert(try absentValues(values, entity, constraint), entity, constraint)
-            }
+            if bindings[key.entity].hasAllRows || source.hasPendingRows(key.entity) { continue }
+            absent.values[key] = try absentValues(values, key)
         }
         return absent
     }
 
     private func absentValues(
-        _ values: Set<[RowValue]>, _ entity: Int, _ constraint: Int
+        _ values: Set<[RowValue]>, _ key: AbsentUniqueValues.Key
     ) throws(DataSourceError) -> Set<[RowValue]> {
-        let layout = bindings[entity].layout
-        let columns = layout.constraints[constraint]
+        let layout = bindings[key.entity].layout
+        let columns = layout.constraints[key.constraint]
         var absent = values
         let all = Array(values)
-        for start in stride(from: 0, to: all.count, by: 256) {
-            let part = all[start..<min(start + 256, all.count)]
+        for start in stride(from: 0, to: all.count, by: AbsentUniqueValues.valuesPerQuery) {
+            let part = all[start...].prefix(AbsentUniqueValues.valuesPerQuery)
             var query = RowQuery(
-                entity: entity,
+                entity: key.entity,
                 predicate: columns.count == 1
                     ? .isIn(column: columns[0], part.map { $0[0] })
                     : .or(part.map { .and(zip(columns, $0).map { .compare(column: $0, .equal, $1) }) }))

@@ -119,7 +119,7 @@ struct Batch {
     /// Adds the saves of other members to the log, for a batch that only reads from a server. For a store in a file,
     /// ``begin(hasFollowed:)`` adds these saves.
     private func followToRead() throws(DataSourceError) {
-        guard stack.root.store.isRemote, let keeper = stack.root.leases else { return }
+        guard stack.root.isRemote, let keeper = stack.root.leases else { return }
         let owned = ([context] + others).flatMap(\.bindings).filter(\.isOwned).map(\.layout.index)
         try keeper.follow(beforeReading: Set(owned))
     }

@@ -102,7 +102,7 @@ extension ManagedObjectContext {
             explanation.warnings += warnings(found.steps, plan, bindings[entity].layout)
             explainDeferredReads(bindings[entity].layout, &explanation)
         }
-        if editing == .inBatch, stack.root.store.isRemote, let wanted = plan.query.predicate.wantedValues(layout),
+        if editing == .inBatch, stack.root.isRemote, let wanted = plan.query.predicate.wantedValues(layout),
             wanted.values.count == 1
         {
             explanation.warnings.append(DataSourceDiagnostic(oneByOne: wanted.column, layout, isRemote: true).message)
