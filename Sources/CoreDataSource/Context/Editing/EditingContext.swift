@@ -129,7 +129,8 @@ public class EditingContext: ManagedObjectContext {
 
 /// Inserting and deleting by entity indexes.
 extension EditingContext {
-    /// - Parameter key: The former key of an object that was deleted; nil for a new key.
+    /// - Parameter key: A key that was known before the batch: of an object that was deleted, or of a new object of a draft; nil for a
+    ///   new key.
     func insert(entity: Int, key: Int64? = nil) throws(DataSourceError) -> ManagedObject {
         checkInBatch()
         let layout = bindings[entity].layout
@@ -142,7 +143,7 @@ extension EditingContext {
         try checkOwned(entity)
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
         let isNew = key == nil
-        if !isNew { hasReinsertedObjects = true }
+        if !isNew { hasGivenKeys = true }
         let key = if let key { key } else { try stack.keys.next() }
         let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: 0)
         changed.insert(object)
@@ -249,8 +250,7 @@ extension EditingContext {
                 sort: [SortKey(column: column, isAscending: false)], limit: 1)
             let context = editor(ofEntity: source.layout)
             let rows = try context.reading { () throws(DataSourceError) in
-                try owner.hasOnlyUnsavedLinks
-                    ? context.editedRows(query) : context.rows(FetchPlan(query), columns: [column])
+                try context.linkRows(query, columns: [column], isStoreRead: !owner.hasOnlyUnsavedLinks)
             }
             if let row = rows.first?.row, !row.isNull(column) { last = max(last ?? .min, row.integer(column)) }
         }

@@ -238,7 +238,7 @@ extension PrivateContext {
         self.otherBatchContexts = otherBatchContexts
         self.workContexts = workContexts
         lookupCache = LookupCache()
-        hasReinsertedObjects = false
+        hasGivenKeys = false
         isInBatch = true
     }
 

@@ -26,6 +26,15 @@ extension ManagedObjectContext {
         return reader.sorted(try reader.editedObjects(query), query).map { StoredRow(key: $0.key, row: $0.row) }
     }
 
+    /// Returns the matching rows with the links of some objects, in order and with edits.
+    ///
+    /// - Parameters:
+    ///   - columns: The columns to read. Other columns may be null.
+    ///   - isStoreRead: Whether rows of the store are included; false if the objects can have no links in the store.
+    func linkRows(_ query: RowQuery, columns: [Int], isStoreRead: Bool) throws(DataSourceError) -> [StoredRow] {
+        try isStoreRead ? rows(FetchPlan(query), columns: columns) : editedRows(query)
+    }
+
     /// The number of matching saved rows that this batch has edited or deleted.
     func countOfTouched(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]

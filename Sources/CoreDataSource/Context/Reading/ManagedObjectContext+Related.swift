@@ -278,8 +278,7 @@ extension ManagedObjectContext {
                 budget: QueryBudget(isCancellable: isCancellable))
             query.limit = limit
             let context = editor(ofEntity: source.layout)
-            let rows =
-                try isStoreRead ? context.rows(FetchPlan(query), columns: source.columns) : context.editedRows(query)
+            let rows = try context.linkRows(query, columns: source.columns, isStoreRead: isStoreRead)
             if let limit, found.count + rows.count >= limit { return nil }
             for stored in rows {
                 guard let end = source.end(stored) else { continue }
@@ -300,11 +299,11 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-    /// Whether all links to the object are edits of the same batch, because the object has a key that is new in the batch. A new
-    /// object of a draft can have other links, while the draft is being saved.
+    /// Whether all links to the object are edits of the same batch, because the object is new and the batch has made the keys of all
+    /// new objects. A new object of a draft can have other links, while the draft is being saved.
     final var hasOnlyUnsavedLinks: Bool {
         guard state == .inserted, let context else { return false }
-        return context.editing != .inDraft && !context.hasReinsertedObjects
+        return context.editing != .inDraft && !context.hasGivenKeys
     }
 }
 

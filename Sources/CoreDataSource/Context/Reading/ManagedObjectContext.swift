@@ -44,8 +44,9 @@ public class ManagedObjectContext {
     @exclusivity(unchecked) final var lookupCache: LookupCache?
     /// Whether reads show the edits of all contexts of the batch. If false, they show only the edits of this context.
     var readsCompanions = false
-    /// Whether the batch has inserted objects again with their former keys. Other rows may have links to them.
-    final var hasReinsertedObjects = false
+    /// Whether the batch has inserted objects with keys that were known before the batch: of objects that were deleted, or of new objects
+    /// of a draft. Other rows may have links to them.
+    final var hasGivenKeys = false
     /// Whether relationships are being read.
     var isFollowingRelationship = false
     /// For each relationship, the number of reads for one object at a time.
