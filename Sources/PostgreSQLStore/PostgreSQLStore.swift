@@ -169,6 +169,11 @@ extension PostgreSQLStore: SnapshotStore {
     }
 
     package var logByteCount: Int? { nil }
+
+    package func checkForOutsideWrites() -> Bool? {
+        let isInDoubt = state.withLockIfAvailable { $0.writer?.isInDoubt ?? false }
+        return isInDoubt == false ? false : nil
+    }
 }
 
 extension PostgreSQLStore: EarlyWriteStore {

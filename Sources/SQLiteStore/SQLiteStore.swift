@@ -157,17 +157,7 @@ package final class SQLiteStore: PersistentStore {
 
     package var canBeWrittenOutside: Bool { true }
 
-    package func noticeOutsideWrites() -> Bool {
-        let found = writer.withLockIfAvailable { writer in
-            let found = writer.current?.noticeOutsideWrites()
-            // Kept transactions may be too old if there is no writer, or if a write was found. The next call does not report
-            // the same write again, so this call must make look-ups see it.
-            if found != false { readers.recordWrite() }
-            return found ?? false
-        }
-        if found == nil { readers.recordWrite() }
-        return found ?? false
-    }
+    package func noticeOutsideWrites() -> Bool { checkForOutsideWrites() ?? false }
 
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
@@ -363,6 +353,14 @@ extension SQLiteStore {
 extension SQLiteStore: ScopeStore {}
 
 extension SQLiteStore: SnapshotStore {
+    package func checkForOutsideWrites() -> Bool? {
+        let found = writer.withLockIfAvailable { $0.current?.noticeOutsideWrites() } ?? nil
+        // Kept transactions may be too old if the file was not checked, or if a write was found. The next call does not report the
+        // same write again, so this call must make look-ups see it.
+        if found != false { readers.recordWrite() }
+        return found
+    }
+
     package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
         let check = { @Sendable () throws(DataSourceError) in try self.checkUnchanged() }
         return try readers.openSnapshot(named: name, check: check) { () throws(DataSourceError) in

@@ -202,7 +202,9 @@ extension RootTier {
             if state.isClosed { throw RootTier.closed }
             if let refusal = state.refusal(source.origin, basedOn: basis) { throw refusal }
             state.bulkChangeCount += 1
+            state.unrecordedChangeCount += 1
         }
+        defer { state.withLock { $0.unrecordedChangeCount -= 1 } }
         let count = try store.make(change)
         // Notify all followers even if a reset has begun, because the reset may still fail.
         let isReset = state.withLock { state in

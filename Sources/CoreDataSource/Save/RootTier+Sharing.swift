@@ -12,7 +12,11 @@ extension RootTier {
         let known = try newestLeaseVersion.withLockBeforeLimit { leaseVersion throws(DataSourceError) -> Int64? in
             // Another thread may have read the saves already.
             while isBehind(wanted) {
-                let (position, generation) = state.withLock { ($0.followedPosition, $0.log.generation) }
+                let (position, generation) = state.withLock { state in
+                    state.unrecordedChangeCount += 1
+                    return (state.followedPosition, state.log.generation)
+                }
+                defer { state.withLock { $0.unrecordedChangeCount -= 1 } }
                 let page = try sharing.readFeed(after: position)
                 leaseVersion = page.leaseVersion
                 apply(page, generation)
@@ -131,8 +135,31 @@ extension RootTier {
             // If `follow` fails, the next read or commit throws the error.
             try? follow()
             saves.readSoon()
-        } else if store.canBeWrittenOutside, store.noticeOutsideWrites() {
-            didFindOutsideWrites()
+        } else if store.canBeWrittenOutside {
+            state.withLock { $0.unrecordedChangeCount += 1 }
+            if store.noticeOutsideWrites() { didFindOutsideWrites() }
+            state.withLock { $0.unrecordedChangeCount -= 1 }
+        }
+    }
+
+    /// Checks for writes of other programs.
+    ///
+    /// - Returns: Whether all changes of unknown rows that reads can see now are recorded. False if the store cannot be checked now,
+    ///   or if another thread may have found a change that it has not recorded yet.
+    func recordsAllUnknownChanges() -> Bool {
+        let isComplete: Bool
+        state.withLock { $0.unrecordedChangeCount += 1 }
+        if store.sharing != nil, !store.isRemote {
+            isComplete = (try? follow()) != nil
+        } else {
+            let isFound = (store as? any SnapshotStore)?.checkForOutsideWrites()
+            if isFound == true { didFindOutsideWrites() }
+            isComplete = isFound != nil
+        }
+        return state.withLock { state in
+            state.unrecordedChangeCount -= 1
+            // A commit checks for writes of other programs, too.
+            return isComplete && state.unrecordedChangeCount == 0 && state.log.committing == nil
         }
     }
 

@@ -199,11 +199,14 @@ extension Writer {
                 + "has the store open. The save may or may not be stored: read its objects before you save them again.")
     }
 
+    /// Whether the outcome of a transaction is unknown, or was found and not reported yet.
+    var isInDoubt: Bool { inDoubtTransaction != nil || mustReload }
+
     /// Finds out the outcome of a transaction that was reported as unknown, if the server can be reached now.
     ///
     /// - Returns: Whether all rows must be reloaded.
     func resolveOutcomeIfReachable() -> Bool {
-        guard inDoubtTransaction != nil || mustReload else { return false }
+        guard isInDoubt else { return false }
         do throws(DataSourceError) { try resolveOutcome(timeout: .zero) } catch {
             if inDoubtTransaction != nil { return false }
         }

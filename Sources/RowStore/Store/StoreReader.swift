@@ -152,6 +152,14 @@ package protocol SnapshotStore: PersistentStore {
 
     /// The bytes of the log that open snapshots keep from being emptied; nil for a store without such a log.
     var logByteCount: Int? { get }
+
+    /// Like ``PersistentStore/noticeOutsideWrites()``. Nil if the store cannot be checked now, or if it must still find out whether
+    /// one of its own writes was made.
+    func checkForOutsideWrites() -> Bool?
+}
+
+extension SnapshotStore {
+    package func checkForOutsideWrites() -> Bool? { noticeOutsideWrites() }
 }
 
 /// An open snapshot of a store. Several threads may use it; one waits for the other.

@@ -56,8 +56,8 @@ extension Writer {
         return true
     }
 
-    /// Returns whether another program has made a write that was not reported yet.
-    func noticeOutsideWrites() -> Bool {
+    /// Returns whether another program has made a write that was not reported yet; nil if the file cannot be checked now.
+    func noticeOutsideWrites() -> Bool? {
         // During a transaction nobody else can write.
         if openEarlyWrite != nil { return outside.takeUnreportedWrite() }
         // A read transaction makes the connection check the file.
@@ -65,7 +65,8 @@ extension Writer {
             (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
         // If the keys cannot be read now, a later commit refuses any save that uses a stored key again.
         if isSeen, lookOutside() { try? raiseFirstFreeKey() }
-        return outside.takeUnreportedWrite()
+        let isFound = outside.takeUnreportedWrite()
+        return isSeen || isFound ? isFound : nil
     }
 
     /// Returns the result of ``FeedReader/readFeed(after:)`` without a read of the feed, if no other member has written since

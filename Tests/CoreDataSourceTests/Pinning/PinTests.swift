@@ -251,6 +251,42 @@ struct PinTests {
         try await container.close()
     }
 
+    /// What the context shows is read again only when the pin ends, however often others write.
+    @Test(arguments: [PinPlace.sqlite, .sharedFile])
+    func aPinnedContextReadsNothingBecauseOthersWrite(place: PinPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let readCount = Shared(0)
+        var configuration = PersistentContainer.Configuration(synchronous: .normal)
+        configuration.trace = { trace in
+            // The highest key is needed for new rows.
+            if trace.sql.contains("\"ContactEntity\""), !trace.isWriting, !trace.sql.contains("max(") {
+                readCount.update { $0 += 1 }
+            }
+        }
+        let location = StoreLocation.sqlite(directory.store, sharing: place == .sharedFile ? .processes : .exclusive)
+        let container = try await PersistentContainer(model: .contacts, store: location, configuration: configuration)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<5))
+        let held = try container.main.fetch(ContactEntity.self)
+        let list = try contacts.list(ObjectRequest(ContactEntity.self, where: \.name == "theirs"))
+        try container.main.pin(for: .ample)
+        await container.mainTier.waitForLists()
+        readCount.update { $0 = 0 }
+        for number in 0..<5 {
+            try RawConnection(directory.store).execute("UPDATE ContactEntity SET name = 'theirs', phone = '\(number)'")
+            container.stack.root.noticeOutsideWrites()
+            container.mainTier.merge()
+            await container.mainTier.waitForLists()
+        }
+        #expect(readCount.value == 0)
+        #expect(held.allSatisfy { $0.name != "theirs" } && list.count == 0)
+        container.main.unpin()
+        await container.mainTier.waitForLists()
+        #expect(readCount.value > 0)
+        #expect(held.allSatisfy { $0.name == "theirs" } && list.count == 5)
+        try await container.close()
+    }
+
     // MARK: Drafts
 
     @Test(arguments: PinPlace.all)

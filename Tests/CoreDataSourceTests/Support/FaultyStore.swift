@@ -299,6 +299,10 @@ extension FaultyStore: SnapshotStore {
     }
 
     var logByteCount: Int? { (base as? any SnapshotStore)?.logByteCount }
+
+    func checkForOutsideWrites() -> Bool? {
+        hidesOutsideWrites.withLock { $0 } ? nil : (base as? any SnapshotStore)?.checkForOutsideWrites()
+    }
 }
 
 extension PersistentContainer {

@@ -27,8 +27,9 @@ extension MainContext {
     /// limit passes during this time, the pin ends at the next read or merge.
     ///
     /// Saves wait in memory up to ``PersistentContainer/Configuration/mainBacklogByteLimit``; beyond the limit, they are
-    /// dropped, and the context reloads when the pin ends. The write-ahead log of a file cannot be emptied meanwhile, so it
-    /// grows with each commit, also if the context calls ``advance()``. If the log becomes long,
+    /// dropped, and the context reloads when the pin ends. A write of another program, or a large save of another process, is
+    /// noticed meanwhile, but the context reads its rows again only when the pin ends. The write-ahead log of a file cannot be
+    /// emptied meanwhile, so it grows with each commit, also if the context calls ``advance()``. If the log becomes long,
     /// ``PersistentContainer/failures`` reports `readerBlocksCheckpoint`. A server keeps the old versions of changed rows. In
     /// a store in memory, the first commit copies the tables that it changes.
     ///

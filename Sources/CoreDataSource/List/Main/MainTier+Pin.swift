@@ -4,8 +4,9 @@ internal import RowStore
 /// The pin of the main context.
 struct MainPin: Sendable {
     let rows: PinnedRows
-    /// The value of ``SaveLog/unknownChangeCount`` when the context last read all its pinned rows.
-    var unknownChangeCount: Int
+    /// The value of ``SaveLog/unknownChangeCount`` when the context last read all its pinned rows; nil if no later change can be in
+    /// these rows.
+    var unknownChangeCount: Int?
     /// The time of the last call of `pin` or `advance`.
     var since: Date
     /// How long the pin lasts after each of these calls.
@@ -65,10 +66,12 @@ extension MainTier {
             throw error
         }
         let wasPinned = pin != nil
+        let isComplete = stack.root.recordsAllUnknownChanges()
         var (taken, unknownChangeCount) = stack.root.takeForMain(through: rows.newestSave)
         let scheduling = stack.root.scheduling
         pin = MainPin(
-            rows: rows, unknownChangeCount: unknownChangeCount, since: scheduling.now(), limit: limit,
+            rows: rows, unknownChangeCount: isComplete ? nil : unknownChangeCount, since: scheduling.now(),
+            limit: limit,
             end: scheduling.instant())
         beginLimit(limit)
         read(from: rows)
@@ -91,14 +94,14 @@ extension MainTier {
         scopeHub?.reload()
     }
 
-    /// Reads the pinned rows again if rows have changed and it is not known which. The change may have been noticed only
-    /// after the context was pinned, although it was in the store before. Then the pinned rows have the change.
+    /// Reads the pinned rows again if rows have changed, it is not known which, and the change may have been in the store before
+    /// the context was pinned. Then the pinned rows have the change. Later changes wait for the end of the pin.
     ///
     /// - Returns: Whether the rows were read again.
     func readPinnedRowsAgain() -> Bool {
-        let count = stack.root.unknownChangeCount
-        guard let known = pin?.unknownChangeCount, known != count else { return false }
-        pin?.unknownChangeCount = count
+        guard let known = pin?.unknownChangeCount, known != stack.root.unknownChangeCount else { return false }
+        let isComplete = stack.root.recordsAllUnknownChanges()
+        pin?.unknownChangeCount = isComplete ? nil : stack.root.unknownChangeCount
         passOn(([], knownReset, .outsideWrites))
         return true
     }
