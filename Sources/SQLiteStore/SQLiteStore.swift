@@ -361,6 +361,15 @@ extension SQLiteStore: SnapshotStore {
         return found
     }
 
+    package func emptyLogBesideSnapshots() {
+        writer.withLock { writer in
+            guard let writer = writer.current, writer.openEarlyWrite == nil, writer.log.isLong, writer.hasLock else {
+                return
+            }
+            writer.log.emptyBesideSnapshots()
+        }
+    }
+
     package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
         let check = { @Sendable () throws(DataSourceError) in try self.checkUnchanged() }
         return try readers.openSnapshot(named: name, check: check) { () throws(DataSourceError) in

@@ -215,6 +215,12 @@ extension RootTier {
         return PinnedRows(self, snapshot, pending, start: start, newest: newest, generation: basis.generation)
     }
 
+    /// Lets the store empty its log, after the main context has moved to newer rows and has released the older ones.
+    func emptyLogSoon() {
+        guard let store = store as? any SnapshotStore, store.logByteCount != nil else { return }
+        queue.async { store.emptyLogBesideSnapshots() }
+    }
+
     typealias SavesForMain = (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?)
 
     /// Takes the saves that a pinned main context shows and that it has not merged yet. Also returns the current generation,

@@ -156,10 +156,15 @@ package protocol SnapshotStore: PersistentStore {
     /// Like ``PersistentStore/noticeOutsideWrites()``. Nil if the store cannot be checked now, or if it must still find out whether
     /// one of its own writes was made.
     func checkForOutsideWrites() -> Bool?
+
+    /// Copies the log as far as open snapshots allow. If they see the newest state, lets the next commit write at the beginning of
+    /// the log, although the snapshots stay open.
+    func emptyLogBesideSnapshots()
 }
 
 extension SnapshotStore {
     package func checkForOutsideWrites() -> Bool? { noticeOutsideWrites() }
+    package func emptyLogBesideSnapshots() {}
 }
 
 /// An open snapshot of a store. Several threads may use it; one waits for the other.

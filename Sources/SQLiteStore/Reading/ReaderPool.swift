@@ -274,6 +274,12 @@ extension ReaderPool {
         for snapshot in open { snapshot.end(isFinal: true) }
     }
 
+    /// Begins the transaction of each open snapshot again. Call this function only while nobody can write, and while each snapshot
+    /// sees the newest state.
+    func renewSnapshots() {
+        for snapshot in state.withLock({ Array($0.snapshots.values) }) { snapshot.renew() }
+    }
+
     /// The oldest open snapshot; nil if there is none.
     var oldestSnapshot: Read? { state.withLock { state in state.open.first(where: \.isSnapshot) } }
 }

@@ -36,6 +36,22 @@ final class OpenSnapshot: Sendable {
         return try result.get()
     }
 
+    /// Begins the transaction again, unless a read is running. Nothing was written since the transaction began.
+    func renew() {
+        guard lock.try() else { return }
+        defer { lock.unlock() }
+        // After some errors, SQLite ends the transaction: see `read`.
+        if hasEnded || !reader.connection.isInTransaction { return }
+        reader.connection.rollBack()
+        do throws(DataSourceError) {
+            try reader.beginSnapshot()
+            // The transaction sees the state at its first read.
+            _ = try reader.connection.values("SELECT 1 FROM \"_metadata\" LIMIT 1")
+        } catch {
+            isOver.store(true, ordering: .releasing)
+        }
+    }
+
     /// Ends the transaction after the running reads.
     ///
     /// - Parameter isFinal: Whether to close the reader as well as the transaction.

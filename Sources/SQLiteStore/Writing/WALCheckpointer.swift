@@ -28,6 +28,10 @@ final class WALCheckpointer {
     private let lockTimeout: Duration
     private var frames = 0
     private var copied = 0
+    /// Whether the last copy has left nothing of the log uncopied. It is then certain that each open read sees the newest state.
+    private var isWhole = false
+    /// The length of the log from which the next attempt is made to empty it beside snapshots, in frames; 0 after a restart.
+    private var nextAttempt = 0
     /// The reads that blocked the last attempt to restart the log; nil if the attempt succeeded.
     private var obstacle: Obstacle?
     /// The length of the log at the last attempt that waited in vain for a read of another program, in frames; nil after a success.
@@ -138,10 +142,36 @@ final class WALCheckpointer {
         reports.report(DataSourceError(blockedBy: snapshot, path: connection.path))
     }
 
+    /// Whether the log is so long that it should be emptied beside snapshots, and has grown since the last attempt.
+    var isLong: Bool { frames > max(limits.soft, nextAttempt) }
+
+    /// Copies the log. If each snapshot sees the newest state, begins its transaction again, in which it sees the same state.
+    ///
+    /// A transaction that begins while the whole log is copied reads the main file only. So it does not keep the next commit from
+    /// writing at the beginning of the log, but it keeps later frames from being copied.
+    func emptyBesideSnapshots() {
+        if let writeLock {
+            guard (try? writeLock.take(lockTimeout: .zero)) != nil else { return }
+        }
+        defer { writeLock?.release() }
+        nextAttempt = frames + limits.soft / 4
+        record(copy(SQLITE_CHECKPOINT_PASSIVE))
+        counters.setFrames(frames, uncopied: frames - copied)
+        guard isWhole else { return }
+        connection.setBusyTimeout(.zero)
+        defer { connection.setBusyTimeout(lockTimeout) }
+        let version = OutsideWrites.version(connection)
+        // During this transaction nobody can write.
+        guard (try? connection.run("BEGIN IMMEDIATE")) != nil else { return }
+        defer { connection.rollBack() }
+        if OutsideWrites.version(connection) == version { readers.renewSnapshots() }
+    }
+
     private func copy(_ mode: Int32) -> Int32 {
         var total: Int32 = -1
         var done: Int32 = -1
         let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &total, &done)
+        isWhole = code == SQLITE_OK && done >= 0 && done == total
         // If SQLite could not try to copy, both numbers are -1.
         if done >= 0 {
             // Other members may have copied and restarted the log.
@@ -172,7 +202,7 @@ final class WALCheckpointer {
     private func logDidChange(to frames: Int) {
         readers.recordWrite()
         // The length has shrunk, so the log was restarted.
-        if frames < self.frames { copied = 0 }
+        if frames < self.frames { (copied, nextAttempt) = (0, 0) }
         self.frames = frames
         counters.setFrames(frames, uncopied: frames - copied)
     }

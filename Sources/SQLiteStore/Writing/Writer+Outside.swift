@@ -41,7 +41,7 @@ struct OutsideWrites {
         version = Self.version(connection)
     }
 
-    private static func version(_ connection: Connection) -> UInt32 {
+    static func version(_ connection: Connection) -> UInt32 {
         var version: UInt32 = 0
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
         return version

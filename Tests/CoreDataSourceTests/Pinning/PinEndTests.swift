@@ -126,6 +126,42 @@ struct PinEndTests {
         try expectIntact(directory.store)
     }
 
+    /// Each state is copied into the main file, so that the next commit writes at the beginning of the log.
+    @Test(arguments: [false, true])
+    func theLogStartsAnewUnderAContextThatOnlyAdvances(isShared: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let layout = ModelLayout(.contacts)
+        var options = SQLiteStore.Options(
+            url: directory.store, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal)
+        (options.isShared, options.leaseTimes, options.logLimit) = (isShared, .patient, 50)
+        let store = try SQLiteStore.open(options)
+        let container = PersistentContainer(layout, store, startup: store.startup)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<4))
+        let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+        try container.main.pin(for: .ample)
+        var written = 0
+        for round in 0..<60 {
+            for number in 0..<4 {
+                let name = String(repeating: "x", count: 40_000)
+                try await contacts.add(ContactData(uid: "uid-\(number)", name: name + "\(round)"))
+                written += 40_000
+            }
+            #expect(round == 0 || held.name.hasSuffix("x\(round - 1)"))
+            try container.main.advance()
+            container.stack.root.waitForQueue()
+            #expect(held.name.hasSuffix("x\(round)"))
+            #expect(
+                try container.main.values(ObjectRequest<ContactEntity>(), \.name).allSatisfy {
+                    $0.hasSuffix("x\(round)")
+                })
+        }
+        let logByteCount = try #require(container.main.pinned?.logByteCount)
+        #expect(logByteCount < written / 5, "\(logByteCount) bytes after \(written)")
+        try await container.close()
+        try expectIntact(directory.store)
+    }
+
     @Test func waitingForMainDoesNotWaitForThePin() async throws {
         try await PinPlace.sqlite.withContacts { container, contacts in
             let list = try contacts.list(ObjectRequest(ContactEntity.self))

@@ -303,6 +303,8 @@ extension FaultyStore: SnapshotStore {
     func checkForOutsideWrites() -> Bool? {
         hidesOutsideWrites.withLock { $0 } ? nil : (base as? any SnapshotStore)?.checkForOutsideWrites()
     }
+
+    func emptyLogBesideSnapshots() { (base as? any SnapshotStore)?.emptyLogBesideSnapshots() }
 }
 
 extension PersistentContainer {

@@ -29,7 +29,7 @@ extension MainContext {
     /// Saves wait in memory up to ``PersistentContainer/Configuration/mainBacklogByteLimit``; beyond the limit, they are
     /// dropped, and the context reloads when the pin ends. A write of another program, or a large save of another process, is
     /// noticed meanwhile, but the context reads its rows again only when the pin ends. The write-ahead log of a file cannot be
-    /// emptied meanwhile, so it grows with each commit, also if the context calls ``advance()``. If the log becomes long,
+    /// emptied while the context shows one state, so it grows with each commit. If the log becomes long,
     /// ``PersistentContainer/failures`` reports `readerBlocksCheckpoint`. A server keeps the old versions of changed rows. In
     /// a store in memory, the first commit copies the tables that it changes.
     ///
@@ -55,9 +55,10 @@ extension MainContext {
     /// Objects get their new values, and each list reports one difference from the old to the new state. The time limit begins
     /// again. If the context is not pinned, the call only merges the newest saves.
     ///
-    /// The new state begins before the old state ends, so that a failed call loses nothing. Therefore the write-ahead log of a
-    /// file is not emptied between the two states, and grows for as long as the context is pinned. If
-    /// ``PinState/logByteCount`` becomes large, call ``unpin()``, and pin the context again later.
+    /// The new state begins before the old state ends, so that a failed call loses nothing. If the write-ahead log of a file is
+    /// long, it is copied into the main file after the call, off the main actor, and the next commit writes at its beginning. This is
+    /// possible only if nothing is committed between the call and the end of the copy. So the log may grow while saves follow
+    /// without a pause. If ``PinState/logByteCount`` becomes large, call ``unpin()``, and pin the context again later.
     ///
     /// **Isolation**: the main actor.
     ///
@@ -110,8 +111,8 @@ public struct PinState: Sendable {
     /// The memory of the saves that wait until the context moves on, in bytes. At most about
     /// ``PersistentContainer/Configuration/mainBacklogByteLimit``.
     public let waitingByteCount: Int
-    /// The size of the write-ahead log of a file, in bytes; nil for another store. The log can be emptied only while the context
-    /// is not pinned: ``MainContext/advance()`` does not suffice.
+    /// The size of the write-ahead log of a file, in bytes; nil for another store. A log that is used from its beginning again keeps
+    /// this size. The log is emptied after ``MainContext/unpin()``, and usually after ``MainContext/advance()``.
     public let logByteCount: Int?
 }
 

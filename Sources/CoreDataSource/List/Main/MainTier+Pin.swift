@@ -29,9 +29,10 @@ extension MainTier {
 
     /// Pins the context to the newest state. If the context is not pinned, only merges saves.
     func advance() throws(DataSourceError) {
-        guard let pin, !endPinIfOver() else { return merge() }
-        try move(pin.limit)
+        guard let limit = pin?.limit, !endPinIfOver() else { return merge() }
+        try move(limit)
         drainLists()
+        stack.root.emptyLogSoon()
     }
 
     /// Makes the context follow saves again.
