@@ -62,12 +62,4 @@ package enum StringTransformation: String, Sendable, Hashable, CaseIterable {
     case uppercase, lowercase
     /// Removes case and diacritics, for searching.
     case canonical
-
-    package func callAsFunction(_ text: String) -> String {
-        switch self {
-        case .uppercase: text.uppercased()
-        case .lowercase: text.lowercased()
-        case .canonical: text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
-        }
-    }
 }

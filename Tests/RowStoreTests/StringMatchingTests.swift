@@ -1,4 +1,5 @@
 import ErrorExpectations
+import ManagedModel
 import RowStore
 import Testing
 
@@ -43,6 +44,20 @@ struct StringMatchingTests {
     @Test(arguments: [("e", "é"), ("Ñandú", "Nandu"), ("e\u{301}\u{323}", "e"), ("ά", "α"), ("İ", "I")])
     func stringsThatDifferInMarksAreEqual(lhs: String, rhs: String) {
         #expect(TextFolding.bytes(lhs, .diacriticInsensitive) == TextFolding.bytes(rhs, .diacriticInsensitive))
+    }
+
+    /// A derived string that is canonical equals what it is compared with, in any script and with any marks.
+    @Test func aCanonicalStringIsItsOwnFoldedForm() {
+        let scalars = stride(from: UInt32(0), to: 0x10FFFF, by: 331).compactMap { Unicode.Scalar($0) }
+        let words = ["हिन्दी", "أحمد", "한국", "ދިވެހި", "ไทย", "Éclair", "a\u{345}\u{301}", "\u{F940}", "Straße"]
+        for text in words + scalars.flatMap({ [String($0), "a\u{323}\($0)\u{345}"] }) {
+            let canonical = StringTransformation.canonical(text)
+            #expect(Array(canonical.utf8) == TextFolding.bytes(text, Self.insensitive), "\(text)")
+            for options in [Self.insensitive, .caseInsensitive, .diacriticInsensitive] as [StringOptions]
+            where TextFolding.bytes(canonical, options) != Array(canonical.utf8) {
+                Issue.record("\(text) becomes \(canonical), which folds to another string with \(options)")
+            }
+        }
     }
 
     @Test func bytesThatAreNotUTF8AreReplaced() {

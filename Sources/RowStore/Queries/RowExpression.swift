@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// An expression that is calculated from a row. The kinds of its values are resolved in advance, so that the evaluation does
 /// not need to determine them.
 package indirect enum RowExpression: Sendable, Hashable {
@@ -83,13 +85,9 @@ extension RowExpression {
 extension FetchFunction {
     fileprivate func apply(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         switch self {
-        case .uppercase: return text(values) { $0.uppercased() }
-        case .lowercase: return text(values) { $0.lowercased() }
-        case .canonical:
-            return text(values) {
-                String(
-                    decoding: TextFolding.bytes($0, [.caseInsensitive, .diacriticInsensitive]), as: UTF8.self)
-            }
+        case .uppercase: return text(values, StringTransformation.uppercase.callAsFunction)
+        case .lowercase: return text(values, StringTransformation.lowercase.callAsFunction)
+        case .canonical: return text(values, StringTransformation.canonical.callAsFunction)
         case .length:
             switch values.first {
             case .text(let text): return .integer(Int64(text.count))

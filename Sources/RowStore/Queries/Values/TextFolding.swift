@@ -1,4 +1,5 @@
 internal import Foundation
+package import ManagedModel
 
 /// Folds strings. Strings are compared in their folded form if case or marks are ignored.
 ///
@@ -30,6 +31,11 @@ package enum TextFolding {
     package static func bytes(_ text: String, _ options: StringOptions) -> [UInt8] {
         var text = text
         return text.withUTF8 { bytes(UnsafeRawBufferPointer($0), options) }
+    }
+
+    /// Returns the folded form of a string, as a string.
+    package static func string(_ text: String, _ options: StringOptions) -> String {
+        String(decoding: bytes(text, options), as: UTF8.self)
     }
 
     private static func appendASCII(
@@ -88,6 +94,20 @@ package enum TextFolding {
         }
         while position < text.count, text[position] < 0x80 { position += 1 }
         return position
+    }
+}
+
+extension StringTransformation {
+    /// Transforms a string. Derived attributes, and the functions of predicates with the same names, use this function.
+    ///
+    /// A canonical string is folded in the same way as the strings of a comparison without case and diacritics. So it is its
+    /// own folded form, whichever of the two options are set. ``ColumnLayout/isFolded`` relies on this.
+    package func callAsFunction(_ text: String) -> String {
+        switch self {
+        case .uppercase: text.uppercased()
+        case .lowercase: text.lowercased()
+        case .canonical: TextFolding.string(text, [.caseInsensitive, .diacriticInsensitive])
+        }
     }
 }
 
