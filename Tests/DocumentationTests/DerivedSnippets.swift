@@ -67,6 +67,20 @@ struct DerivedSnippets {
         }
     }
 
+    @Test func aTypedStringIsSearched() async throws {
+        try await withLibrary { library in
+            let typed = "ÉCLAIR"
+            let equal = try library.fetch(
+                BookEntity.self,
+                where: .equal(\.search, typed, [.caseInsensitive, .diacriticInsensitive]))
+            let formatted = try library.fetch(
+                BookEntity.self,
+                where: FetchPredicate(format: "search == canonical(%@)", typed))
+            #expect(equal.map(\.isbn) == ["1"])
+            #expect(formatted.map(\.isbn) == ["1"])
+        }
+    }
+
     @Test func aShelfIsFoundByWhatIsOnIt() async throws {
         try await withLibrary { library in
             let full = try library.fetch(

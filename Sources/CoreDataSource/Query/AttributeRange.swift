@@ -52,6 +52,9 @@ extension PartialRangeUpTo: AttributeRange where Bound: AttributeStorable {
 /// let named: FetchPredicate<ContactEntity> = .contains(
 ///     \.name, "guan", [.caseInsensitive, .diacriticInsensitive])
 /// ```
+///
+/// If case or diacritics are ignored, only the index of an attribute that is derived with `canonical:` is used: see
+/// <doc:DerivedAttributes>.
 public struct StringMatching: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 

@@ -71,12 +71,24 @@ extension PredicateResolver {
         // NaN equals nothing and has no order.
         if case .real(let real) = value, real.isNaN { return .constant(relation == .notEqual) }
         let order = try order(one, relation, to: other, options: options)
-        if case .folded = order { return .compareExpressions(.column(column), relation, .constant(value), order) }
+        if case .folded = order {
+            guard case .text(let text) = value, canCompareFolded(column, options) else {
+                return .compareExpressions(.column(column), relation, .constant(value), order)
+            }
+            return .compare(column: column, relation, .text(TextFolding.string(text, options)))
+        }
         guard one.kind?.isNumber == true, !other.isRaw else {
             guard value.fits(layout.order(of: column).storage) else { throw mismatch(one, other) }
             return .compare(column: column, relation, value)
         }
         return compareNumber(column, relation, value)
+    }
+
+    /// Whether a comparison of a column with options is a comparison of the column's bytes with the folded constant. This is
+    /// true for a column of folded strings: no option changes such a string.
+    private func canCompareFolded(_ column: Int, _ options: StringOptions) -> Bool {
+        options.folds && options.isDisjoint(with: [.localized, .characters]) && !JoinedColumn.isJoined(column)
+            && layout.columns[column].isFolded
     }
 
     // MARK: Numbers
@@ -184,11 +196,15 @@ extension PredicateResolver {
     private func text(
         _ lhs: TypedExpression, _ comparison: StringOperator, with rhs: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
-        guard case .constant(.text(let pattern)) = rhs.expression else {
+        guard case .constant(.text(var pattern)) = rhs.expression else {
             if comparison == .matches {
                 throw unsupported("The pattern of MATCHES has to be a constant")
             }
             return .dynamicText(lhs.expression, comparison, rhs.expression, options)
+        }
+        var options = options
+        if comparison.findsParts, case .column(let column) = lhs.expression, canCompareFolded(column, options) {
+            (pattern, options) = (TextFolding.string(pattern, options), [])
         }
         if comparison == .beginsWith, !options.folds, case .column(let column) = lhs.expression {
             return prefix(column, pattern)
@@ -225,6 +241,11 @@ extension PredicateResolver {
 
 extension ValueKind {
     package var isText: Bool { self == .text || self == .uri }
+}
+
+extension StringOperator {
+    /// Whether the right side is a part of the left side, and not a pattern.
+    fileprivate var findsParts: Bool { self == .contains || self == .beginsWith || self == .endsWith }
 }
 
 extension ComparisonOperator {

@@ -148,6 +148,15 @@ public struct ColumnLayout: Sendable {
         attribute?.derivationExpression.flatMap { DerivationExpression($0) }
     }
 
+    /// Whether each string of the column is its own folded form, because a save derives it with `canonical:`. False for a
+    /// derived attribute with a default value, which an object has until it is saved.
+    package var isFolded: Bool {
+        guard storage == .text, isStored, attribute?.defaultValue == nil,
+            case .transformed(_, .canonical) = derivation
+        else { return false }
+        return true
+    }
+
     package init(_ column: ColumnDescription) {
         name = column.name
         storage = column.attribute.map { ColumnStorage($0.type) } ?? .integer
