@@ -120,19 +120,14 @@ extension QueryStatement {
     /// Describes the client's work on the rows that the server returns.
     package var clientSteps: [String] {
         var steps: [String] = []
-        if let filter { steps.append("TEST EACH ROW OUTSIDE OF POSTGRESQL" + names(filter)) }
+        if let filter {
+            let names = filter.names(layout)
+            let list = names.isEmpty ? "" : " BY " + names.joined(separator: ", ")
+            steps.append("TEST EACH ROW OUTSIDE OF POSTGRESQL" + list)
+        }
         if !isSorted { steps.append("SORT OUTSIDE OF POSTGRESQL") }
         if !appliesWindow { steps.append("APPLY LIMIT AND OFFSET OUTSIDE OF POSTGRESQL") }
         return steps
-    }
-
-    /// The columns that the client's predicate needs.
-    private func names(_ filter: RowPredicate) -> String {
-        var columns: Set<Int> = []
-        _ = filter.collectColumns(&columns)
-        var names = columns.sorted().filter { !JoinedColumn.isJoined($0) }.map { layout.columns[$0].name }
-        if columns.contains(where: JoinedColumn.isJoined) { names.append("related rows") }
-        return names.isEmpty ? "" : " BY " + names.joined(separator: ", ")
     }
 }
 

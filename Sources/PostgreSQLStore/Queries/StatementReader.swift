@@ -18,6 +18,9 @@ package protocol StatementReader: StoreReader, RowView {
 
     /// Returns the server's description of how it would find the rows of a statement.
     func steps(of statement: QueryStatement) throws(DataSourceError) -> [String]
+
+    /// Returns the server's plan for a statement, as JSON, with the settings of a question.
+    func planJSON(of statement: QueryStatement, _ question: PlanQuestion) throws(DataSourceError) -> String
 }
 
 extension StatementReader {
@@ -38,9 +41,13 @@ extension StatementReader {
     package func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
         guard let table = tables[query.entity] else { return QueryExplanation(statement: "", steps: []) }
         guard let statement = QueryStatement(query, table, tables) else {
-            return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF POSTGRESQL"])
+            return QueryExplanation(
+                statement: "", steps: ["READ RELATED ROWS OUTSIDE OF POSTGRESQL"],
+                findings: QueryFindings(outsideJoins: query, table.layout))
         }
         if statement.isEmpty { return QueryExplanation(statement: statement.sql, steps: ["NO ROW CAN MATCH"]) }
-        return QueryExplanation(statement: statement.sql, steps: try steps(of: statement) + statement.clientSteps)
+        return QueryExplanation(
+            statement: statement.sql, steps: try steps(of: statement) + statement.clientSteps,
+            findings: try findings(query, statement, table))
     }
 }

@@ -131,6 +131,21 @@ extension Reader: StatementReader {
         return (0..<found.rowCount).map { found.text($0, 0) }
     }
 
+    /// The settings end with the savepoint, so that later statements of the transaction are planned as usual.
+    func planJSON(of statement: QueryStatement, _ question: PlanQuestion) throws(DataSourceError) -> String {
+        counters.count(statements: 1)
+        func request(_ sql: String) -> Request { Request(sql, isKept: false) }
+        let begin =
+            [request("SAVEPOINT _plan")]
+            + question.settings.map { request("SET LOCAL \($0.name) = \($0.isOn ? "on" : "off")") }
+        let plan = Request(
+            "EXPLAIN (COSTS OFF, FORMAT JSON) " + statement.sql, statement.parameters.map { WireValue($0) },
+            isKept: false)
+        let end = [request("ROLLBACK TO SAVEPOINT _plan"), request("RELEASE SAVEPOINT _plan")]
+        let found = try pipeline(begin + [plan] + end)[begin.count]
+        return found.rowCount == 0 ? "" : found.text(0, 0)
+    }
+
     func read(
         _ statement: QueryStatement, _ body: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError) {

@@ -150,27 +150,6 @@ package struct RowFilter {
     }
 }
 
-/// How a store finds the rows of a query.
-public struct QueryExplanation: Sendable, Hashable {
-    /// The query in the query language of the store, without its values; empty if the store has no query language.
-    public var statement: String
-    /// The steps, in the words of the store.
-    public var steps: [String]
-
-    /// The only step of a store in memory, which has no indexes.
-    package static let inMemory = "SCAN rows in memory"
-
-    /// Makes an explanation.
-    ///
-    /// ```swift
-    /// let explanation = QueryExplanation(statement: "", steps: ["GET /contacts"])
-    /// ```
-    public init(statement: String, steps: [String]) {
-        self.statement = statement
-        self.steps = steps
-    }
-}
-
 /// Variants of a query, and the merging of its result with newer rows.
 extension RowQuery {
     /// Returns this query for another entity of the family.

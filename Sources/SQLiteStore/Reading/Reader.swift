@@ -210,15 +210,22 @@ extension Reader: StoreReader {
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
         guard let table = schema.tables[query.entity] else { return QueryExplanation(statement: "", steps: []) }
         let sql = QueryStatement(query, from: table, schema: schema, limits: connection.limits)
-        if sql.joinsInSwift { return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
+        if sql.joinsInSwift {
+            return QueryExplanation(
+                statement: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"],
+                findings: QueryFindings(outsideJoins: query, table.layout))
+        }
         // SQLite can only explain a statement whose collations are registered.
         try connection.add(collationsOf: query.sort)
         let steps = try connection.values("EXPLAIN QUERY PLAN " + sql.sql).compactMap { row -> String? in
             guard case .text(let step) = row.last else { return nil }
             return step
         }
+        var findings = QueryFindings(steps)
+        if sql.filter != nil { findings.namesOutside = query.predicate.names(table.layout) }
         return QueryExplanation(
-            statement: sql.sql, steps: sql.filter == nil ? steps : steps + ["TEST EACH ROW OUTSIDE OF SQLITE"])
+            statement: sql.sql, steps: sql.filter == nil ? steps : steps + ["TEST EACH ROW OUTSIDE OF SQLITE"],
+            findings: findings)
     }
 
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
@@ -319,5 +326,16 @@ final class StatementRows: @unchecked Sendable {
             row.setValue(statement.value(Int32(columns.count + 1 + index)), JoinedColumn.index(column))
         }
         return row
+    }
+}
+
+extension QueryFindings {
+    /// - Parameter steps: The steps of `EXPLAIN QUERY PLAN`.
+    fileprivate init(_ steps: [String]) {
+        self.init()
+        readsEveryRow = steps.contains { step in
+            step.hasPrefix("SCAN") && !step.contains("VIRTUAL TABLE") && !step.contains("CONSTANT ROW")
+        }
+        if steps.contains(where: { $0.contains("TEMP B-TREE") }) { sort = .withoutIndex }
     }
 }

@@ -43,9 +43,13 @@ final class PageSource: StatementReader {
     let tables = [TestModel.item: QueryFixture.table]
     let layout = TestModel.layout
     private(set) var readCount = 0
+    /// The plans that the server would have, as JSON, and the statements that were planned.
+    private let plans: [PlanQuestion: String]
+    private(set) var plannedSQL: [String] = []
 
-    init(_ rows: [StoredRow]) {
+    init(_ rows: [StoredRow], plans: [PlanQuestion: String] = [:]) {
         self.rows = rows
+        self.plans = plans
     }
 
     func read(
@@ -58,6 +62,11 @@ final class PageSource: StatementReader {
     }
 
     func steps(of statement: QueryStatement) -> [String] { ["Seq Scan"] }
+
+    func planJSON(of statement: QueryStatement, _ question: PlanQuestion) -> String {
+        plannedSQL.append(statement.sql)
+        return plans[question] ?? ""
+    }
 
     func row(entity: Int, key: Int64) -> RowSnapshot? { rows.first { $0.key == key }?.row }
 

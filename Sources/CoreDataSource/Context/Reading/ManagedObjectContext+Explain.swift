@@ -78,7 +78,9 @@ extension ManagedObjectContext {
     /// for warning in explanation.warnings { print(warning) }
     /// ```
     ///
-    /// The request itself does not run.
+    /// The request itself does not run. A store on a server is asked for up to three plans for each entity: the plan that it would
+    /// use, and two that show whether an index could find the rows and their order. So the warnings do not depend on the number
+    /// of rows.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
     public func explain<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> FetchExplanation {
@@ -99,7 +101,7 @@ extension ManagedObjectContext {
             }
             if !found.statement.isEmpty { explanation.sql.append(found.statement) }
             explanation.steps += found.steps
-            explanation.warnings += warnings(found.steps, plan, bindings[entity].layout)
+            explanation.warnings += warnings(found.findings, plan.query, bindings[entity].layout)
             explainDeferredReads(bindings[entity].layout, &explanation)
         }
         if editing == .inBatch, stack.root.isRemote, let wanted = plan.query.predicate.wantedValues(layout),
@@ -116,36 +118,52 @@ extension ManagedObjectContext {
         return explanation
     }
 
-    private func warnings(_ steps: [String], _ plan: FetchPlan, _ layout: EntityLayout) -> [String] {
+    private func warnings(_ findings: QueryFindings, _ query: RowQuery, _ layout: EntityLayout) -> [String] {
         var warnings: [String] = []
         let entity = layout.name
-        let isScan = steps.contains { step in
-            step.hasPrefix("SCAN") && !step.contains("VIRTUAL TABLE") && !step.contains("CONSTANT ROW")
-                && step != QueryExplanation.inMemory
+        if findings.readsEveryRow && query.predicate != .constant(true) {
+            warnings.append(scanWarning(findings, query, layout))
         }
-        if isScan && plan.query.predicate != .constant(true) {
-            let unindexed = plan.query.predicate.wantedValues(layout).flatMap {
-                layout.indexedColumns.contains($0.column) ? nil : DataSourceDiagnostic(unindexed: $0.column, layout)
-            }
-            warnings.append(
-                unindexed?.message
-                    ?? "Every row of \(entity) is read. Compare an indexed attribute with ==, <, > or IN, or add a fetch index to the model."
-            )
-        }
-        if !plan.query.sort.isEmpty && steps.contains(where: { $0.contains("TEMP B-TREE") }) {
+        if !query.sort.isEmpty && findings.sort != .none {
             warnings.append(
                 "All matching rows of \(entity) are sorted before the first row is returned. "
-                    + sortAdvice(plan.query, layout))
+                    + sortAdvice(findings, query, layout))
+        }
+        if let names = findings.namesOutside {
+            let list = names.isEmpty ? "" : " (\(names.joined(separator: ", ")))"
+            warnings.append(
+                "A part of the predicate is evaluated outside of the database, on every row of \(entity) that the rest of the predicate finds\(list). The limit and the offset are applied afterwards."
+            )
         }
         return warnings
     }
 
+    private func scanWarning(_ findings: QueryFindings, _ query: RowQuery, _ layout: EntityLayout) -> String {
+        let unindexed = query.predicate.wantedValues(layout).flatMap {
+            layout.indexedColumns.contains($0.column) ? nil : DataSourceDiagnostic(unindexed: $0.column, layout)
+        }
+        if let unindexed { return unindexed.message }
+        let warning =
+            "Every row of \(layout.name) is read. Compare an indexed attribute with ==, <, > or IN, or add a fetch index to the model."
+        guard findings.hasHashedStrings else { return warning }
+        var columns: Set<Int> = []
+        _ = query.predicate.collectColumns(&columns)
+        let hasString = columns.contains {
+            layout.indexedColumns.contains($0) && layout.order(of: $0).storage == .text
+        }
+        return hasString ? warning + " On this server, the index of a string finds only equal strings." : warning
+    }
+
     /// What makes the sort of a query unnecessary.
-    private func sortAdvice(_ query: RowQuery, _ layout: EntityLayout) -> String {
+    private func sortAdvice(_ findings: QueryFindings, _ query: RowQuery, _ layout: EntityLayout) -> String {
         // Related and calculated values are not stored in the rows that are sorted.
         if query.sort.contains(where: { JoinedColumn.isJoined($0.column) }) {
             return
                 "No index can prevent this, because the order has values of related objects. Order by a stored attribute, or narrow the predicate."
+        }
+        if findings.sort == .never {
+            return
+                "No index can prevent this, because a server has no ordered index of strings, decimals and data. Order by an attribute of another type, or narrow the predicate."
         }
         var columns = query.sort.map(\.column)
         if let wanted = query.predicate.wantedValues(layout), wanted.values.count == 1, !columns.contains(wanted.column)

@@ -1,0 +1,141 @@
+internal import Foundation
+internal import PredicateSQL
+internal import RowStore
+
+/// A question about the indexes of a statement.
+///
+/// For a small table, a server reads all rows and sorts them, whatever indexes there are. So the server is asked again, with
+/// settings that make it prefer an index. If its plan still reads all rows or sorts them, no index can prevent this.
+package enum PlanQuestion: Sendable, CaseIterable {
+    /// Do the conditions of indexes find the rows?
+    case findsRows
+    /// Does an index have the rows in the order of the statement?
+    case findsOrder
+
+    /// The settings of the server that make it prefer an index.
+    package var settings: [(name: String, isOn: Bool)] {
+        switch self {
+        // Only the conditions of an index can make a bitmap. The other scans of an index can read the whole index.
+        case .findsRows:
+            [
+                ("enable_bitmapscan", true), ("enable_seqscan", false), ("enable_indexscan", false),
+                ("enable_indexonlyscan", false),
+            ]
+        // The rows of a bitmap have no order.
+        case .findsOrder:
+            [
+                ("enable_indexscan", true), ("enable_indexonlyscan", true), ("enable_incremental_sort", true),
+                ("enable_sort", false), ("enable_seqscan", false), ("enable_bitmapscan", false),
+            ]
+        }
+    }
+}
+
+/// A node of a server's plan.
+struct QueryPlan: Decodable {
+    let type: String
+    /// The condition by which an index finds rows; nil if the node reads the whole index, and for other nodes.
+    let indexCondition: String?
+    let sortKey: [String]?
+    /// The first parts of the sort key, by which the rows are already ordered.
+    let presortedKey: [String]?
+    let children: [QueryPlan]?
+
+    private enum CodingKeys: String, CodingKey {
+        case type = "Node Type", indexCondition = "Index Cond", sortKey = "Sort Key", presortedKey = "Presorted Key"
+        case children = "Plans"
+    }
+
+    private struct Root: Decodable {
+        let plan: QueryPlan
+
+        private enum CodingKeys: String, CodingKey {
+            case plan = "Plan"
+        }
+    }
+
+    /// Reads the answer of `EXPLAIN (FORMAT JSON)`. Nil if the answer is not readable.
+    init?(json: String) {
+        do {
+            guard let root = try JSONDecoder().decode([Root].self, from: Data(json.utf8)).first else { return nil }
+            self = root.plan
+        } catch {
+            return nil
+        }
+    }
+
+    private func contains(_ isFound: (QueryPlan) -> Bool) -> Bool {
+        isFound(self) || children?.contains { $0.contains(isFound) } ?? false
+    }
+
+    /// Whether the plan reads all rows of a table.
+    var readsEveryRow: Bool {
+        contains { node in
+            switch node.type {
+            case "Seq Scan", "Sample Scan": true
+            case "Index Scan", "Index Only Scan": node.indexCondition == nil
+            default: false
+            }
+        }
+    }
+
+    /// Whether the plan sorts rows by more than the last part of the order, which is always the key of the rows. No index
+    /// needs this part, because only rows that are otherwise equal are sorted by it.
+    var sorts: Bool {
+        contains { node in
+            let isSort = node.type == "Sort" || node.type == "Incremental Sort"
+            return isSort && (node.presortedKey?.count ?? 0) < (node.sortKey?.count ?? 0) - 1
+        }
+    }
+}
+
+extension StatementReader {
+    /// Finds the slow parts of a query.
+    func findings(_ query: RowQuery, _ statement: QueryStatement, _ table: QueryTable) throws(DataSourceError)
+        -> QueryFindings
+    {
+        var findings = QueryFindings()
+        findings.hasHashedStrings = true
+        findings.namesOutside = statement.filter?.names(statement.layout)
+        if query.predicate != .constant(true), let count = QueryStatement(query, isCount: true, table, tables) {
+            findings.readsEveryRow = try plan(of: count, .findsRows)?.readsEveryRow ?? false
+        }
+        // A column that has the same value in all matching rows orders nothing.
+        let fixed = query.predicate.fixedColumns
+        let sort = query.sort.filter { !fixed.contains($0.column) }
+        guard query.isOrdered, !sort.isEmpty else { return findings }
+        let hasUnindexedOrder = sort.contains { key in
+            let order = statement.layout.order(of: key.column)
+            return order.isDecimal || order.storage == .text || order.storage == .blob
+        }
+        guard statement.isSorted else {
+            findings.sort = .never
+            return findings
+        }
+        // With a limit, a server may prefer to read the rows in order until enough of them match.
+        guard let whole = QueryStatement(query.unlimited, table, tables),
+            let plan = try plan(of: whole, .findsOrder)
+        else { return findings }
+        // An index that has the order is not used if another index finds the rows.
+        let skipsIndex = !findings.readsEveryRow && query.predicate != .constant(true) && plan.readsEveryRow
+        if plan.sorts || skipsIndex { findings.sort = hasUnindexedOrder ? .never : .withoutIndex }
+        return findings
+    }
+
+    private func plan(
+        of statement: QueryStatement, _ question: PlanQuestion
+    ) throws(DataSourceError) -> QueryPlan? {
+        QueryPlan(json: try planJSON(of: statement, question))
+    }
+}
+
+extension RowPredicate {
+    /// Columns that have the same value in all rows that the predicate finds.
+    fileprivate var fixedColumns: Set<Int> {
+        switch self {
+        case .compare(let column, .equal, _): [column]
+        case .and(let parts): parts.reduce(into: []) { $0.formUnion($1.fixedColumns) }
+        default: []
+        }
+    }
+}

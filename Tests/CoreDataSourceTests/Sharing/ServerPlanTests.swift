@@ -1,0 +1,127 @@
+#if PostgreSQL
+import CoreDataSource
+import QueryLanguage
+import TestSupport
+import Testing
+
+/// An entity with the indexes that help some requests.
+@StoredEntity(
+    indexes: [
+        FetchIndexDescription(
+            name: "byBoxAndDate",
+            elements: [.init(property: "box"), .init(property: "date", isAscending: false)])
+    ])
+final class Letter: ManagedObject {
+    @Stored(unique: true) var code: String
+    @Stored(indexed: true) var name: String = ""
+    @Stored(indexed: true, derived: "canonical:(name)") var search: String?
+    @Stored(indexed: true) var number: Int64 = 0
+    var box: Int64 = 0
+    var date: Double = 0
+    var weight: Int64 = 0
+    var text: String = ""
+}
+
+/// A server gives the same warnings as a file, for tables of any size.
+@MainActor
+@Suite(
+    .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed; Scripts/prepare --postgresql installs it.")
+)
+struct ServerPlanTests {
+    private static let model = ManagedObjectModel("Letters") { Letter.self }
+
+    /// Runs the body with a file and with a server, each with this many rows.
+    private func withLetters(
+        _ count: Int, _ places: [HistoryPlace] = [.sqlite, .server],
+        _ body: @MainActor (PlainDataSource<Letter>, HistoryPlace) async throws -> Void
+    ) async throws {
+        for place in places {
+            try await place.withContainer(model: Self.model) { container, _ in
+                let letters = try container.dataSource(PlainDataSource<Letter>.self)
+                try await letters.perform { context in
+                    for number in 0..<count {
+                        let letter = try context.insert(Letter.self)
+                        (letter.code, letter.name, letter.text) = ("c\(number)", "name \(number)", "text \(number)")
+                        (letter.number, letter.weight) = (Int64(number), Int64(number))
+                        (letter.box, letter.date) = (Int64(number % 7), Double(number))
+                    }
+                }
+                try await body(letters, place)
+            }
+        }
+    }
+
+    private func warnings(
+        _ letters: PlainDataSource<Letter>, _ predicate: FetchPredicate<Letter>?, _ order: [FetchOrder<Letter>] = []
+    ) throws -> [String] {
+        try letters.main.explain(ObjectRequest(Letter.self, where: predicate, order: order)).warnings
+    }
+
+    /// The number of rows decides whether a server uses its indexes, but not what an index could do.
+    @Test(arguments: [0, 3, 400])
+    func theSameSentencesAreOfAFileAndOfAServer(_ count: Int) async throws {
+        try await withLetters(count) { letters, place in
+            /// - Parameter expected: The beginnings of the warnings.
+            func check(
+                _ predicate: FetchPredicate<Letter>?, order: [FetchOrder<Letter>] = [], expects expected: [String] = []
+            ) throws {
+                let found = try warnings(letters, predicate, order)
+                let isEqual = found.count == expected.count && zip(found, expected).allSatisfy { $0.hasPrefix($1) }
+                #expect(isEqual, "\(place), \(expected): \(found)")
+            }
+            try check(nil)
+            try check(\.code == "c1")
+            try check(\.name == "name 1")
+            try check(.equal(\.search, "NAME 7", [.caseInsensitive, .diacriticInsensitive]))
+            try check(.isIn(\.name, ["name 1", "name 2"]))
+            try check(\.number > 390)
+            try check(nil, order: [.ascending(\.number)])
+            try check(\.box == 1, order: [.descending(\.date)])
+            try check(\.number == 1, order: [.ascending(\.number)])
+            let lookUp = "is looked up by its value but has neither a uniqueness constraint nor a fetch index"
+            let sort = "All matching rows of Letter are sorted before the first row is returned. Add a fetch index "
+            try check(\.weight == 3, expects: ["Letter.weight " + lookUp])
+            try check(\.weight > 3, expects: ["Every row of Letter is read."])
+            try check(nil, order: [.ascending(\.weight)], expects: [sort + "on weight."])
+            try check(
+                \.number == 1, order: [.ascending(\.date)],
+                expects: [sort + "with these elements, in this order: number, date."])
+            try check(
+                \.date == 3, order: [.ascending(\.weight)],
+                expects: ["Letter.date " + lookUp, sort + "with these elements, in this order: date, weight."])
+        }
+    }
+
+    /// A file can find a prefix and an order of strings by an index.
+    @Test func aServerSaysWhatItsIndexesLack() async throws {
+        try await withLetters(50, [.server]) { letters, _ in
+            let prefix = try warnings(letters, .beginsWith(\.name, "name 1"))
+            #expect(
+                prefix.count == 1 && prefix[0].hasSuffix("the index of a string finds only equal strings."), "\(prefix)"
+            )
+            let order = try warnings(letters, nil, [.ascending(\.name)])
+            #expect(order.count == 1 && order[0].contains("a server has no ordered index of strings"), "\(order)")
+            let outside = try warnings(letters, \.number == 1 && .contains(\.text, "X", [.caseInsensitive]))
+            #expect(
+                outside.count == 1
+                    && outside[0].hasPrefix("A part of the predicate is evaluated outside of the database"),
+                "\(outside)")
+            #expect(outside.first?.contains("(text)") == true)
+        }
+    }
+
+    /// The settings of an explanation end with it.
+    @Test func laterReadsOfTheTransactionArePlannedAsUsual() async throws {
+        try await withLetters(3, [.server]) { letters, _ in
+            let request = ObjectRequest(Letter.self, where: \.weight == 1, order: [.ascending(\.weight)])
+            let steps = try letters.main.explain(request).steps
+            let again = try await letters.perform { context in
+                _ = try context.explain(request)
+                return try context.explain(request).steps
+            }
+            #expect(again == steps)
+            #expect(try letters.fetch(request).map(\.code) == ["c1"])
+        }
+    }
+}
+#endif
