@@ -150,7 +150,7 @@ public macro Unstored() = #externalMacro(module: "EntityMacros", type: "Unstored
 @attached(
     extension, conformances: StoredCompositeValue,
     names: named(compositeName), named(columnCount), named(parts), named(attributes), named(init), named(isAbsent),
-    named(setInitialValues))
+    named(setInitialValues), named(partKeyPaths))
 public macro StoredComposite(_ name: String? = nil) = #externalMacro(module: "EntityMacros", type: "StoredComposite")
 
 /// Sets how a property of a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>) is stored. The arguments have the same

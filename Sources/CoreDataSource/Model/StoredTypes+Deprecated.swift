@@ -16,6 +16,8 @@ extension StoredTypes {
     public protocol CompositeLayout {
         /// Returns the attributes of the composite.
         static func attributes() -> [AttributeDescription]
+        /// Returns the name of the part for each key path.
+        static func partKeyPaths() -> [AnyKeyPath: String]
     }
 
     /// Lists the key paths of deprecated properties.
@@ -43,6 +45,11 @@ extension StoredTypes {
 
     /// Returns the attributes of a composite.
     public static func attributes(of layout: any CompositeLayout.Type) -> [AttributeDescription] { layout.attributes() }
+
+    /// Returns the name of the part for each key path of a composite.
+    public static func partKeyPaths(of layout: any CompositeLayout.Type) -> [AnyKeyPath: String] {
+        layout.partKeyPaths()
+    }
 
     /// Adds the key paths of deprecated properties.
     public static func add(_ list: any PathList.Type, to paths: inout [AnyKeyPath: String]) { list.add(to: &paths) }

@@ -20,6 +20,9 @@ public enum StoredTypes {
     /// The description of a fetch request in the model.
     public typealias FetchTemplate = FetchRequestTemplate
 
+    /// The name of the property for each key path.
+    public typealias KeyPaths = [AnyKeyPath: String]
+
     /// The types of attributes, by the names that the macros recognize.
     public enum Checked {
         /// `Bool`

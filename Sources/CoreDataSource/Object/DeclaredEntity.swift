@@ -1,5 +1,6 @@
 internal import Foundation
 public import ManagedModel
+public import QueryLanguage
 internal import RowStore
 
 /// The description of an entity by a class with `@StoredEntity`. The macro makes the description. In an app, use
@@ -49,6 +50,18 @@ extension DeclaredEntity {
     }
 }
 
+/// A struct that is the type of a composite attribute. Structs with `@StoredComposite` and the structs of a generated model
+/// conform; an app does not need to conform others.
+///
+/// Predicates, orders and aggregates find the parts of such an attribute by their key paths, and compare an optional attribute
+/// with nil:
+///
+/// ```swift
+/// let north: FetchPredicate<StopEntity> = \.place?.latitude > 47
+/// let unplaced: FetchPredicate<StopEntity> = \.place == nil
+/// ```
+public protocol CompositeValue: QueriedComposite, Sendable, Hashable {}
+
 /// A struct whose properties are stored as attributes of an object. `@StoredComposite` makes a struct conform.
 ///
 /// ```swift
@@ -57,7 +70,7 @@ extension DeclaredEntity {
 ///     var city: String = ""
 /// }
 /// ```
-public protocol StoredCompositeValue: Sendable, Hashable {
+public protocol StoredCompositeValue: CompositeValue {
     /// The name of the composite in the model.
     static var compositeName: String { get }
     /// The number of columns of the composite.
@@ -81,6 +94,9 @@ extension StoredCompositeValue {
     public static func read(from object: ManagedObject, at column: Int) -> Self? {
         isAbsent(from: object, at: column) ? nil : Self(reading: object, at: column)
     }
+
+    /// No key paths, so that predicates and orders find no part. `@StoredComposite` adds the key paths of all parts.
+    public static var partKeyPaths: [AnyKeyPath: String] { [:] }
 
     /// Does nothing: the initial values are the default values of the model.
     public static func setInitialValues(of object: ManagedObject, at column: Int) {}

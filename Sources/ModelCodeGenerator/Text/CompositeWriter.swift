@@ -12,6 +12,8 @@ struct CompositeWriter {
         writeStruct(to: &text)
         text.line()
         text.block("nonisolated extension \(name) {") { text in
+            writeKeyPaths(to: &text)
+            text.line()
             writeReading(to: &text)
             text.line()
             writeAbsence(to: &text)
@@ -22,7 +24,7 @@ struct CompositeWriter {
 
     private func writeStruct(to text: inout SourceWriter) {
         text.documentation(["The composite `\(plan.composite.name)`."])
-        text.block("nonisolated \(access.prefix)struct \(name): Sendable, Hashable {") { text in
+        text.block("nonisolated \(access.prefix)struct \(name): CompositeValue, Sendable, Hashable {") { text in
             for property in properties {
                 text.documentation(property.notes)
                 text.line("\(access.prefix)var \(Identifier.escaped(property.name)): \(property.type.spelling)")
@@ -37,6 +39,21 @@ struct CompositeWriter {
                 for property in properties {
                     let name = Identifier.escaped(property.name)
                     text.line("self.\(name) = \(name)")
+                }
+            }
+        }
+    }
+
+    /// Writes the key paths that begin at the struct or at an optional struct.
+    private func writeKeyPaths(to text: inout SourceWriter) {
+        text.block("\(access.prefix)static var partKeyPaths: [AnyKeyPath: String] {") { text in
+            if properties.isEmpty { return text.line("[:]") }
+            text.block("[", closing: "]") { text in
+                for root in ["\\\(name)", "\\\(name)?.?"] {
+                    text.wrappedList(
+                        properties.map {
+                            "\(root).\(Identifier.escaped($0.name)): \(StringLiteral.of($0.attributeName)),"
+                        })
                 }
             }
         }

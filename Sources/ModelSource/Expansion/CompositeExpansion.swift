@@ -23,11 +23,24 @@ struct CompositeExpansion {
         lines += composite.attributes.map {
             "        attributes.append(\(DescriptionText.attribute($0)))"
         }
-        lines += ["        return attributes", "    }", "    }"]
+        lines += ["        return attributes", "    }"] + keyPaths + ["    }"]
         lines += TypeChecks.function(for: composite.attributes, areParts: true)
         lines += parts
         // Inside of the enum, `Self` would mean the enum, so the name of the struct replaces it.
         return [SwiftSource((lines + ["}"]).joined(separator: "\n")).replacing("Self", by: "LayoutClass")]
+    }
+
+    /// A function that returns the key paths that begin at the struct or at an optional struct.
+    private var keyPaths: [String] {
+        let names = composite.attributes.map { (ReservedMembers.escaped($0.propertyName), $0.name) }
+        let paths = ["LayoutClass", "LayoutClass?.?"].flatMap { root in
+            // With a type, the compiler reports nothing about the key path of a part whose own type it does not know.
+            names.map { "        paths[\\\(root).\($0) as Swift.AnyKeyPath] = \(DescriptionText.string($1))" }
+        }
+        return [
+            "    \(TypeChecks.deprecation)", "    static func partKeyPaths() -> LayoutChecks.KeyPaths {",
+            "        \(paths.isEmpty ? "let" : "var") paths: LayoutChecks.KeyPaths = [:]",
+        ] + paths + ["        return paths", "    }"]
     }
 
     /// An initializer for other modules. Swift already adds one for the struct's own module.
@@ -163,6 +176,7 @@ struct CompositeExpansion {
         return [
             "    \(access)static var parts: [any CoreDataSource.StoredCompositeValue.Type] { [\(list)] }",
             "    \(access)static func attributes() -> [CoreDataSource.AttributeDescription] { StoredLayout.LayoutChecks.attributes(of: StoredLayout.LayoutDescription.self) }",
+            "    \(access)static var partKeyPaths: [Swift.AnyKeyPath: Swift.String] { StoredLayout.LayoutChecks.partKeyPaths(of: StoredLayout.LayoutDescription.self) }",
         ]
     }
 }

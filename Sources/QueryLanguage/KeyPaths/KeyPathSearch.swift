@@ -23,8 +23,19 @@ struct KeyPathSearch {
         case names([String])
         /// The key path leads to a property that is not in the model.
         case unknown(followsRelationship: Bool)
+        /// The key path leads to a part of a composite, but `?` comes before the composite and the composite is not optional. Such a
+        /// key path cannot be built from its properties, because a built key path that ends with the composite makes it optional.
+        case partAfterOptional(PartAfterOptional, followsRelationship: Bool)
         /// There were too many key paths to build.
         case undecided
+    }
+
+    /// The names along a key path to a part of a composite that is not optional, but has `?` before it.
+    struct PartAfterOptional: Sendable {
+        /// The names along the key path to the composite.
+        let composite: [String]
+        /// The names along the rest of the key path.
+        let part: [String]
     }
 
     private let identity: KeyPathIdentity
@@ -32,6 +43,7 @@ struct KeyPathSearch {
     /// The number of built key paths.
     private(set) var built = 0
     private var followsRelationship = false
+    private var partAfterOptional: PartAfterOptional?
 
     /// The largest number of key paths to build. Building them takes a tenth of a second.
     private static let maxBuiltPaths = 4000
@@ -46,6 +58,9 @@ struct KeyPathSearch {
     mutating func resolve(from type: any QueriedObject.Type) -> Resolution {
         if let names = find(PathPrefix(type: type), text) { return .names(names) }
         if built >= KeyPathSearch.maxBuiltPaths { return .undecided }
+        if let partAfterOptional {
+            return .partAfterOptional(partAfterOptional, followsRelationship: followsRelationship)
+        }
         if KeyPathText.tellsProperties { return .unknown(followsRelationship: followsRelationship) }
         for count in 0...KeyPathSearch.maxRelationships {
             if let names = searchAll(PathPrefix(type: type), relationships: count) { return .names(names) }
@@ -64,11 +79,14 @@ struct KeyPathSearch {
     /// Builds the key paths that fit the rest of the description.
     private mutating func find(_ start: PathPrefix, _ rest: KeyPathText) -> [String]? {
         for (step, left) in rest.steps(from: start.type) {
-            if step.leadsOn, !left.isEmpty, !step.names.isEmpty { followsRelationship = true }
+            if step.isRelationship, !left.isEmpty { followsRelationship = true }
             guard left.isEmpty || step.leadsOn, let next = build(step, from: start) else { continue }
             if left.isEmpty, next.keyPath.map(KeyPathIdentity.init) == identity { return next.names }
             if !left.isEmpty, let names = find(next, left) { return names }
             if built >= KeyPathSearch.maxBuiltPaths { return nil }
+        }
+        if let composite = optionalComposite(start.type), let names = rest.parts(of: composite) {
+            partAfterOptional = PartAfterOptional(composite: start.names, part: names)
         }
         return nil
     }
@@ -76,11 +94,12 @@ struct KeyPathSearch {
     /// Builds all key paths along at most `relationships` relationships.
     private mutating func searchAll(_ start: PathPrefix, relationships: Int) -> [String]? {
         for step in KeyPathStep.steps(from: start.type) {
-            let isRelationship = step.leadsOn && !step.names.isEmpty
             guard relationships == 0 || step.leadsOn, let next = build(step, from: start) else { continue }
             if next.keyPath.map(KeyPathIdentity.init) == identity { return next.names }
-            guard step.leadsOn, !isRelationship || relationships > 0 else { continue }
-            if let names = searchAll(next, relationships: relationships - (isRelationship ? 1 : 0)) { return names }
+            guard step.leadsOn, !step.isRelationship || relationships > 0 else { continue }
+            if let names = searchAll(next, relationships: relationships - (step.isRelationship ? 1 : 0)) {
+                return names
+            }
             if built >= KeyPathSearch.maxBuiltPaths { return nil }
         }
         return nil
@@ -98,21 +117,25 @@ struct KeyPathSearch {
 /// Guarded by: nothing, because the value never changes.
 private struct KeyPathStep: @unchecked Sendable {
     let keyPath: AnyKeyPath
-    /// The added names; empty for a step that unwraps an optional object.
+    /// The added names; empty for a step that unwraps an optional value.
     let names: [String]
     let text: KeyPathText
     /// The type of the property.
     let value: Any.Type
     /// Whether further properties can follow.
     let leadsOn: Bool
+    /// Whether the property is a relationship.
+    let isRelationship: Bool
 
     private init(_ keyPath: AnyKeyPath, _ names: [String]) {
         self.keyPath = keyPath
         self.names = names
         text = KeyPathText(keyPath)
         value = type(of: keyPath).valueType
-        leadsOn =
+        let leadsToObjects =
             value is any QueriedObject.Type || optionalObject(value) != nil || value is any RelatedCollection.Type
+        isRelationship = leadsToObjects && !names.isEmpty
+        leadsOn = leadsToObjects || value is any QueriedComposite.Type || optionalComposite(value) != nil
     }
 
     private init(_ keyPath: AnyKeyPath, _ name: String) {
@@ -121,7 +144,7 @@ private struct KeyPathStep: @unchecked Sendable {
 
     private static let known = Guarded<[ObjectIdentifier: [KeyPathStep]]>([:])
 
-    /// The steps from a class, an optional object or a collection of objects.
+    /// The steps from a class, a composite, an optional of these, or a collection of objects.
     static func steps(from type: Any.Type) -> [KeyPathStep] {
         if let known = known.withLock({ $0[ObjectIdentifier(type)] }) { return known }
         let steps = make(type)
@@ -136,10 +159,21 @@ private struct KeyPathStep: @unchecked Sendable {
         if let object = optionalObject(type), let optional = type as? any AnyOptional.Type {
             return object.optionalKeyPaths.map { KeyPathStep($0, $1) } + [KeyPathStep(optional.unwrapping, [])]
         }
+        if let composite = type as? any QueriedComposite.Type { return parts(of: composite, from: type) }
+        if let composite = optionalComposite(type), let optional = type as? any AnyOptional.Type {
+            return parts(of: composite, from: type) + [KeyPathStep(optional.unwrapping, [])]
+        }
         if let objects = type as? any RelatedCollection.Type {
             return objects.aggregates.map { KeyPathStep($0.keyPath, $0.names) }
         }
         return []
+    }
+
+    /// The steps to the parts of a composite.
+    ///
+    /// - Parameter root: The type of the composite, or its optional.
+    private static func parts(of composite: any QueriedComposite.Type, from root: Any.Type) -> [KeyPathStep] {
+        composite.partKeyPaths.filter { type(of: $0.key).rootType == root }.map { KeyPathStep($0, $1) }
     }
 }
 
@@ -184,6 +218,18 @@ private struct KeyPathText: Sendable {
             ? steps.compactMap { step in removing(step.text, isExact: false).map { (step, $0) } } : exact
     }
 
+    /// The names of the parts along the whole description, if it leads to a part of a composite; nil for other descriptions.
+    ///
+    /// - Parameter type: The type of the composite, or its optional.
+    func parts(of type: Any.Type) -> [String]? {
+        for (step, left) in steps(from: type) {
+            if left.isEmpty { return step.names }
+            guard step.leadsOn, let names = left.parts(of: step.value) else { continue }
+            return step.names + names
+        }
+        return nil
+    }
+
     private func removing(_ start: KeyPathText, isExact: Bool) -> KeyPathText? {
         guard types.starts(with: start.types) else { return nil }
         var left = self
@@ -210,6 +256,21 @@ private struct KeyPathText: Sendable {
 /// The destination's class, if the type is the type of a to-one relationship; nil for other types.
 func optionalObject(_ type: Any.Type) -> (any QueriedObject.Type)? {
     (type as? any AnyOptional.Type)?.wrapped as? any QueriedObject.Type
+}
+
+/// The composite, if the type is an optional composite; nil for other types.
+private func optionalComposite(_ type: Any.Type) -> (any QueriedComposite.Type)? {
+    (type as? any AnyOptional.Type)?.wrapped as? any QueriedComposite.Type
+}
+
+/// A struct whose properties are the parts of a composite attribute. `@StoredComposite` and the structs of a generated model
+/// conform.
+///
+/// A predicate, an order or an aggregate can use a part: `\.address.city`, or `\.address?.city` if the attribute is optional.
+nonisolated public protocol QueriedComposite {
+    /// The name of the part in the model for each key path of the struct, and for each key path of an optional struct, such as
+    /// `\Address.city` and `\Address?.?.city`.
+    static var partKeyPaths: [AnyKeyPath: String] { get }
 }
 
 /// The type of a to-many relationship.

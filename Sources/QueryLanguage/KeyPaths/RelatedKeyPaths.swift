@@ -1,7 +1,7 @@
 internal import ManagedModel
 package import RowStore
 
-/// Resolves the key paths of a class: attributes, relationships, and properties beyond to-one relationships.
+/// Resolves the key paths of a class: attributes, parts of composites, relationships, and properties beyond to-one relationships.
 ///
 /// A key path cannot be divided into its properties. Two key paths of the same properties need not be equal: the literal
 /// `\.team?.name` differs from `\.team` with the rest appended, because the writable part ends at another property. But both
@@ -20,8 +20,9 @@ package enum RelatedKeyPaths {
         case .unknown:
             throw DataSourceError(
                 .unknownAttribute,
-                "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is neither a stored attribute nor a relationship of \(type.entityName). Fetch by a property of the model. To compare a part of a composite, use a format, such as FetchPredicate(format: \"place.latitude > 47\").",
+                "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is neither a stored attribute nor a relationship of \(type.entityName). Fetch by a property of the model.",
                 entityName: type.entityName)
+        case .partAfterOptional(let part, _): throw partAfterOptional(part, type)
         case .undecided:
             throw DataSourceError(
                 .unsupportedQuery,
@@ -37,14 +38,25 @@ package enum RelatedKeyPaths {
         _ keyPath: AnyKeyPath, of type: any QueriedObject.Type
     ) throws(DataSourceError) -> [String]? {
         switch resolution(of: keyPath, type) {
-        case .unknown(followsRelationship: false): return nil
+        case .unknown(followsRelationship: false), .partAfterOptional(_, followsRelationship: false): return nil
         case .unknown:
             throw DataSourceError(
                 .unsupportedQuery,
                 "A property of the type \(Swift.type(of: keyPath).valueType) lies beyond a relationship of \(type), but is not in the model. Use an attribute of the related object, or a property that is computed from attributes of \(type.entityName).",
                 entityName: type.entityName)
-        case .names, .undecided: return try names(keyPath, of: type)
+        case .names, .undecided, .partAfterOptional: return try names(keyPath, of: type)
         }
+    }
+
+    private static func partAfterOptional(
+        _ part: KeyPathSearch.PartAfterOptional, _ type: any QueriedObject.Type
+    ) -> DataSourceError {
+        let composite = part.composite.joined(separator: ".")
+        let path = (part.composite + part.part).joined(separator: ".")
+        return DataSourceError(
+            .unsupportedQuery,
+            "\"\(path)\" of \(type.entityName) is a part of the composite \"\(composite)\", which is not optional, and a ? in the key path comes before it. Such a key path cannot be resolved. Write ! instead of ?, which means the same in a predicate, or a format, such as FetchPredicate(format: \"\(path) == %@\", value).",
+            entityName: type.entityName, attributeName: path)
     }
 
     /// The number of key paths that a search without a cache builds. For tests.

@@ -10,10 +10,27 @@ extension PredicateResolver {
         if relation.isEquality, isAnother(lhs, rhs) || isAnother(rhs, lhs) {
             return .constant(relation == .notEqual)
         }
+        if relation.isEquality {
+            if let test = try absence(of: lhs, relation, rhs) { return test }
+            if let test = try absence(of: rhs, relation, lhs) { return test }
+        }
         let joinedCount = joins.columns.count
         let (left, right) = (try expression(lhs), try expression(rhs))
         if let test = existence(left, relation, to: right, joinedCount: joinedCount) { return test }
         return try compare(left, relation, to: right, options: options)
+    }
+
+    /// Compares a composite with nil: a composite is nil if all of its parts are nil. Nil for other comparisons.
+    private func absence(
+        of value: FetchExpression, _ relation: ComparisonOperator, _ other: FetchExpression
+    ) throws(DataSourceError) -> RowPredicate? {
+        guard case .constant(.null) = other else { return nil }
+        var tests: [RowPredicate] = []
+        for part in parts(ofComposite: value) {
+            tests.append(try compare(value.appending([part]), relation, to: other, options: []))
+        }
+        if tests.isEmpty { return nil }
+        return relation == .equal ? .and(tests) : .or(tests)
     }
 
     /// Whether an id belongs to an object of another entity. A decoded id can name any entity. Rows have only keys, so

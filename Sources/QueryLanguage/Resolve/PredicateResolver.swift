@@ -142,6 +142,28 @@ extension PredicateResolver {
             entityName: layout.name, attributeName: path.joined(separator: "."))
     }
 
+    /// The names of all stored parts of a composite; empty if the expression is not a composite.
+    func parts(ofComposite value: FetchExpression) -> [String] {
+        switch value {
+        case .keyPath(let path): scope?.outer.parts(ofComposite: value) ?? parts(ofComposite: path)
+        case .path(.variable(let name), let path):
+            scope?.variable == name ? parts(ofComposite: path) : scope?.outer.parts(ofComposite: value) ?? []
+        default: []
+        }
+    }
+
+    private func parts(ofComposite path: [String]) -> [String] {
+        var (layout, names) = (layout, path[...])
+        while let first = names.first, let index = layout.relationship(named: first) {
+            layout = model.entities[layout.relationships[index].destination]
+            names = names.dropFirst()
+        }
+        let start = names.map { $0 + "." }.joined()
+        guard !start.isEmpty, layout.column(named: names.joined(separator: ".")) == nil else { return [] }
+        return layout.columns.filter { $0.isStored && $0.attribute != nil && $0.name.utf8.starts(with: start.utf8) }
+            .compactMap { String($0.name.utf8.dropFirst(start.utf8.count)) }
+    }
+
     private func noSuchKey(_ path: [String], of owner: TypedExpression) -> DataSourceError {
         let name = path.dropLast().joined(separator: ".")
         let key = path.last ?? ""

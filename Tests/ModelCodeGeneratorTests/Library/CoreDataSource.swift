@@ -21,6 +21,10 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
     }
 }
 
+public protocol CompositeValue: Sendable, Hashable {
+    static var partKeyPaths: [AnyKeyPath: String] { get }
+}
+
 open class ManagedObject {
     private var values: [Int: Any] = [:]
 

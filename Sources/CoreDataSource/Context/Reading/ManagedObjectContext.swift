@@ -1,3 +1,4 @@
+internal import QueryLanguage
 internal import RowStore
 
 /// A set of managed objects, with all functions to read objects.
@@ -134,13 +135,18 @@ public class ManagedObjectContext {
         keyPaths.column(keyPath, of: type, layout)
     }
 
-    /// The column of a stored attribute.
+    /// The column of a stored attribute, or of a part of a composite.
     ///
     /// - Throws: `unknownAttribute` for other key paths.
     func column(
         _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout
     ) throws(DataSourceError) -> Int {
         if let column = storedColumn(keyPath, of: type, layout) { return column }
+        if case .success(.keyPath(let names)) = FetchExpression.attribute(keyPath, of: type), names.count > 1,
+            let column = layout.column(named: names.joined(separator: ".")), layout.columns[column].attribute != nil
+        {
+            return column
+        }
         throw DataSourceError(
             .unknownAttribute,
             "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(layout.name). Fetch by an attribute of the model.",

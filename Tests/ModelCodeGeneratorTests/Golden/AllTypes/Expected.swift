@@ -333,7 +333,7 @@ nonisolated extension Place {
 }
 
 /// The composite `Address`.
-nonisolated public struct Address: Sendable, Hashable {
+nonisolated public struct Address: CompositeValue, Sendable, Hashable {
     public var `class`: String?
     public var coordinate: Coordinate?
     public var street: String
@@ -348,6 +348,14 @@ nonisolated public struct Address: Sendable, Hashable {
 }
 
 nonisolated extension Address {
+    public static var partKeyPaths: [AnyKeyPath: String] {
+        [
+            \Address.`class`: "class", \Address.coordinate: "coordinate", \Address.street: "street", \Address.tags: "tags",
+            \Address?.?.`class`: "class", \Address?.?.coordinate: "coordinate", \Address?.?.street: "street",
+            \Address?.?.tags: "tags",
+        ]
+    }
+
     /// The value, or nil if every leaf is nil.
     fileprivate static func read(from object: ManagedObject, at column: Int) -> Address? {
         isAbsent(from: object, at: column) ? nil : Address(reading: object, at: column)
@@ -377,7 +385,7 @@ nonisolated extension Address {
 }
 
 /// The composite `Coordinate`.
-nonisolated public struct Coordinate: Sendable, Hashable {
+nonisolated public struct Coordinate: CompositeValue, Sendable, Hashable {
     public var latitude: Double
     public var longitude: Double
     public var measured: Date?
@@ -390,6 +398,13 @@ nonisolated public struct Coordinate: Sendable, Hashable {
 }
 
 nonisolated extension Coordinate {
+    public static var partKeyPaths: [AnyKeyPath: String] {
+        [
+            \Coordinate.latitude: "latitude", \Coordinate.longitude: "longitude", \Coordinate.measured: "measured",
+            \Coordinate?.?.latitude: "latitude", \Coordinate?.?.longitude: "longitude", \Coordinate?.?.measured: "measured",
+        ]
+    }
+
     /// The value, or nil if every leaf is nil.
     fileprivate static func read(from object: ManagedObject, at column: Int) -> Coordinate? {
         isAbsent(from: object, at: column) ? nil : Coordinate(reading: object, at: column)

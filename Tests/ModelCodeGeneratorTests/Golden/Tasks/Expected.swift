@@ -35,7 +35,7 @@ nonisolated public class TaskEntity: ManagedObject {
 }
 
 /// The composite `Origin`.
-nonisolated public struct Origin: Sendable, Hashable {
+nonisolated public struct Origin: CompositeValue, Sendable, Hashable {
     public var cost: Int
     public var venue: Venue
     public var detour: Venue?
@@ -48,6 +48,13 @@ nonisolated public struct Origin: Sendable, Hashable {
 }
 
 nonisolated extension Origin {
+    public static var partKeyPaths: [AnyKeyPath: String] {
+        [
+            \Origin.cost: "cost", \Origin.venue: "venue", \Origin.detour: "detour",
+            \Origin?.?.cost: "cost", \Origin?.?.venue: "venue", \Origin?.?.detour: "detour",
+        ]
+    }
+
     /// The value, or nil if every leaf is nil.
     fileprivate static func read(from object: ManagedObject, at column: Int) -> Origin? {
         isAbsent(from: object, at: column) ? nil : Origin(reading: object, at: column)
