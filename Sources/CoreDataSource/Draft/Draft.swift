@@ -361,3 +361,28 @@ public struct DraftReport: Sendable {
     /// The record of the history that was reverted, as the store has it; nil after the save of a draft.
     var reverted: RevertedEntry?
 }
+
+extension DraftReport: CustomStringConvertible {
+    /// The numbers of the save, and the object and the property of each merged value and of each conflict, without values.
+    ///
+    /// ```
+    /// 0 inserted, 2 updated, 0 deleted, 1 merged, 1 conflict
+    ///   merged ContactEntity/12.name (attribute)
+    ///   conflict ContactEntity/12.age (attribute), kept: mine
+    /// ```
+    ///
+    /// At most 20 merged values and 20 conflicts are listed.
+    public var description: String {
+        let conflictCount = conflicts.count == 1 ? "1 conflict" : "\(conflicts.count) conflicts"
+        let counts =
+            "\(save.inserted) inserted, \(save.updated) updated, \(save.deleted) deleted, \(merged.count) merged, \(conflictCount)"
+        let lines =
+            Self.list(merged.map { "merged \($0)" })
+            + Self.list(conflicts.map { "conflict \($0)" + ($0.choice.map { ", kept: \($0)" } ?? "") })
+        return ([counts] + lines.map { "  \($0)" }).joined(separator: "\n")
+    }
+
+    private static func list(_ lines: [String], limit: Int = 20) -> [String] {
+        lines.count <= limit ? lines : lines.prefix(limit) + ["and \(lines.count - limit) more"]
+    }
+}

@@ -53,6 +53,26 @@ import Testing
         }
     }
 
+    @Test func aReportPrintsItsCountsAndTheChangedProperties() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.letter("a").subject = "old" }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            draft.object.subject = "mine"
+            try await source.perform { context in
+                let letter = try context.letter("a")
+                (letter.subject, letter.key) = ("theirs", "b")
+            }
+            let report = try await draft.save(resolving: .keepMine)
+            let id = draft.object.objectID
+            #expect(
+                "\(report)" == """
+                    0 inserted, 1 updated, 0 deleted, 1 merged, 1 conflict
+                      merged \(id).key (attribute)
+                      conflict \(id).subject (attribute), kept: mine
+                    """)
+        }
+    }
+
     @Test func aSolvableConflictMentionsKeepMine() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }

@@ -21,6 +21,17 @@ struct UndoTests {
         try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.note
     }
 
+    /// The report has the whole record that was reverted, which redo needs.
+    @Test(arguments: HistoryPlace.all)
+    func theReportOfAnUndoPrintsOnlyCounts(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            try await write("1", "editor", container)
+            let report = try #require(try await container.undo(author: "editor"))
+            #expect("\(report)" == "0 inserted, 1 updated, 0 deleted, 0 merged, 0 conflicts")
+        }
+    }
+
     @Test(arguments: HistoryPlace.all)
     func savesAreUndoneAndRedoneInOrder(place: HistoryPlace) async throws {
         try await place.withContainer { container, _ in
