@@ -330,9 +330,13 @@ public struct SyncReport: Sendable, Hashable {
     /// The number of objects of the list that already matched. They are neither written nor reported.
     public var unchanged = 0
     /// The number of objects in scope that were deleted because they are not in the list.
+    ///
+    /// Other objects that delete rules delete together with these objects are not counted, such as the lines of a deleted order.
+    /// The ``SaveReport`` of `delete` counts such objects, too.
     public var deleted = 0
-    /// The number of objects of the list that were deleted, too: a delete rule has deleted them together with an object that is
-    /// not in the list, or a hook has deleted them. They do not count as inserted, updated or unchanged.
+    /// The number of objects that were deleted although they are in the list: a delete rule has deleted them together with an
+    /// object that is not in the list, or a hook has deleted them. They do not count as inserted, updated or unchanged. Objects
+    /// that are not in the list never count here.
     public var cascaded = 0
     /// The number of objects in scope that are not in the list but were kept, because the sync may not delete them or because
     /// values were ignored.
