@@ -77,6 +77,31 @@ import Testing
             changes.first?["attributes"] as? [[String: String]] == [["name": "name", "before": "pen", "after": "ink"]])
     }
 
+    /// After a crash, the store still lists the lease. The next container that wants the lease gets it.
+    @Test func theLeaseOfAProcessThatHasEndedIsFree() async throws {
+        let live = try open()
+        defer { live.close() }
+        let waiting = try open()
+        defer { waiting.close() }
+        _ = try live.takeLeases([0], for: "ItemDataSource")
+        _ = try waiting.takeLeases([0], for: "ToolDataSource")
+        // A copy of an open store is what a crash leaves: it has the lease, but nobody locks the copied files.
+        for (name, contents) in try program.files("shop.sqlite") where !name.hasSuffix("-shm") {
+            try contents.write(to: program.file("crashed" + name.dropFirst("shop".count)))
+        }
+        let crashed = try await program.run("inspect", "crashed.sqlite")
+        #expect(
+            crashed.output.contains("leases:\n  Item: free, because \(live.member) has ended without releasing it\n"),
+            "\(crashed.output)\(crashed.errors)")
+        #expect(crashed.output.contains(": of no effect, because \(waiting.member) has ended\n"))
+        let json = try await program.json("inspect", "crashed.sqlite")
+        for list in ["leases", "waiting"] {
+            #expect((json[list] as? [[String: Any]])?.map { $0["alive"] as? Bool } == [false])
+        }
+        let leases = try await program.json("inspect", "shop.sqlite")["leases"] as? [[String: Any]]
+        #expect(leases?.map { $0["alive"] as? Bool } == [true])
+    }
+
     @Test func inspectingAClosedStoreChangesNoFile() async throws {
         let live = try open()
         try Store.add([1: "pen"], to: live)

@@ -80,13 +80,21 @@ struct InspectionLines {
     private func leases(_ feed: StoreInspection.Feed) -> [String] {
         feed.arbiter.leases.sorted { $0.key < $1.key }.compactMap { entity, lease in
             guard let holder = lease.holder else { return nil }
+            // The next container that wants the lease gets it at once.
+            if !feed.isAlive(holder) {
+                return "\(entity): free, because \(feed.name(of: holder)) has ended without releasing it"
+            }
             return "\(entity): \(feed.name(of: holder)) for \(lease.source), for \(seconds(feed.now - lease.since))"
         }
     }
 
     private func tickets(_ feed: StoreInspection.Feed) -> [String] {
         feed.arbiter.tickets.map { ticket in
-            let answers = ticket.answered.sorted().map(feed.name).joined(separator: ", ")
+            // The next container that wants a lease removes the ticket.
+            if !feed.isAlive(ticket.member) {
+                return "\(ticket.number): of no effect, because \(feed.name(of: ticket.member)) has ended"
+            }
+            let answers = ticket.answered.filter(feed.isAlive).sorted().map(feed.name).joined(separator: ", ")
             return "\(ticket.number): \(feed.name(of: ticket.member)) for \(ticket.source), wants "
                 + ticket.entities.joined(separator: ", ") + ", for \(seconds(feed.now - ticket.since))"
                 + (answers.isEmpty ? "" : ", known to \(answers)")
@@ -100,7 +108,12 @@ struct InspectionLines {
 
 extension StoreInspection.Feed {
     fileprivate func name(of number: Int64) -> String {
-        members.first { $0.member.number == number }?.member.description ?? "member \(number), which has ended"
+        members.first { $0.member.number == number }?.member.description ?? "member \(number)"
+    }
+
+    /// Whether a member has the store open. A member that is no longer listed has ended.
+    fileprivate func isAlive(_ number: Int64) -> Bool {
+        members.contains { $0.member.number == number && $0.isAlive }
     }
 }
 
@@ -194,7 +207,8 @@ extension StoreInspection.Feed {
             guard let holder = lease.holder else { return nil }
             return .object([
                 ("entity", .string(entity)), ("holder", .number(Int(holder))), ("source", .string(lease.source)),
-                ("epoch", .number(Int(lease.epoch))), ("milliseconds", .number(Int(max(now - lease.since, 0)))),
+                ("alive", .flag(isAlive(holder))), ("epoch", .number(Int(lease.epoch))),
+                ("milliseconds", .number(Int(max(now - lease.since, 0)))),
             ])
         }
     }
@@ -203,6 +217,7 @@ extension StoreInspection.Feed {
         arbiter.tickets.map { ticket in
             .object([
                 ("number", .number(Int(ticket.number))), ("member", .number(Int(ticket.member))),
+                ("alive", .flag(isAlive(ticket.member))),
                 ("source", .string(ticket.source)), ("entities", .strings(ticket.entities)),
                 ("milliseconds", .number(Int(max(now - ticket.since, 0)))),
                 ("answered", .list(ticket.answered.sorted().map { .number(Int($0)) })),
