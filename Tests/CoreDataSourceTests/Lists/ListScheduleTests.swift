@@ -99,6 +99,36 @@ struct ListScheduleTests {
         #expect(!schedule.isBehind)
     }
 
+    /// Of many lists, most have nothing to do with a save.
+    @Test func aSmallSaveOfRowsThatTheListDoesNotShowIsIgnored() {
+        let few = ListQuery(
+            ListWorld.base, predicate: .compareKey(.less, 10), order: ListOrder(ListWorld.base, sort: []))
+        var schedule = ListSchedule(few, state(1...2, few))
+        schedule.record(.saves([save(1, inserting: 20...25), save(2, inserting: 30...30)]))
+        #expect(!schedule.isBehind && schedule.noticeCount == 0)
+        // The list includes these saves.
+        schedule.record(.saves([save(2, inserting: 3...3)]))
+        #expect(!schedule.isBehind)
+        schedule.record(.saves([save(3, inserting: 20...20), save(4, inserting: 9...9)]))
+        let next = schedule.turn()
+        #expect(next?.name == "merge [3, 4]")
+        // Later saves wait for running work.
+        schedule.record(.saves([save(5, inserting: 20...20)]))
+        #expect(schedule.noticeCount == 2)
+    }
+
+    /// The report can show a row that has left the list, and that a save in the report changes.
+    @Test func noSaveIsIgnoredDuringAReport() {
+        let few = ListQuery(
+            ListWorld.base, predicate: .compareKey(.less, 10), order: ListOrder(ListWorld.base, sort: []))
+        var schedule = ListSchedule(few, state(1...2, few))
+        #expect(!schedule.needsEverySave)
+        schedule.isReporting = true
+        #expect(schedule.needsEverySave)
+        schedule.record(.saves([save(1, inserting: 20...20)]))
+        #expect(schedule.isBehind)
+    }
+
     @Test func aSaveThatTheRowsIncludeIsIgnored() {
         var schedule = ListSchedule(Self.query, state(1...2, asOf: 3))
         schedule.record(.saves([save(3, inserting: 2...2)]))

@@ -8,6 +8,9 @@ package struct ChangedLinks: Sendable {
     /// The columns that store links of the list's objects, by entity or join table.
     private let sources: [Int: [LinkSource]]
 
+    /// The entities and the join tables whose rows store links of the list's objects.
+    var entities: Dictionary<Int, [LinkSource]>.Keys { sources.keys }
+
     package static let none = ChangedLinks(sources: [:])
 
     private init(sources: [Int: [LinkSource]]) { self.sources = sources }

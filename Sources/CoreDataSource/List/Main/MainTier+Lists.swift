@@ -101,6 +101,9 @@ extension MainTier {
     /// The number of times that a list or an aggregate was asked for its next work.
     package var listStepCount: Int { lists.stepCount }
 
+    /// The number of times that a list or an aggregate got saves to check.
+    package var listVisitCount: Int { lists.visitCount }
+
     /// The memory, in bytes, of the saves that lists keep while they work off the main actor.
     package var keptListBytes: Int { lists.keptBytes }
 

@@ -79,6 +79,7 @@ public final class LiveAggregate<Value> {
             if !changes.isEmpty { edit(&value) }
             for (key, results) in changes { shown[key] = results }
             lastUpdateReason = reason
+            subscriber.hasFailed = false
         } catch { record(error) }
     }
 
@@ -86,6 +87,7 @@ public final class LiveAggregate<Value> {
         var reason = ListReason(.failure)
         reason.failure = failure
         lastUpdateReason = reason
+        subscriber.hasFailed = true
     }
 
     private func end() {
@@ -98,6 +100,7 @@ public final class LiveAggregate<Value> {
         var onChange: (AggregateState, Set<RowValue>?, ListReason) -> Void = { _, _, _ in }
         var onFailure: (DataSourceError) -> Void = { _ in }
         var onEnd: () -> Void = {}
+        var hasFailed = false
 
         func notify(_ state: AggregateState, changed: Set<RowValue>?, _ reason: ListReason) {
             onChange(state, changed, reason)

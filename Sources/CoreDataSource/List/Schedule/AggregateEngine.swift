@@ -7,6 +7,9 @@ final class AggregateEngine: HubEngine {
     /// An object that is notified of changes of the aggregates.
     @MainActor
     protocol Subscriber: AnyObject {
+        /// Whether the last change could not be shown. Then the subscriber tries again at each notice.
+        var hasFailed: Bool { get }
+
         /// - Parameter changed: The groups that may have changed; nil for all groups.
         func notify(_ state: AggregateState, changed: Set<RowValue>?, _ reason: ListReason)
         func notify(_ failure: DataSourceError)
@@ -16,6 +19,7 @@ final class AggregateEngine: HubEngine {
 
     private let worker: AggregateWorker
     private let hub: ListHub
+    var number = 0
     weak var subscriber: (any Subscriber)?
     private(set) var state: AggregateState
     /// The number of the newest save that the state includes.
@@ -43,7 +47,10 @@ final class AggregateEngine: HubEngine {
         (state, asOf) = try worker.reading(hub.pinned).read()
     }
 
+    var query: ListQuery { worker.query }
     var isBehind: Bool { isWorking || nextReadReason != nil || !pending.isEmpty }
+    var needsEverySave: Bool { isBehind || subscriber?.hasFailed ?? false }
+    var usesValues: Bool { !worker.requeriesStore }
     var isReady: Bool { !isWorking && !hasReadFailed && !isFinished && isBehind }
     var pendingByteCount: Int { isWorking ? pending.reduce(0) { $0 + $1.byteCount } : 0 }
 
@@ -56,6 +63,7 @@ final class AggregateEngine: HubEngine {
     func enqueue(_ changes: [ChangeSet], together: Bool) {
         let concerning = changes.filter { $0.number > asOf && worker.query.concerns($0) }
         if concerning.isEmpty { return }
+        defer { hub.update(self) }
         noticeCount += 1
         hasReadFailed = false
         if worker.requeriesStore || nextReadReason != nil {
@@ -68,6 +76,7 @@ final class AggregateEngine: HubEngine {
     }
 
     func reload(_ kind: ListReason.Kind) {
+        defer { hub.update(self) }
         noticeCount += 1
         hasReadFailed = false
         mustRead(nextReadReason?.kind == .reset ? nextReadReason ?? newReason(kind) : newReason(kind))
@@ -92,31 +101,24 @@ final class AggregateEngine: HubEngine {
 
     // MARK: Work
 
-    func step() -> Bool {
-        guard isReady else { return false }
+    func step() {
+        guard isReady else { return }
+        defer { hub.update(self) }
         if let reason = nextReadReason {
             (nextReadReason, firstNoticeToRead) = (nil, nil)
-            start(.read, reason)
-            return false
+            return start(.read, reason)
         }
         let saves = pending.map(\.save).filter { $0.number > asOf }
         pending = []
         var reason = newReason(saves.allSatisfy(\.isRollback) ? .rolledBack : .save)
         reason.record(saves, ofEntities: worker.query.watched, hub.names)
         reason.rowCount = saves.reduce(0) { $0 + worker.rowCount(of: $1) }
-        guard !saves.isEmpty else {
-            updateSettledCount()
-            return true
-        }
-        if reason.rowCount > Self.maxRowsOnMain {
-            start(.apply(saves, state), reason)
-            return false
-        }
+        if saves.isEmpty { return updateSettledCount() }
+        if reason.rowCount > Self.maxRowsOnMain { return start(.apply(saves, state), reason) }
         let start = ContinuousClock.now
         let outcome = worker.apply(saves, to: takeState())
         reason.addTime(since: start)
         end(outcome, reason)
-        return true
     }
 
     /// Returns the state, and leaves no copy of it in the engine. Therefore groups that a save does not change are not copied.
@@ -147,6 +149,7 @@ final class AggregateEngine: HubEngine {
                     if case .read = task { self.hub.stack.mainNotifier.merge() }
                     self.isWorking = false
                     if !self.isFinished { self.end(outcome, reason) }
+                    self.hub.update(self)
                 }
             }
         }

@@ -6,6 +6,7 @@ internal import RowStore
 final class ListEngine: HubEngine {
     let key: ListKey
     let query: ListQuery
+    var number = 0
     private var schedule: ListSchedule
     private let worker: ListWorker
     private let hub: ListHub
@@ -45,6 +46,10 @@ final class ListEngine: HubEngine {
 
     /// Whether there are saves, or a reload, that the state does not include yet.
     var isBehind: Bool { schedule.isBehind }
+
+    var needsEverySave: Bool { schedule.needsEverySave }
+
+    var usesValues: Bool { true }
 
     var pendingByteCount: Int { schedule.pendingByteCount }
 
@@ -88,18 +93,20 @@ final class ListEngine: HubEngine {
 
     // MARK: Work
 
-    func step() -> Bool {
-        guard schedule.isReady else { return false }
+    func step() {
+        guard schedule.isReady else { return }
         handle(.beginWork(isEverySaveWanted: subscriptions.contains { $0.subscriber?.wantsEverySave ?? false }))
-        return !schedule.isWorking
     }
 
     private func handle(_ event: ListSchedule.Event) {
-        switch schedule.handle(event) {
+        let action = schedule.handle(event)
+        // Before any subscriber is called, because a subscriber can save.
+        hub.update(self)
+        switch action {
         case .none: break
         case .run(let work, onMain: true): handle(.workEnded(pinnedWorker.run(work, isOnMain: true)))
         case .run(let work, onMain: false): start(work)
-        case .notify(let report): notifySubscribers { $0.notify(report) }
+        case .notify(let report): notifySubscribers(of: report)
         case .fail(let error): notifySubscribers { $0.notify(error) }
         case .stop: notifySubscribers { $0.notifyEnd() }
         }
@@ -136,6 +143,14 @@ final class ListEngine: HubEngine {
             if work.mayBeAhead(outcome) { hub.stack.mainNotifier.merge() }
             handle(.workEnded(outcome))
         }
+    }
+
+    private func notifySubscribers(of report: ListReport) {
+        schedule.isReporting = true
+        hub.update(self)
+        notifySubscribers { $0.notify(report) }
+        schedule.isReporting = false
+        hub.update(self)
     }
 
     /// Notifies the subscribers that are subscribed now. A subscriber that unsubscribes during the loop is not notified. A new

@@ -30,8 +30,16 @@ package protocol MainFollower: AnyObject {
 /// Follows the merges of the main tier for a list or an aggregate.
 @MainActor
 protocol HubEngine: AnyObject {
-    /// Whether ``step()`` has work to do.
+    var query: ListQuery { get }
+    /// The number of the engine in its hub. The hub sets the number.
+    var number: Int { get set }
+    /// Whether a save that changes none of the query's rows can be left out, unless ``needsEverySave`` is true.
+    var usesValues: Bool { get }
+    /// Whether ``step()`` has work to do. If this or ``needsEverySave`` changes, the engine calls ``ListHub/update(_:)``.
     var isReady: Bool { get }
+    /// Whether the engine must get all saves of its entities, even those that change none of its rows. True while there are saves
+    /// or a reload that the engine does not show yet, and if the rows could not be read.
+    var needsEverySave: Bool { get }
     /// Whether work is running.
     var isWorking: Bool { get }
     /// The memory of the waiting saves, in bytes.
@@ -51,9 +59,7 @@ protocol HubEngine: AnyObject {
     func reload(_ kind: ListReason.Kind)
 
     /// Does the next piece of work, or starts the work off the main actor.
-    ///
-    /// - Returns: Whether there may be more work to do now.
-    func step() -> Bool
+    func step()
 
     /// Stops following saves, and notifies the subscribers.
     func finish()
@@ -68,23 +74,32 @@ final class ListHub: MainFollower {
     let queue: any WorkQueue
     /// The rows of a pinned main context; nil for the newest rows.
     private(set) var pinned: PinnedRows?
+    /// The engines in the order of their numbers.
     private var engines: [Entry] = []
+    private var lastNumber = 0
     /// The newest engine of each query.
     private var enginesByKey: [ListKey: Entry] = [:]
     /// When there are this many engines, the released ones are removed. So an engine is added in constant time.
     private var sweepThreshold = 16
     private(set) var isFinished = false
     private var isDraining = false
-    /// The index of the engine that takes the next step. The engines before it have nothing to do now.
-    private var nextEngine = 0
+    /// Finds the engines that a save may concern.
+    private var index = ListIndex()
+    /// The numbers of the engines that need every save. All engines with work are among them.
+    private var busy: Set<Int> = []
+    /// The engines that have work to begin.
+    private var ready = TurnQueue()
     /// The number of calls of ``HubEngine/step()``. For tests.
     private(set) var stepCount = 0
+    /// The number of calls of ``HubEngine/enqueue(_:together:)``. For tests.
+    private(set) var visitCount = 0
     /// The actions to perform before the engines continue.
     private var actions: [@MainActor () -> Void] = []
     private var waiting: [Waiter] = []
     private var isDayCheckScheduled = false
 
     private struct Entry {
+        let number: Int
         weak var engine: (any HubEngine)?
 
         var list: ListEngine? { engine as? ListEngine }
@@ -165,8 +180,12 @@ final class ListHub: MainFollower {
 
     private func add<Engine: HubEngine>(_ engine: Engine) -> Engine {
         if engines.count >= sweepThreshold { removeReleasedEngines() }
-        let entry = Entry(engine: engine)
+        lastNumber += 1
+        engine.number = lastNumber
+        let entry = Entry(number: lastNumber, engine: engine)
         engines.append(entry)
+        index.add(lastNumber, engine.query, usesValues: engine.usesValues)
+        update(engine)
         guard let list = entry.list else { return engine }
         enginesByKey[list.key] = entry
         if list.endOfDay != nil { scheduleDayCheck() }
@@ -177,7 +196,25 @@ final class ListHub: MainFollower {
         engines.removeAll { $0.engine == nil }
         enginesByKey = enginesByKey.filter { $0.value.engine != nil }
         sweepThreshold = max(16, 2 * engines.count)
-        nextEngine = 0
+        busy = busy.filter { engine($0) != nil }
+        index = ListIndex()
+        for entry in engines {
+            guard let engine = entry.engine else { continue }
+            index.add(entry.number, engine.query, usesValues: engine.usesValues)
+        }
+    }
+
+    /// Returns the engine with a number; nil if the engine was released.
+    private func engine(_ number: Int) -> (any HubEngine)? {
+        let position = partitioningIndex(engines.count) { engines[$0].number < number }
+        guard position < engines.count, engines[position].number == number else { return nil }
+        return engines[position].engine
+    }
+
+    /// Records whether an engine needs every save, and whether it has work to begin.
+    func update(_ engine: any HubEngine) {
+        if engine.needsEverySave { busy.insert(engine.number) } else { busy.remove(engine.number) }
+        if engine.isReady { ready.insert(engine.number) }
     }
 
     // MARK: Days
@@ -207,16 +244,17 @@ final class ListHub: MainFollower {
 
     func follow(_ merged: MergedSaves) {
         if merged.isReset { reload(.reset) }
-        nextEngine = 0
         if !merged.saves.isEmpty {
-            for entry in engines { entry.engine?.enqueue(merged.saves, together: merged.makesOneReport) }
+            for number in index.lists(concernedBy: merged.saves).union(busy) {
+                visitCount += 1
+                engine(number)?.enqueue(merged.saves, together: merged.makesOneReport)
+            }
         }
         if let staleness = merged.staleness { reload(ListReason.Kind(staleness)) }
     }
 
     /// Reloads the rows of all lists and aggregates.
     func reload(_ kind: ListReason.Kind) {
-        nextEngine = 0
         for entry in engines { entry.engine?.reload(kind) }
     }
 
@@ -226,10 +264,7 @@ final class ListHub: MainFollower {
     func drain() {
         if isDraining { return }
         isDraining = true
-        repeat {
-            nextEngine = 0
-            // A report can cause work of an engine that had nothing to do before.
-        } while takeTurns()
+        takeTurns()
         isDraining = false
         let settled = waiting.map(\.isSettled)
         let done = zip(waiting, settled).filter(\.1)
@@ -240,28 +275,17 @@ final class ListHub: MainFollower {
     /// Calls ``drain()`` when the main actor is free.
     func drainSoon() { Task { @MainActor [weak self] in self?.drain() } }
 
-    /// Performs the actions, and lets the engines work one after the other.
-    ///
-    /// **Complexity**: O(n) in the number of engines, and the steps.
-    ///
-    /// - Returns: Whether anything was done.
-    private func takeTurns() -> Bool {
-        var hasWorked = false
+    /// Performs the actions, and lets the engines that have work take turns. A report can cause more actions and more work.
+    private func takeTurns() {
         while true {
             if !actions.isEmpty {
-                nextEngine = 0
                 actions.removeFirst()()
-                hasWorked = true
-                continue
+            } else if let number = ready.popFirst() {
+                stepCount += 1
+                engine(number)?.step()
+            } else {
+                return
             }
-            let index = nextEngine
-            guard index < engines.count else { return hasWorked }
-            nextEngine += 1
-            stepCount += 1
-            // If more saves come during the step, the first engine continues.
-            guard engines[index].engine?.step() ?? false else { continue }
-            hasWorked = true
-            nextEngine = min(nextEngine, index)
         }
     }
 
@@ -275,19 +299,23 @@ final class ListHub: MainFollower {
     func end() {
         isFinished = true
         let ended = engines.compactMap(\.engine)
-        (engines, enginesByKey, nextEngine) = ([], [:], 0)
+        (engines, enginesByKey) = ([], [:])
+        (index, busy, ready) = (ListIndex(), [], TurnQueue())
         perform { for engine in ended { engine.finish() } }
     }
 
     /// Whether an engine has work to begin and ``drain()`` is not running.
-    var isWaiting: Bool { !isDraining && (!actions.isEmpty || engines.contains { $0.engine?.isReady ?? false }) }
+    var isWaiting: Bool {
+        !isDraining && (!actions.isEmpty || ready.numbers.contains { engine($0)?.isReady ?? false })
+    }
 
     /// Whether all engines have reported everything.
-    var isIdle: Bool { !isDraining && !isWaiting && !engines.contains { $0.engine?.isWorking ?? false } }
+    var isIdle: Bool { !isDraining && !isWaiting && !busy.contains { engine($0)?.isWorking ?? false } }
 
     /// Waits until each engine has settled the notices that it has now. Does not wait for later notices.
     func waitUntilReported() async {
-        let lists = engines.map { ($0, $0.engine?.noticeCount ?? 0) }
+        // All other engines have settled all of their notices.
+        let lists = busy.compactMap { engine($0) }.map { (Entry(number: $0.number, engine: $0), $0.noticeCount) }
         if lists.allSatisfy({ $0.engine?.isSettled($1) ?? true }) { return }
         await withCheckedContinuation { waiting.append(Waiter(lists: lists, continuation: $0)) }
     }

@@ -66,6 +66,9 @@ package struct ListSchedule {
     /// The number of the first notice that waits for a read.
     private var firstNoticeToRead: Int?
     private var isFinished = false
+    /// Whether the subscribers are being notified. Meanwhile, a report can still show rows that have left the list, so the list
+    /// must know of all saves.
+    package var isReporting = false
     /// The largest memory of the waiting saves, in bytes. Beyond this limit, the rows are read instead.
     private let pendingByteLimit: Int
     private let maxRowsOnMain: Int
@@ -108,6 +111,9 @@ package struct ListSchedule {
 
     /// Whether there are saves, or a reload, that the state does not include yet.
     package var isBehind: Bool { isWorking || nextReadReason != nil || !pending.isEmpty }
+
+    /// Whether the schedule must get all saves of its entities, even those that change no row of the list.
+    package var needsEverySave: Bool { isBehind || isReporting }
 
     /// Whether ``Event/beginWork(isEverySaveWanted:)`` can begin work.
     package var isReady: Bool { !isWorking && !hasReadFailed && !isFinished && isBehind }
@@ -155,7 +161,8 @@ extension ListSchedule {
 extension ListSchedule {
     private mutating func enqueue(_ changes: [ChangeSet], _ together: Bool) {
         let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
-        if concerning.isEmpty { return }
+        guard let last = concerning.last else { return }
+        if isUnaffected(by: concerning) { return asOf = last.number }
         noticeCount += 1
         if query.requeriesStore {
             touch(query.touchedRows(in: concerning))
@@ -169,6 +176,14 @@ extension ListSchedule {
             mustRead(from: noticeCount)
         }
         recordNotice()
+    }
+
+    /// Whether small saves certainly leave the list as it is. Then the list needs no work. Most of many lists are unaffected by a
+    /// small save, and this check costs much less than to merge the save.
+    private func isUnaffected(by saves: [ChangeSet]) -> Bool {
+        // A list whose rows could not be read is behind: it reads its rows again after each save.
+        guard isFilled, !needsEverySave, !query.requeriesStore, !query.followsRelatedRows else { return false }
+        return saves.allSatisfy { $0.rowCount <= 16 && !query.mayShowRows(of: $0) }
     }
 
     /// Keeps saves until the running work has ended. Beyond the memory limit, drops all kept saves and reads the rows instead.

@@ -26,7 +26,7 @@ extension ListReplay {
         }
     }
 
-    func dataKey() -> String { "list \(random.next(below: 7))" }
+    func dataKey() -> String { "list \(random.next(below: 12))" }
 
     /// A save that waits for nothing but its call.
     func save() throws {

@@ -20,8 +20,9 @@ enum ReplayRequest {
 
     private static func topics(_ random: inout SeededRandom) throws -> ObjectRequest<Topic> {
         var request = ObjectRequest(Topic.self, order: [.ascending(\.title), .ascending(\.key)])
-        switch random.next(below: 5) {
+        switch random.next(below: 6) {
         case 0: request.limit = 2
+        case 4: request.predicate = \.title == "\(random.next(below: 4))"
         case 1: request.predicate = \.title < "2"
         case 2: request.predicate = try FetchPredicate(format: "letters.@count > 1")
         case 3: request.predicate = FetchPredicate(#Predicate { $0.key.contains { $0.isLowercase } && $0.title != "3" })
@@ -32,13 +33,17 @@ enum ReplayRequest {
 
     private static func letters(_ random: inout SeededRandom) -> (ObjectRequest<Letter>, showsTitle: Bool) {
         var request = ObjectRequest(Letter.self, order: [.ascending(\.subject), .ascending(\.key)])
-        let kind = random.next(below: 6)
+        let kind = random.next(below: 9)
         switch kind {
         case 0: request.predicate = \.subject < "5"
         case 1: request.predicate = \.topic?.title < "2"
         case 2:
             request.predicate = FetchPredicate(#Predicate { $0.key.contains { $0.isLowercase } && $0.subject > "3" })
         case 3: request.order.insert(.ascending(\.topic?.title), at: 0)
+        // Most saves concern no such list.
+        case 4: request.predicate = \.subject == "\(random.next(below: 10))"
+        case 5: request.predicate = \.topic == nil && \.subject == "\(random.next(below: 10))"
+        case 6: request.predicate = \.topic == nil && \.key < "l5"
         default: break
         }
         if random.next(below: 3) == 0 { request.limit = 4 }

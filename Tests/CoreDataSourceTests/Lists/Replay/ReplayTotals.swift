@@ -8,12 +8,17 @@ struct ReplayTotals {
     private let subjects: LiveAggregate<[String: Int]>
     private let topics: LiveAggregate<[String?: Int]>
     private let topicCount: LiveAggregate<Int>
+    /// Few saves concern each of these.
+    private let countsBySubject: [LiveAggregate<Int>]
 
     init(_ letters: LetterDataSource) throws {
         extremes = try letters.liveAggregate(request, .count(), .min(\.subject), .max(\.subject))
         subjects = try letters.liveAggregate(ObjectRequest<Letter>(), groupBy: \.subject, .count())
         topics = try letters.liveAggregate(request, groupBy: \.topic?.title, .count())
         topicCount = try letters.liveAggregate(ObjectRequest<Topic>(where: \.title != "3"), .count())
+        countsBySubject = try (0..<10).map { subject in
+            try letters.liveAggregate(ObjectRequest<Letter>(where: \.subject == "\(subject)"), .count())
+        }
     }
 
     func problems(_ letters: LetterDataSource) throws -> [String] {
@@ -28,6 +33,10 @@ struct ReplayTotals {
         if topics.value != byTopic { found.append("totals: \(topics.value) instead of \(byTopic)") }
         let count = try letters.main.fetch(Topic.self).count { $0.title != "3" }
         if topicCount.value != count { found.append("totals: \(topicCount.value) instead of \(count) topics") }
+        for (subject, aggregate) in countsBySubject.enumerated() {
+            let count = bySubject["\(subject)"] ?? 0
+            if aggregate.value != count { found.append("totals: \(aggregate.value) of \(subject) instead of \(count)") }
+        }
         return found
     }
 }

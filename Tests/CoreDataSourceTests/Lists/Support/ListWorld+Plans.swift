@@ -7,8 +7,10 @@ extension ListWorld.Plan {
     /// A query drawn from all kinds of predicates, sort keys, sections and limits.
     init(_ random: inout SeededRandom) {
         let bound = Int64(3 + random.next(below: 9))
-        let predicate: RowPredicate =
-            bound > 9 ? .constant(true) : .compare(column: ListWorld.numberColumn, .less, .integer(bound))
+        var predicate: RowPredicate =
+            bound > 9 ? .constant(true) : .compare(column: Self.number, .less, .integer(bound))
+        let required = Self.requirement(&random)
+        if let required { predicate = .and([predicate, required.predicate]) }
         let sorting = random.next(below: 5)
         let sectioning = random.next(below: 4)
         let limit: Int? = [nil, nil, 3, 8][random.next(below: 4)]
@@ -17,7 +19,7 @@ extension ListWorld.Plan {
         // The first sort key decides the direction of sections by the same attribute.
         let isDescending = sectioning == 1 && sorting == 3 || sectioning == 2 && sorting == 2
         query = ListQuery(ListWorld.base, predicate: predicate, order: order, limit: limit, reserve: 4)
-        isListed = { bound > 9 || $0.number < bound }
+        isListed = { (bound > 9 || $0.number < bound) && required?.accepts($0) ?? true }
         precedes = { lhs, rhs in
             let sections = sectioning == 0 ? 0 : Self.order(lhs.item, rhs.item, sectioning)
             if sections != 0 { return isDescending ? sections > 0 : sections < 0 }
@@ -32,6 +34,31 @@ extension ListWorld.Plan {
         query = ListQuery(
             ListWorld.base, predicate: query.predicate, joined: [JoinedColumn(.outerKey, .integer)], order: query.order,
             limit: query.limit)
+    }
+
+    /// A comparison of columns with constants, and the same in plain words; mostly nil.
+    private static func requirement(
+        _ random: inout SeededRandom
+    ) -> (predicate: RowPredicate, accepts: @Sendable (ListWorld.Item) -> Bool)? {
+        // Below every bound, so that some items match all parts of the predicate.
+        let (one, other) = (Int64(random.next(below: 3)), Int64(random.next(below: 3)))
+        let name: String? = [nil, "a", "ab", "b", "é"][random.next(below: 5)]
+        let hasName = RowPredicate.compare(column: text, .equal, name.map { .text($0) } ?? .null)
+        switch random.next(below: 10) {
+        case 0: return (.compare(column: number, .equal, .integer(one)), { $0.number == one })
+        case 1: return (hasName, { $0.text == name })
+        case 2:
+            return (
+                .and([.compare(column: number, .lessOrEqual, .integer(one)), hasName]),
+                { $0.number <= one && $0.text == name }
+            )
+        case 3: return (.isIn(column: number, [.integer(one), .integer(other)]), { [one, other].contains($0.number) })
+        case 4:
+            return (
+                .or([hasName, .compare(column: number, .equal, .integer(one))]), { $0.text == name || $0.number == one }
+            )
+        default: return nil
+        }
     }
 
     private static let number = ListWorld.numberColumn

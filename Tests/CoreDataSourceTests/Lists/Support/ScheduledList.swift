@@ -5,11 +5,13 @@ import TestSupport
 /// A schedule that follows a world, and an observer that has on the screen what it was notified of.
 ///
 /// It does what the schedule says, at moments that are drawn at random: notices come late, and work takes its time. Whatever
-/// breaks a promise of the schedule is a problem.
+/// breaks a promise of the schedule is a problem. As in the hub, the schedule is not notified of saves that the index does not find it
+/// for.
 struct ScheduledList {
     private var world = ListWorld()
     private let plan: ListWorld.Plan
     private var schedule: ListSchedule
+    private var index = ListIndex()
     private let rowsByKey = RowsByKey()
     private let isEverySaveWanted: Bool
     private let pendingByteLimit: Int
@@ -47,6 +49,7 @@ struct ScheduledList {
         pendingByteLimit = random.next(below: 4) == 0 ? 1000 : .max
         schedule = ListSchedule(plan.query, state, pendingByteLimit: pendingByteLimit, maxRowsOnMain: 4)
         screen = ShownList(schedule.state)
+        index.add(0, plan.query)
         notePast()
     }
 
@@ -108,6 +111,9 @@ struct ScheduledList {
             if case .reload(.reset) = notice {
                 owesReset = true
                 running?.isBeforeReset = true
+            }
+            if case .saves(let saves, _) = notice, !schedule.needsEverySave, index.lists(concernedBy: saves).isEmpty {
+                continue
             }
             let count = schedule.noticeCount
             guard case .none = schedule.handle(notice) else { return recordProblem("a notice made something happen") }

@@ -1,0 +1,97 @@
+package import RowStore
+
+/// Finds the lists that saves may concern, without a visit to the other lists.
+///
+/// If the predicate of a list requires values, the list is found by the values of the changed rows before and after a save. All
+/// other lists are found by the entities that the save changes.
+///
+/// A list that is not found shows the same rows after the saves as before, and none of its objects counts as changed. This is
+/// only true for a list that shows the newest rows. A list that is behind must get all saves.
+package struct ListIndex {
+    /// Lists with these properties in common are searched together.
+    private struct Shape: Hashable {
+        let entity: Int
+        let family: [Int]
+        let columns: [Int]
+    }
+
+    fileprivate struct Group {
+        /// The query of the first list. The entities and the links of the other lists are the same.
+        let query: ListQuery
+        let columns: [Int]
+        /// The numbers of all lists of the group.
+        var all: [Int] = []
+        var numbersByValues: [[RowValue]: [Int]] = [:]
+    }
+
+    private var groups: [Shape: Group] = [:]
+    /// The numbers of the lists that are found by the entities of a save.
+    private var numbersByEntity: [Int: [Int]] = [:]
+
+    package init() {}
+
+    /// Adds a list. Lists of the same entities must have the same ``ListQuery/links``.
+    ///
+    /// - Parameters:
+    ///   - number: A number that identifies the list.
+    ///   - usesValues: Whether a save that changes none of the list's rows can be left out. If false, the list is found for all
+    ///     saves of its entities.
+    package mutating func add(_ number: Int, _ query: ListQuery, usesValues: Bool = true) {
+        guard usesValues, let required = query.requiredValues else {
+            for entity in query.watched.union(query.links.entities) {
+                numbersByEntity[entity, default: []].append(number)
+            }
+            return
+        }
+        let shape = Shape(entity: query.entity, family: query.family, columns: required.columns)
+        groups[shape, default: Group(query: query, columns: required.columns)].add(number, required)
+    }
+
+    /// Returns the numbers of the lists that the saves may concern.
+    ///
+    /// **Complexity**: a look-up for each changed row and each combination of entities and columns that predicates require values
+    /// of. After a save of very many rows, all lists of the entities are returned.
+    package func lists(concernedBy saves: [ChangeSet]) -> Set<Int> {
+        var found: Set<Int> = []
+        if !numbersByEntity.isEmpty {
+            for entity in Set(saves.lazy.flatMap(\.entities).map(\.entity)) {
+                if let numbers = numbersByEntity[entity] { found.formUnion(numbers) }
+            }
+        }
+        for group in groups.values { group.find(saves, &found) }
+        return found
+    }
+}
+
+extension ListIndex.Group {
+    fileprivate mutating func add(_ number: Int, _ required: RequiredValues) {
+        all.append(number)
+        for values in required.combinations { numbersByValues[values, default: []].append(number) }
+    }
+
+    fileprivate func find(_ saves: [ChangeSet], _ found: inout Set<Int>) {
+        var rowCount = 0
+        for changes in saves.lazy.flatMap(\.entities) where query.family.contains(changes.entity) {
+            rowCount += changes.rowCount
+        }
+        // The look-ups would take longer than to visit the lists, which handle large saves off the main actor. And an object whose
+        // links change can be in any list.
+        if rowCount > max(256, 32 * all.count) || saves.contains(where: query.links.isAny) {
+            return found.formUnion(all)
+        }
+        if rowCount == 0 { return }
+        for changes in saves.lazy.flatMap(\.entities) where query.family.contains(changes.entity) {
+            for row in changes.inserted { find(row.key, row.row, &found) }
+            for row in changes.deleted { find(row.key, row.row, &found) }
+            for row in changes.updated {
+                find(row.key, row.row, &found)
+                find(row.key, row.previous, &found)
+            }
+        }
+    }
+
+    private func find(_ key: Int64, _ row: RowSnapshot, _ found: inout Set<Int>) {
+        let values = RequiredValues.values(ofRow: key, row, in: columns, query.order.layout)
+        if let numbers = numbersByValues[values] { found.formUnion(numbers) }
+    }
+}

@@ -1,0 +1,78 @@
+package import RowStore
+
+/// The values that all rows of a list have in certain columns, because the predicate of the list compares these columns with
+/// constants. A row with other values is never in the list.
+///
+/// For example, all rows of a list with the predicate `\.mailbox == inbox && \.isRead == false` have the key of the inbox in one
+/// column, and false in another.
+package struct RequiredValues: Sendable, Equatable {
+    /// The number in ``columns`` that stands for the row's own key.
+    static let keyColumn = -1
+
+    /// The columns, in ascending order.
+    package let columns: [Int]
+    /// The possible values of the columns. Each row of the list has one of these combinations.
+    package let combinations: Set<[RowValue]>
+
+    /// - Returns: Nil if the predicate does not compare a column with constants, or if only one part of an OR does.
+    package init?(_ predicate: RowPredicate) {
+        var single: [Int: RowValue] = [:]
+        var several: (column: Int, values: [RowValue])?
+        for part in predicate.conjuncts {
+            switch part {
+            case .compare(let column, .equal, let value) where Self.isUsable([value], column):
+                single[column] = single[column] ?? value
+            case .compareKey(.equal, let key): single[Self.keyColumn] = .integer(key)
+            case .isIn(let column, let values) where Self.isUsable(values, column):
+                several = several ?? (column, values)
+            case .isMember(.key, let list) where list.order == .natural && Self.isUsable(list.elements, Self.keyColumn):
+                several = several ?? (Self.keyColumn, list.elements)
+            default: break
+            }
+        }
+        if !single.isEmpty {
+            let chosen = single.sorted { $0.key < $1.key }.prefix(4)
+            (columns, combinations) = (chosen.map(\.key), [chosen.map(\.value)])
+        } else if let several {
+            (columns, combinations) = ([several.column], Set(several.values.map { [$0] }))
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether rows can be found by the values. Long blobs are left out, because rows do not always contain them.
+    private static func isUsable(_ values: [RowValue], _ column: Int) -> Bool {
+        if JoinedColumn.isJoined(column) || values.count > 16 { return false }
+        return values.allSatisfy { if case .blob(let bytes) = $0 { bytes.count <= 256 } else { true } }
+    }
+
+    /// Returns the values of a row in some columns.
+    ///
+    /// - Parameter layout: The entity of the list.
+    static func values(
+        ofRow key: Int64, _ row: RowSnapshot, in columns: [Int], _ layout: EntityLayout
+    ) -> [RowValue] {
+        columns.map { column in
+            if column == keyColumn { return .integer(key) }
+            let storage = layout.order(of: column).storage
+            // A deferred value is longer than all values that rows are found by.
+            if storage == .blob, row.isDeferred(column) { return .null }
+            return row.value(column, storage)
+        }
+    }
+}
+
+extension RowPredicate {
+    /// The predicates that must all be true.
+    fileprivate var conjuncts: [RowPredicate] {
+        if case .and(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
+    }
+}
+
+extension ListQuery {
+    /// The values that all rows of the list have in certain columns. Nil if there are none, or if related rows or objects also
+    /// determine the rows of the list.
+    package var requiredValues: RequiredValues? {
+        joined.isEmpty && objectPredicate == nil ? RequiredValues(predicate) : nil
+    }
+}
