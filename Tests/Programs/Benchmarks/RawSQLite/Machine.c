@@ -2,6 +2,7 @@
 #include "RawSQLite.h"
 #include <malloc.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,13 +31,26 @@ void raw_reset_peak(void) {
     fclose(file);
 }
 
-size_t raw_peak(void) {
+static size_t status(const char *format) {
     FILE *file = fopen("/proc/self/status", "r");
     if (file == NULL) return 0;
     char line[256];
     size_t kilobytes = 0;
     while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "VmHWM: %zu", &kilobytes) == 1) break;
+        if (sscanf(line, format, &kilobytes) == 1) break;
     fclose(file);
     return kilobytes * 1024;
+}
+
+size_t raw_peak(void) { return status("VmHWM: %zu"); }
+
+size_t raw_resident(void) {
+    malloc_trim(0);
+    return status("VmRSS: %zu");
+}
+
+uint64_t raw_waits(void) {
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+    return (uint64_t)usage.ru_nvcsw;
 }

@@ -10,6 +10,8 @@ struct Outcome: Sendable {
     var sample: Sample
     /// Bytes of a live object, where that is what was measured, ours and raw.
     var bytes: (ours: Int, raw: Int)?
+    /// How often threads wake up in a minute, where that is what was measured, ours and raw.
+    var wakeUps: (ours: Int, raw: Int)?
 
     init(_ id: String, n: Int, aim: String, ours: [Sample], raw: [Sample]) {
         self.id = id
@@ -24,7 +26,7 @@ struct Outcome: Sendable {
     }
 
     var ratio: Double {
-        if let bytes { return Double(bytes.ours) / Double(max(1, bytes.raw)) }
+        if let (ours, raw) = bytes ?? wakeUps { return Double(ours) / Double(max(1, raw)) }
         return Double(oursNanoseconds) / Double(max(1, rawNanoseconds))
     }
 }

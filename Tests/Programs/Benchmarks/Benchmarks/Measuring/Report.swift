@@ -43,6 +43,7 @@ extension Report {
         var log: Int
         var peak: Double
         var bytes: Int?
+        var wakeUps: Int?
         var server: Double?
         var roundTrips: Int?
 
@@ -56,6 +57,7 @@ extension Report {
             case log = "wal_bytes"
             case peak = "peak_rss_mb"
             case bytes = "bytes_per_object"
+            case wakeUps = "wake_ups_per_minute"
             case server = "server_cpu_ms"
             case roundTrips = "round_trips"
         }
@@ -73,6 +75,7 @@ extension Report.Line {
             p99: latencies.isEmpty ? nil : Double(latencies.quantile(0.99)) / 1e3,
             statements: sample.statements, rows: sample.rowsWritten, log: sample.walBytes,
             peak: Double(sample.peakBytes) / 1_048_576, bytes: outcome.bytes?.ours,
+            wakeUps: outcome.wakeUps?.ours,
             server: sample.server.map { Double($0.nanoseconds) / 1e6 }, roundTrips: sample.server?.roundTrips)
     }
 }

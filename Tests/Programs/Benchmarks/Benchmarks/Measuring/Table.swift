@@ -8,8 +8,11 @@ enum Table {
 
     static func line(_ outcome: Outcome) -> String {
         let latencies = outcome.sample.latencies
-        let ours = outcome.bytes.map { "\($0.ours) B" } ?? number(Double(outcome.oursNanoseconds) / 1e6, 3)
-        let raw = outcome.bytes.map { "\($0.raw) B" } ?? number(Double(outcome.rawNanoseconds) / 1e6, 3)
+        let counts =
+            outcome.bytes.map { ("\($0.ours) B", "\($0.raw) B") }
+            ?? outcome.wakeUps.map { ("\($0.ours)/min", "\($0.raw)/min") }
+        let ours = counts?.0 ?? number(Double(outcome.oursNanoseconds) / 1e6, 3)
+        let raw = counts?.1 ?? number(Double(outcome.rawNanoseconds) / 1e6, 3)
         return cell(outcome.id, 15, isNumber: false) + cell("\(outcome.n)", 9) + cell(ours, 12) + cell(raw, 12)
             + cell(number(outcome.ratio, 2), 8) + cell(outcome.aim, 8)
             + cell(latencies.isEmpty ? "" : number(Double(latencies.median) / 1e3, 2), 10)

@@ -77,7 +77,12 @@ struct Workload: Sendable {
         Workload(id: "W31-100") { bench, _ in
             [try await bench.followingManyLists("W31-100", lists: 100, aim: "")]
         },
+        Workload(id: "W31-ranges") { bench, _ in
+            [try await bench.followingManyLists("W31-ranges", lists: 1000, areRanges: true, aim: "")]
+        },
         Workload(id: "W32") { bench, _ in [try await bench.readingFromTasks()] },
+        Workload(id: "W33") { bench, _ in try await bench.idling("W33", isShared: false) },
+        Workload(id: "W33-shared") { bench, _ in try await bench.idling("W33-shared", isShared: true) },
         Workload(id: "W25-file") { bench, _ in [try await bench.followingProcess()] },
     ]
 

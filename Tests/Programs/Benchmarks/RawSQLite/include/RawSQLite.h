@@ -101,5 +101,9 @@ size_t raw_allocated(void);
 void raw_reset_peak(void);
 // The most memory that the process had since then, in bytes.
 size_t raw_peak(void);
+// The memory of this process that is in RAM now, after malloc has given back what it can.
+size_t raw_resident(void);
+// How often the threads of this process have waited so far, for the disk, a lock, a timer or an event.
+uint64_t raw_waits(void);
 
 #endif
