@@ -136,9 +136,8 @@ let package = Package(
         .testTarget(
             name: "ModelCodeGeneratorTests",
             dependencies: [
-                "CoreDataSource", "ModelConversion", "ModelCodeGenerator", "ModelReader", "DeclarationRules",
-                "ManagedModel",
-                "TestSupport",
+                "CoreDataSource", "ModelConversion", "ModelCodeGenerator", "ModelReader", "ModelSource",
+                "DeclarationRules", "ManagedModel", "TestSupport",
             ],
             exclude: ["Golden", "Library", "Plugin", "Programs"]),
         .testTarget(

@@ -1,6 +1,7 @@
 import Foundation
 import ManagedModel
 import ModelCodeGenerator
+import ModelSource
 import TestSupport
 import Testing
 
@@ -70,6 +71,12 @@ import Testing
             let source = ModelCodeGenerator().source(for: ManagedObjectModel(name: "Model", entities: [entity]))
             #expect(source.contains("final var \(member)_: String"), "ReservedNames.members lacks \(member)")
         }
+    }
+
+    /// The macros refuse a property with the name of such a member.
+    @Test func theMacrosRefuseEveryPublicMemberOfAnObject() throws {
+        let members = try LibrarySource.publicMembers(of: "ManagedObject")
+        #expect(members.subtracting(ReservedMembers.names).isEmpty, "ReservedMembers.names lacks these members")
     }
 }
 
