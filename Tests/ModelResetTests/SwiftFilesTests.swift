@@ -58,6 +58,42 @@ import Testing
         #expect(incomplete.status == 3 && incomplete.errors.contains("two/A.swift: error: No file or folder"))
     }
 
+    /// The lock file has no sources, only the shapes of the models. `check` says the same as `diff` says about the sources.
+    @Test(arguments: [
+        (
+            "x: Int?", "y: Int?",
+            [
+                "A.x: removed (Integer 64, optional); its values are lost", "A.y: added (Integer 64, optional)",
+                "can be migrated with the policy .migrate, but these are lost:",
+                "  A.x: the values (Integer 64, optional)",
+            ]
+        ),
+        (
+            "var x: Int?", "@Stored(renamedFrom: \"x\") var y: Int?",
+            ["A.y: renamed from x", "can be migrated with the policy .migrate; nothing is lost"]
+        ),
+        (
+            "var x: Int?", "@Stored(.codable) var x: [Int]?",
+            [
+                "A.x: Integer 64 -> Transformable", "cannot be migrated, so stores are reset:",
+                "  A.x: Integer 64 -> Transformable cannot be carried over. Keep the type, or give the new attribute another name.",
+            ]
+        ),
+    ])
+    func checkExplainsTheChangesOfAModelInSwift(_ old: String, _ new: String, _ said: [String]) async throws {
+        let entity = "@StoredEntity class A: ManagedObject {\n@Stored(unique: true) var uid: String\nvar x: Int?\n}\n"
+        try write("two/A.swift", entity)
+        try write("old/A.swift", "let model = ManagedObjectModel(\"M\") { A.self }\n" + entity)
+        #expect(try await program.run("lock", "one,two", "--lock", "model.lock").status == 0)
+        try write("two/A.swift", entity.replacing(old, with: new))
+        let check = try await program.run("check", "one,two", "--lock", "model.lock")
+        let diff = try await program.run("diff", "old", "one,two")
+        #expect(check.status == 1 && diff.status == 1 && check.errors == "" && diff.errors == "")
+        let lines = check.output.split(separator: "\n").dropFirst().dropLast().map { String($0.dropFirst(2)) }
+        #expect(lines == said)
+        #expect(diff.output.split(separator: "\n").map(String.init) == said)
+    }
+
     @Test func aCommaInAPathDividesNothing() async throws {
         try write(
             "a,b/M.swift",

@@ -9,7 +9,8 @@ struct DiffCommand: Command {
                model-reset diff BUNDLE OLD-VERSION NEW-VERSION [--configuration NAME] [--json]
 
         Lists the differences between two models, and shows what a migration would keep and lose. Rules and default values that
-        changed are listed, too, although no store is reset because of them.
+        changed are listed, too, although no store is reset because of them. A lock file is no model: model-reset check lists
+        the differences between a model and a lock file.
 
           OLD, NEW              models: .xcdatamodeld bundles, the .xcdatamodel of one version, or folders or files of Swift;
                                 several files of one model have commas between them, as in Model.swift,Item.swift
