@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test func aBundleComesBackWithTheSameHash() async throws {
-        let path = try program.write(Shop.first)
+        let path = try program.write(Shop.withClasses(Shop.first))
         let hash = try await program.run("hash", path).output
         let outcome = try await program.run("convert", path, "--output", "Swift")
         #expect(outcome.status == 0 && outcome.errors == "")

@@ -66,7 +66,7 @@ import Testing
     // MARK: Bundles
 
     private func converted(_ entities: String) async throws -> (errors: [String], text: String) {
-        let path = try program.write(entities)
+        let path = try program.write(Shop.withClasses(entities))
         let hash = try await program.run("hash", path).output
         let outcome = try await program.run("convert", path, "--output", "Swift")
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -131,6 +131,31 @@ import Testing
     func aPartThatSwiftCannotSayIsNamed(_ entities: String, _ sentences: [String]) async throws {
         let (errors, _) = try await converted(entities)
         #expect(errors == sentences.map { "Shop.xcdatamodeld: warning: \($0)" })
+    }
+
+    private static let kindsOfCode: [(kinds: [String], owners: String?)] = [
+        (["class", "category", "", "class", "manual"], "B, C, E"), (["", "", "category"], "all entities"),
+        (["class", "class"], nil),
+    ]
+
+    /// One sentence for a model, not one for each entity.
+    @Test(arguments: kindsOfCode)
+    func classesThatTheAppWritesAreNamed(_ kinds: [String], _ owners: String?) async throws {
+        let entities = zip(["A", "B", "C", "D", "E"], kinds).map { name, kind in
+            let kind = kind.isEmpty ? "" : " codeGenerationType=\"\(kind)\""
+            return "<entity name=\"\(name)\"\(kind)><attribute name=\"x\" attributeType=\"String\"/></entity>"
+        }
+        let path = try program.write(entities.joined())
+        let outcome = try await program.run("convert", path, "--output", "Swift")
+        #expect(outcome.status == 0)
+        let sentence =
+            "which codeGenerationType leaves to the app. If the app has classes of its own for them, move the other members of these classes to the files, and remove the classes."
+        let expected = owners.map { "\(path): warning: The files declare the classes of \($0), \(sentence)\n" }
+        #expect(outcome.errors == expected ?? "")
+        #expect(try await program.run("convert", "Swift", "--output", "Back/Shop.xcdatamodeld").errors == "")
+        let text = try String(
+            contentsOf: program.file("Back/Shop.xcdatamodeld/Shop.xcdatamodel/contents"), encoding: .utf8)
+        #expect(text.split(separator: "codeGenerationType=\"class\"").count == kinds.count + 1)
     }
 
     // MARK: Swift

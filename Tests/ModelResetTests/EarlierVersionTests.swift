@@ -13,7 +13,7 @@ import Testing
     }
 
     private static func entity(_ attributes: String...) -> String {
-        "<entity name=\"Item\" representedClassName=\"Item\">"
+        "<entity name=\"Item\" representedClassName=\"Item\" codeGenerationType=\"class\">"
             + attributes.map { "<attribute \($0) optional=\"YES\" attributeType=\"String\"/>" }.joined() + "</entity>"
     }
 

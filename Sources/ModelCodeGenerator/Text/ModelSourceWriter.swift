@@ -15,8 +15,7 @@ package struct ModelSourceWriter {
     package init(_ model: ManagedObjectModel) {
         let writable = WritableModel(model)
         removals = writable.losses
-        var model = writable.model
-        for index in model.entities.indices { model.entities[index].codeGeneration = .class }
+        let model = writable.model
         self.model = model
         plan = ModelPlan(for: model)
         composites = model.composites.compactMap(plan.compositePlan)

@@ -8,6 +8,7 @@ struct WritableModel {
 
     init(_ model: ManagedObjectModel) {
         self.model = model
+        declareClasses()
         removeEmptyComposites()
         for index in self.model.entities.indices {
             let entity = self.model.entities[index]
@@ -19,6 +20,17 @@ struct WritableModel {
             let attributes = composite.attributes.map { writable($0, of: composite.name, isPart: true) }
             self.model.composites[index].attributes = attributes
         }
+    }
+
+    /// Lets each entity have a generated class, because Swift files always declare the classes.
+    private mutating func declareClasses() {
+        let others = model.entities.filter { $0.codeGeneration != .class }.map(\.name)
+        for index in model.entities.indices { model.entities[index].codeGeneration = .class }
+        guard !others.isEmpty else { return }
+        let owners = others.count == model.entities.count ? "all entities" : others.joined(separator: ", ")
+        losses.append(
+            "The files declare the classes of \(owners), which codeGenerationType leaves to the app. If the app has classes of its own for them, move the other members of these classes to the files, and remove the classes."
+        )
     }
 
     private mutating func writable(

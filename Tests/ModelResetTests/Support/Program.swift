@@ -108,6 +108,11 @@ enum Shop {
         destinationEntity="Item" inverseName="shelf" inverseEntity="Item"/></entity>
         """
 
+    /// The same entities, with generated classes.
+    static func withClasses(_ entities: String) -> String {
+        entities.replacing("<entity ", with: "<entity codeGenerationType=\"class\" ")
+    }
+
     static func counted(_ type: String) -> String {
         "<entity name=\"Item\"><attribute name=\"count\" optional=\"YES\" attributeType=\"\(type)\"/></entity>"
     }
