@@ -225,8 +225,7 @@ let package = Package(
         .executableTarget(
             name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/Programs/ReadmeExample"),
         .executableTarget(
-            name: "follow-example", dependencies: ["CoreDataSource"], path: "Tests/Programs/FollowExample",
-            plugins: ["ModelPlugin"]),
+            name: "follow-example", dependencies: ["CoreDataSource"], path: "Tests/Programs/FollowExample"),
         .testTarget(name: "ReadmeTests", dependencies: ["TestSupport"]),
         .testTarget(
             name: "DocumentationTests",
