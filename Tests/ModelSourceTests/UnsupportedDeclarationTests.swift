@@ -36,8 +36,14 @@ struct UnsupportedDeclarationTests {
     @Test(.timeLimit(.minutes(30)), .enabled(if: Subprocess.isInPath("swiftc")))
     func theCompilerWarnsAndGoesOn() async throws {
         var text = "import CoreDataSource\nimport Foundation\n"
+        var expected: [(place: String, words: String)] = []
         for (number, declaration) in Self.declarations.enumerated() {
-            text += "enum N\(number) {\n\(try Self.entity(declaration).text)\n}\n"
+            let (entity, argument) = try Self.entity(declaration)
+            let place = try #require(entity.range(of: "\(argument): ")).upperBound
+            text += "enum N\(number) {\n"
+            let lines = (text + entity[..<place]).split(separator: "\n", omittingEmptySubsequences: false)
+            expected.append(("\(lines.count):\((lines.last?.utf8.count ?? 0) + 1)", Self.words(declaration)))
+            text += "\(entity)\n}\n"
         }
         let folder = try TemporaryDirectory()
         let file = folder.url.appending(component: "Unsupported.swift")
@@ -46,12 +52,13 @@ struct UnsupportedDeclarationTests {
         let run = try await Subprocess(
             "swiftc",
             ["-typecheck", "-parse-as-library", "-swift-version", "6", "-module-cache-path", cache.path]
-                + PackageFiles.importFlags + [file.path])
+                + ["-diagnostic-style", "llvm"] + PackageFiles.importFlags + [file.path])
         #expect(run.status == 0, "\(run.errors)")
-        for declaration in Self.declarations {
+        let warnings = run.errors.matches(of: /Unsupported\.swift:(\d+:\d+): warning: ([^\n]*)/)
+        for (place, words) in expected {
             #expect(
-                run.errors.contains(/Unsupported\.swift:\d+:\d+: warning: [^\n]*/)
-                    && run.errors.contains(Self.words(declaration)), "\(declaration): \(run.errors)")
+                warnings.contains { $0.1 == place && $0.2.contains(words) }, "\(place): \(words): \(run.errors)")
         }
+        #expect(warnings.count == expected.count, "\(run.errors)")
     }
 }
