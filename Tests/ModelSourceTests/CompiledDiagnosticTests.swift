@@ -31,8 +31,6 @@ import Testing
         let column: Int
         let lastLine: Int
         let message: String
-        /// Whether the compiler refuses an argument itself, because its type, its label or its place is another.
-        let isTypeError: Bool
     }
 
     private struct CompilerError {
@@ -42,24 +40,48 @@ import Testing
         let text: Substring
     }
 
+    /// The compiler expands no macro with a wrong argument, and says itself what is wrong where ‸ is.
+    private static let wrongArguments = [
+        "@StoredEntity(unique: [‸\"a\"]": "cannot convert value of type 'String' to expected element type '[String]'",
+        "@StoredEntity(userInfo: [‸1: 2]":
+            "cannot convert value of type 'Int' to expected dictionary key type 'String'",
+        "@StoredEntity(isAbstract: ‸1": "integer literal value '1' cannot be used as a boolean",
+        "@StoredEntity(indexes: ‸1":
+            "cannot convert value of type 'Int' to expected argument type '[FetchIndexDescription]'",
+    ]
+
+    /// Returns both texts without the ‸ of the second, and the line and column of the ‸.
+    private static func withoutMark(_ text: String, after before: String) -> (text: String, line: Int, column: Int) {
+        let parts = text.split(separator: "‸", omittingEmptySubsequences: false)
+        let lines = (before + parts[0]).split(separator: "\n", omittingEmptySubsequences: false)
+        return (before + parts.joined(), lines.count, (lines.last?.utf8.count ?? 0) + 1)
+    }
+
+    /// What the compiler says about a mistake, with its place marked: its own sentence about a wrong argument, or the sentence of
+    /// the macro.
+    private static func said(_ mistake: (text: String, message: String)) -> (text: String, message: String) {
+        let text = mistake.text.replacing("‸", with: "")
+        for (argument, message) in wrongArguments {
+            let plain = argument.replacing("‸", with: "")
+            if text.hasPrefix(plain) { return (argument + text.dropFirst(plain.count), message) }
+        }
+        return mistake
+    }
+
     /// One file with all mistakes, each in a namespace of its own.
     private static func program() -> (text: String, expected: [Expected]) {
         var text = support
         var expected: [Expected] = []
-        for (number, mistake) in DiagnosticTests.mistakes.enumerated() {
+        for (number, mistake) in DiagnosticTests.mistakes.map(said).enumerated() {
             text += "enum N\(number) { "
             if !mistake.text.contains("@StoredEntity"), !mistake.text.contains("@StoredComposite") {
                 text += "@StoredEntity "
             }
-            let parts = mistake.text.split(separator: "‸", omittingEmptySubsequences: false)
-            text += parts[0]
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-            text += parts[1] + " }\n"
+            let (whole, line, column) = withoutMark(mistake.text, after: text)
+            text = whole + " }\n"
             expected.append(
                 Expected(
-                    line: lines.count, column: (lines.last?.utf8.count ?? 0) + 1,
-                    lastLine: text.count { $0 == "\n" }, message: mistake.message,
-                    isTypeError: mistake.text.hasPrefix("@StoredEntity(")))
+                    line: line, column: column, lastLine: text.count { $0 == "\n" }, message: mistake.message))
         }
         return (text, expected)
     }
@@ -96,165 +118,165 @@ import Testing
                 error.namespace == number || error.line.map { (firstLine...mistake.lastLine).contains($0) } == true
             }
             firstLine = mistake.lastLine + 1
-            let said = own.filter {
-                $0.text.hasPrefix(
-                    mistake.isTypeError
-                        ? "\(mistake.line):" : "\(mistake.line):\(mistake.column): error: \(mistake.message)")
-            }
-            #expect(!said.isEmpty, "\(mistake.line):\(mistake.column): \(mistake.message)")
-            // The compiler says itself, in two errors, what is wrong with an argument that the macro does not have.
-            let limit = mistake.isTypeError ? 3 : 2
-            #expect(
-                own.count - (mistake.isTypeError ? 0 : said.count) <= limit, "\(mistake.message): \(own.map(\.text))")
+            let place = "\(mistake.line):\(mistake.column)"
+            let said = own.filter { $0.text.hasPrefix("\(place): error: \(mistake.message)") }
+            #expect(!said.isEmpty, "\(place): \(mistake.message): \(own.map(\.text))")
+            #expect(own.count - said.count <= 2, "\(mistake.message): \(own.map(\.text))")
         }
     }
 
-    /// What is read as right and is not, because a name means something else, or leads nowhere; what is said; and how many errors there
-    /// are in all.
+    /// What is read as right and is not, because a name means something else, or leads nowhere; what is said where ‸ is; and how
+    /// many errors there are in all.
     private static let claims: [(text: String, message: String, count: Int)] = [
         (
-            "enum M { struct String {}\n@StoredEntity class A: ManagedObject { var x: String\nvar y: Int } }",
+            "enum M { struct String {}\n@StoredEntity class A: ManagedObject { var x: ‸String\nvar y: Int } }",
             "The library stores a different type with this name.", 3
         ),
-        ("@StoredEntity class A: ManagedObject { @Stored(raw: Int32.self) var x: K? }", "requires the types", 1),
+        ("@StoredEntity class A: ManagedObject { @Stored(raw: Int32.self) var x: ‸K? }", "requires the types", 1),
         // The compiler expands no macro with a wrong argument. It says twice itself what is wrong with the argument.
         (
-            "@StoredEntity class A: ManagedObject { @Stored(unknown: 1) var x: Int }",
+            "@StoredEntity class A: ManagedObject { @Stored(unknown: ‸1) var x: Int }",
             "@Stored has no argument unknown.", 3
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Stored(userInfo: [1: 2]) var x: Int\nvar y: Int = 1 }",
+            "@StoredEntity class A: ManagedObject { @Stored(userInfo: ‸[1: 2]) var x: Int\nvar y: Int = 1 }",
             "The argument userInfo of @Stored must be a dictionary of string literals.", 3
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Related(unknown: 1) var x: RelatedObjects<B> }",
+            "@StoredEntity class A: ManagedObject { @Related(unknown: ‸1) var x: RelatedObjects<B> }",
             "@Related has no argument unknown.", 3
         ),
         (
-            "@StoredComposite struct A { @StoredPart(unknown: 1) var x: Int }",
+            "@StoredComposite struct A { @StoredPart(unknown: ‸1) var x: Int }",
             "@StoredPart has no argument unknown.", 3
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Stored(.codable) var x: Foo? }",
+            "@StoredEntity class A: ManagedObject { @Stored(.codable) var x: ‸Foo? }",
             "A value that is stored as JSON must be Codable and Sendable.", 2
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Stored(.composite) var x: Foo? }",
+            "@StoredEntity class A: ManagedObject { @Stored(.composite) var x: ‸Foo? }",
             "The type of a composite must be a struct with @StoredComposite.", 2
         ),
         (
-            "@StoredComposite struct A { @StoredPart(.codable) var x: Foo? }",
+            "@StoredComposite struct A { @StoredPart(.codable) var x: ‸Foo? }",
             "A value that is stored as JSON must be Codable and Sendable.", 6
         ),
         // Only the compiler knows whether a type is Hashable. It says so three times itself.
         (
-            "@StoredComposite struct A { @StoredPart(.codable) var x: Unequal? }",
+            "@StoredComposite struct A { @StoredPart(.codable) var x: ‸Unequal? }",
             "The type of a part of a composite must be Hashable.", 4
         ),
         // The compiler says twice that it does not know a type: once where the app names it, and once in the expansion.
-        ("@StoredEntity class A: Missing { var x: Int }", "cannot find type 'Missing' in scope", 2),
-        ("@StoredEntity class A: ManagedObject { @Related var x: Missing? }", "cannot find type 'Missing' in scope", 2),
+        ("@StoredEntity class A: ‸Missing { var x: Int }", "cannot find type 'Missing' in scope", 2),
         (
-            "@StoredEntity class A: ManagedObject { @Stored(.codable) var x: Missing? }",
+            "@StoredEntity class A: ManagedObject { @Related var x: ‸Missing? }", "cannot find type 'Missing' in scope",
+            2
+        ),
+        (
+            "@StoredEntity class A: ManagedObject { @Stored(.codable) var x: ‸Missing? }",
             "cannot find type 'Missing' in scope", 2
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Stored(.composite) var x: Missing? }",
+            "@StoredEntity class A: ManagedObject { @Stored(.composite) var x: ‸Missing? }",
             "cannot find type 'Missing' in scope", 2
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Stored(raw: Int16.self) var x: Missing? }",
+            "@StoredEntity class A: ManagedObject { @Stored(raw: Int16.self) var x: ‸Missing? }",
             "cannot find type 'Missing' in scope", 2
         ),
         (
-            "@Background @StoredEntity nonisolated class A: ManagedObject { var x: Int }",
+            "@Background @StoredEntity nonisolated class ‸A: ManagedObject { var x: Int }",
             "has multiple actor-isolation attributes", 1
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Related var x: Foo? }",
+            "@StoredEntity class A: ManagedObject { @Related var x: ‸Foo? }",
             "A relationship must lead to a class with @StoredEntity.", 3
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Related var x: RelatedObjects<Foo> }",
+            "@StoredEntity class A: ManagedObject { @Related var x: ‸RelatedObjects<Foo> }",
             "A relationship must lead to a class with @StoredEntity.", 3
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Related var x: [Foo] }",
+            "@StoredEntity class A: ManagedObject { @Related var x: ‸[Foo] }",
             "A relationship must lead to a class with @StoredEntity.", 3
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Related(inverse: \"misspelt\") var x: B? }",
-            "18:58: error: reference to member 'misspelt' cannot be resolved", 1
+            "@StoredEntity class A: ManagedObject { @Related(inverse: ‸\"misspelt\") var x: B? }",
+            "reference to member 'misspelt' cannot be resolved", 1
         ),
         (
-            "@StoredEntity class A: ManagedObject {\n@Related(\n/* é */ inverse: \"misspelt\") var x: B? }",
-            "20:19: error: reference to member 'misspelt' cannot be resolved", 1
+            "@StoredEntity class A: ManagedObject {\n@Related(\n/* é */ inverse: ‸\"misspelt\") var x: B? }",
+            "reference to member 'misspelt' cannot be resolved", 1
         ),
-        ("@StoredEntity class A: Foo { var x: Int }", "A class with @StoredEntity inherits from ManagedObject", 3),
-        ("@StoredEntity class A: Codable { var x: Int }", "A class with @StoredEntity inherits from ManagedObject", 2),
+        ("@StoredEntity class A: ‸Foo { var x: Int }", "A class with @StoredEntity inherits from ManagedObject", 3),
+        ("@StoredEntity class A: ‸Codable { var x: Int }", "A class with @StoredEntity inherits from ManagedObject", 2),
         (
-            "class Base {}\n@StoredEntity class A: Base { var x: Int\nvar y: String = \"\"\n@Related var z: B?\n"
+            "class Base {}\n@StoredEntity class A: ‸Base { var x: Int\nvar y: String = \"\"\n@Related var z: B?\n"
                 + "@Stored(.codable) var c: [Int] = [] }",
             "A class with @StoredEntity inherits from ManagedObject, or from a class with @StoredEntity.", 3
         ),
         (
-            "@StoredEntity class A: ManagedObject { var n: Int\n@Related(inverse: \"n\") var x: A? }",
-            "19:19: error: 'name(ofInverse:)' is unavailable: The inverse of a relationship is a relationship. Name the property of the destination that points back.",
+            "@StoredEntity class A: ManagedObject { var n: Int\n@Related(inverse: ‸\"n\") var x: A? }",
+            "'name(ofInverse:)' is unavailable: The inverse of a relationship is a relationship. Name the property of the destination that points back.",
             1
         ),
         (
-            "class A: ManagedObject { @Stored var x: Int }",
+            "class A: ManagedObject { ‸@Stored var x: Int }",
             "@Stored belongs to a property of a class with @StoredEntity", 1
         ),
         // The other properties of a class with a mistake, and its subclasses, are not to blame.
         (
-            "@StoredEntity class A: ManagedObject { var x: Int8\nvar y: String = \"\"\nvar t = Date()\n@Related var z: B?\n"
+            "@StoredEntity class A: ManagedObject { var x: ‸Int8\nvar y: String = \"\"\nvar t = Date()\n@Related var z: B?\n"
                 + "@Stored(.codable) var c: [Int] = [] }\n@StoredEntity class S: A { var w: String?\n@Related var b: B? }",
             "Int8 cannot be stored.", 3
         ),
-        ("@StoredEntity class A { var x: Int\nvar y: String\n@Related var z: B? }", "A inherits from no class.", 1),
-        ("@StoredEntity class A<T>: ManagedObject { var x: Int\n@Related var z: B? }", "A generic class cannot", 1),
-        ("@StoredEntity struct A { var x: Int\nvar y: String\n@Related var z: B? }", "belongs to a class.", 1),
+        ("@StoredEntity class ‸A { var x: Int\nvar y: String\n@Related var z: B? }", "A inherits from no class.", 1),
+        ("@StoredEntity class ‸A<T>: ManagedObject { var x: Int\n@Related var z: B? }", "A generic class cannot", 1),
+        ("@StoredEntity struct ‸A { var x: Int\nvar y: String\n@Related var z: B? }", "belongs to a class.", 1),
         (
-            "@MainActor @StoredEntity class A: ManagedObject { var x: Int = 1\n@Stored(.codable) var y: [Int] = [1]\n"
+            "‸@MainActor @StoredEntity class A: ManagedObject { var x: Int = 1\n@Stored(.codable) var y: [Int] = [1]\n"
                 + "@Related var z: A? }\n@StoredEntity class S: A { var w: String? }",
             "A is isolated to @MainActor", 3
         ),
         (
-            "@StoredEntity class StoredLayout: ManagedObject { var x: Int\n@Stored(.codable) var y: [Int] = [1] }",
+            "@StoredEntity class ‸StoredLayout: ManagedObject { var x: Int\n@Stored(.codable) var y: [Int] = [1] }",
             "@StoredEntity adds a type with the name StoredLayout to the class.", 1
         ),
         // The compiler refuses these itself, too.
         (
-            "@StoredEntity class A: ManagedObject { @Stored func f() {}\nvar x: Int }",
+            "@StoredEntity class A: ManagedObject { ‸@Stored func f() {}\nvar x: Int }",
             "@Stored belongs to a property.",
             2
         ),
         (
-            "@StoredEntity class A: ManagedObject { vra x: Int\nvar y: Int }", "No declaration begins with vra.", 9
+            "@StoredEntity class A: ManagedObject { ‸vra x: Int\nvar y: Int }", "No declaration begins with vra.", 9
         ),
         (
-            "@StoredEntity class A: ManagedObject { var x: Int = = 5\nvar y: Int }",
+            "@StoredEntity class A: ManagedObject { var ‸x: Int = = 5\nvar y: Int }",
             "What follows the equals sign of x is not one value.", 9
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Stored @Stored var x: Int }",
+            "@StoredEntity class A: ManagedObject { @Stored ‸@Stored var x: Int }",
             "This declaration has @Stored already.", 9
         ),
         (
-            "@StoredEntity class A: ManagedObject { @Stored(unique: true, unique: false) var x: Int }",
+            "@StoredEntity class A: ManagedObject { @Stored(unique: true, unique: ‸false) var x: Int }",
             "@Stored has two arguments unique.", 9
         ),
         (
-            "@StoredEntity class A: ManagedObject {\n<<<<<<< HEAD\nvar x: Int\n=======\nvar y: Int\n>>>>>>> b\n}",
+            "@StoredEntity class A: ManagedObject {\n‸<<<<<<< HEAD\nvar x: Int\n=======\nvar y: Int\n>>>>>>> b\n}",
             "This line marks a merge conflict.", 9
         ),
     ]
 
     @Test(.timeLimit(.minutes(30)), arguments: claims)
     func theCompilerReportsEveryClaimedMistake(_ claim: (text: String, message: String, count: Int)) async throws {
-        let errors = try await compile(Self.support + "enum N0 {\n\(claim.text)\n}\n")
-        #expect(errors.contains { $0.text.contains(claim.message) }, "\(errors.map(\.text))")
+        let (text, line, column) = Self.withoutMark(claim.text, after: Self.support + "enum N0 {\n")
+        let errors = try await compile(text + "\n}\n")
+        #expect(
+            errors.contains { $0.text.hasPrefix("\(line):\(column): error: ") && $0.text.contains(claim.message) },
+            "\(line):\(column): \(errors.map(\.text))")
         #expect(errors.count <= claim.count, "\(errors.map(\.text))")
     }
 }

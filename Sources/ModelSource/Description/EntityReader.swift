@@ -86,6 +86,7 @@ package struct EntityReader {
             className: declaration.name, superclass: superclass.name, writtenSuperclass: superclass.writtenName,
             name: arguments.name("", mayHaveDots: true) ?? declaration.name,
             offset: declaration.offset, accessLevel: declaration.accessLevel)
+        entity.superclassOffset = declaration.inherited.first.map { source.tokens[$0.lowerBound].start } ?? 0
         entity.isAbstract = arguments.flag("isAbstract") ?? false
         readLists(&arguments, &entity)
         entity.versionHashModifier = arguments.string("hashModifier")

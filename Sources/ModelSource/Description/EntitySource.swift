@@ -7,6 +7,8 @@ package struct EntitySource: Sendable {
     package var superclass: String
     /// The name of the superclass, as the source has it.
     package var writtenSuperclass: String
+    /// The byte offset of the superclass.
+    package var superclassOffset = 0
     package var name: String
     /// The byte offset of the class's name.
     package var offset: Int
@@ -74,6 +76,8 @@ package struct AttributeSource: Sendable {
     package var typeName: String
     /// The type of the property as the source has it, without a question mark.
     package var writtenTypeName: String
+    /// The byte offset of the type.
+    package var typeOffset = 0
     /// Whether the property is private to its file or its class. The type of such a property can be private, too.
     package var isPrivate = false
     /// Whether the property is a part of a struct.
@@ -112,6 +116,8 @@ package struct RelationshipSource: Sendable {
     package var offset: Int
     /// The destination's class, in the spelling of the source.
     package var destination: String
+    /// The byte offset of the type.
+    package var typeOffset: Int
     /// The property of the destination's class that points back.
     package var inverse: String?
     /// The byte offset of the argument that names the inverse.

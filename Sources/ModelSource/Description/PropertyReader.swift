@@ -65,8 +65,9 @@ package struct PropertyReader {
                 "The macros add a type with the name \(name), so the type of a stored property cannot have this name. Rename the type \(name).",
                 at: source.tokens[range.lowerBound].start)
         }
-        if let related { return relationship(type, related) }
-        return attribute(type, stored, at: source.tokens[range.lowerBound].start)
+        let typeOffset = source.tokens[range.lowerBound].start
+        if let related { return relationship(type, related, at: typeOffset) }
+        return attribute(type, stored, at: typeOffset)
     }
 
     /// Whether the property has a getter. Braces with observers contain no getter.
@@ -189,9 +190,8 @@ package struct PropertyReader {
     // MARK: Relationships
 
     /// Returns the class that a relationship leads to. Returns nil with a diagnostic if a relationship cannot have the type.
-    private mutating func destination(of type: SourceType) -> String? {
+    private mutating func destination(of type: SourceType, at typeOffset: Int) -> String? {
         let isToMany = type.element != nil
-        let typeOffset = declaration.type.map { source.tokens[$0.lowerBound].start } ?? declaration.offset
         if type.name.hasPrefix("Set<") {
             _ = reportError(
                 "A relationship whose objects have no order is not a Set. Write RelatedObjects<\(type.name.dropFirst(4).dropLast())>.",
@@ -221,14 +221,16 @@ package struct PropertyReader {
         return destination
     }
 
-    private mutating func relationship(_ type: SourceType, _ use: AttributeUse) -> PropertySource {
-        guard let destination = destination(of: type) else { return .invalid }
+    private mutating func relationship(
+        _ type: SourceType, _ use: AttributeUse, at typeOffset: Int
+    ) -> PropertySource {
+        guard let destination = destination(of: type, at: typeOffset) else { return .invalid }
         let isToMany = type.element != nil
         var arguments = ArgumentReader(source, use)
         arguments.checkLabels()
         var found = RelationshipSource(
             propertyName: name, name: arguments.name("name") ?? name, offset: declaration.offset,
-            destination: destination,
+            destination: destination, typeOffset: typeOffset,
             inverse: arguments.string("inverse"), inverseOffset: arguments.offset(of: "inverse"),
             isDeprecated: isDeprecated, isToMany: isToMany, isOrdered: isToMany && !type.isRelatedObjects)
         found.isOptional = arguments.flag("isOptional") ?? true
@@ -299,6 +301,7 @@ package struct PropertyReader {
             typeName: type.name, writtenTypeName: type.writtenName, isDeprecated: isDeprecated,
             hasOptionalProperty: type.isOptional,
             isOptional: arguments.flag("isOptional") ?? type.isOptional)
+        found.typeOffset = typeOffset
         found.isPart = isOfComposite
         found.isPrivate = ["private", "fileprivate"].contains(declaration.accessLevel)
         AttributeRules(source, declaration, typeOffset).read(&found, &arguments)

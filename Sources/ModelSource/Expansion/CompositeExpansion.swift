@@ -1,6 +1,8 @@
 /// The code that `@StoredComposite` adds to a struct.
 struct CompositeExpansion {
     let composite: CompositeSource
+    /// Writes lines that have the place of a part of the struct.
+    let places: PlacedLines
 
     /// The members of the struct: an enum in which names of types have the same meaning as in the struct, and an initializer
     /// for other modules.
@@ -14,7 +16,7 @@ struct CompositeExpansion {
         var lines = ["nonisolated enum StoredLayout {"]
         lines.append("    typealias LayoutChecks = CoreDataSource.StoredTypes")
         lines.append("    typealias LayoutClass = \(ReservedMembers.escaped(composite.typeName))")
-        lines += CheckedType.aliases(for: composite.attributes, checks: true)
+        lines += CheckedType.aliases(for: composite.attributes, checks: true, places)
         lines += [
             "    enum LayoutDescription: LayoutChecks.CompositeLayout {", "    \(TypeChecks.deprecation)",
             "    static func attributes() -> [LayoutChecks.Attribute] {",
@@ -24,7 +26,7 @@ struct CompositeExpansion {
             "        attributes.append(\(DescriptionText.attribute($0)))"
         }
         lines += ["        return attributes", "    }"] + keyPaths + ["    }"]
-        lines += TypeChecks.function(for: composite.attributes, areParts: true)
+        lines += TypeChecks.function(for: composite.attributes, areParts: true, places)
         lines += parts
         // Inside of the enum, `Self` would mean the enum, so the name of the struct replaces it.
         return [SwiftSource((lines + ["}"]).joined(separator: "\n")).replacing("Self", by: "LayoutClass")]

@@ -36,12 +36,11 @@ enum DescriptionText {
     }
 
     static func relationship(_ relationship: RelationshipSource) -> String {
-        let alias = "destination_\(relationship.propertyName)"
-        return call(
+        call(
             "LayoutChecks.Relationship",
             [
                 ("name", string(relationship.name)),
-                ("destinationName", "LayoutChecks.entityName(of: \(alias).self)"),
+                ("destinationName", "name_\(relationship.propertyName)"),
                 ("inverseName", relationship.inverse.map { _ in "inverse_\(relationship.propertyName)()" }),
                 ("isToMany", flag(relationship.isToMany)), ("isOrdered", flag(relationship.isOrdered)),
                 ("isOptional", flag(relationship.isOptional)), ("isTransient", flag(relationship.isTransient)),

@@ -8,8 +8,8 @@
 /// up only types.
 struct EntityExpansion {
     let entity: EntitySource
-    /// The place of the class in its file; nil if unknown.
-    var sourcePlace: SourcePlace?
+    /// Writes lines that have the place of a part of the class.
+    var places = PlacedLines(nil)
 
     var text: String {
         let access = AccessText.prefix(entity.accessLevel)
@@ -25,7 +25,7 @@ struct EntityExpansion {
         lines += initialValues(overrideAccess)
         lines.append("\(access)nonisolated enum StoredLayout {")
         lines += layout(access)
-        lines += CheckedType.aliases(for: entity.attributes, checks: true)
+        lines += CheckedType.aliases(for: entity.attributes, checks: true, places)
         lines += entity.relationships.map {
             "    \(TypeChecks.deprecation) private typealias destination_\($0.propertyName) = \($0.destination)"
         }
@@ -34,7 +34,9 @@ struct EntityExpansion {
         lines += description
         // Check the superclass, not the class: if the superclass is unknown, the class is no managed object either.
         lines += TypeChecks.function(
-            for: entity.attributes, areParts: false, ["        LayoutChecks.checkClass(LayoutParent.self)"])
+            for: entity.attributes, areParts: false, places,
+            places.lines(
+                "        LayoutChecks", ".checkClass(LayoutParent.self)", at: entity.superclassOffset, skipping: 1))
         lines.append("}")
         lines += InitialValues.members(of: entity)
         return lines.joined(separator: "\n")
@@ -55,7 +57,7 @@ struct EntityExpansion {
         let initializer =
             entity.hasRequiredInitializer ? [] : ["\(access)required init(\(seed)) { Swift.fatalError() }"]
         var lines = ["\(access)nonisolated enum StoredLayout {"] + expansion.layout(access)
-        lines += CheckedType.aliases(for: faulty.attributes, checks: false)
+        lines += CheckedType.aliases(for: faulty.attributes, checks: false, places)
         let initialValues = InitialValues.members(of: faulty, areSet: false)
         faulty.attributes = []
         faulty.relationships = []
@@ -158,16 +160,13 @@ struct EntityExpansion {
     private func inverse(of relationship: RelationshipSource) -> [String] {
         guard let name = relationship.inverse else { return [] }
         let path = "\\destination_\(relationship.propertyName).\(ReservedMembers.escaped(name))"
-        func placed(_ opening: String, _ code: String, skipping skipped: Int = 0) -> [String] {
-            sourcePlace?.lines(opening, code, at: relationship.inverseOffset, skipping: skipped) ?? [opening + code]
-        }
         return [
             "    \(TypeChecks.deprecation)",
             "    static func inverse_\(relationship.propertyName)() -> LayoutTypes.Name {",
-        ] + placed("        let inverse = LayoutChecks.inverse(", "\(path))")
-            + placed(
+        ] + places.lines("        let inverse = LayoutChecks.inverse(", "\(path))", at: relationship.inverseOffset)
+            + places.lines(
                 "        return LayoutChecks", ".name(ofInverse: inverse) ?? \(DescriptionText.string(name))",
-                skipping: 1)
+                at: relationship.inverseOffset, skipping: 1)
             + ["    }"]
     }
 
@@ -192,7 +191,13 @@ struct EntityExpansion {
         lines += entity.attributes.map {
             "        entity.attributes.append(\(DescriptionText.attribute($0)))"
         }
-        lines += entity.relationships.map { "        entity.relationships.append(\(DescriptionText.relationship($0)))" }
+        lines += entity.relationships.flatMap { relationship in
+            let property = relationship.propertyName
+            return places.lines(
+                "        let name_\(property) = LayoutChecks", ".entityName(of: destination_\(property).self)",
+                at: relationship.typeOffset, skipping: 1)
+                + ["        entity.relationships.append(\(DescriptionText.relationship(relationship)))"]
+        }
         let lists = [
             ("attributes +=", entity.otherAttributes), ("relationships +=", entity.otherRelationships),
             ("fetchedProperties =", entity.fetchedProperties), ("indexes =", entity.indexes),

@@ -29,7 +29,7 @@ package struct MacroExpansion: Sendable, Equatable {
         case ("StoredEntity", .memberAttribute): memberAttribute(of: declaration)
         case ("Stored", .accessor), ("Related", .accessor): accessor(macro, attribute, declaration, lexicalContext)
         case ("StoredComposite", .member), ("StoredComposite", .extension):
-            composite(declaration, role, extendedType, lexicalContext ?? [])
+            composite(declaration, role, extendedType, in: lexicalContext ?? [], at: place)
         default: break
         }
     }
@@ -51,7 +51,7 @@ package struct MacroExpansion: Sendable, Equatable {
         let entity = reader.entity(declaration)
         diagnostics = reader.diagnostics
         guard let entity else { return }
-        let expansion = EntityExpansion(entity: entity, sourcePlace: place)
+        let expansion = EntityExpansion(entity: entity, places: PlacedLines(place))
         self.text = diagnostics.hasErrors ? expansion.fallbackText : expansion.text
     }
 
@@ -140,7 +140,7 @@ package struct MacroExpansion: Sendable, Equatable {
     }
 
     private mutating func composite(
-        _ text: String, _ role: Role, _ extendedType: String?, _ lexicalContext: [String]
+        _ text: String, _ role: Role, _ extendedType: String?, in lexicalContext: [String], at place: SourcePlace?
     ) {
         let source = SwiftSource(text)
         guard source.syntaxError == nil, let declaration = Self.first(source) else {
@@ -162,7 +162,8 @@ package struct MacroExpansion: Sendable, Equatable {
             composite.attributes = []
             composite.hasInitializer = true
         }
-        let expansion = CompositeExpansion(composite: composite)
+        let expansion = CompositeExpansion(
+            composite: composite, places: PlacedLines(role == .member ? place : nil))
         self.text = role == .member ? expansion.members : expansion.conformance(of: extendedType ?? composite.typeName)
     }
 }

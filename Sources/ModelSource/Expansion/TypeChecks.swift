@@ -3,16 +3,23 @@ enum TypeChecks {
     /// Lines that compile only if each type can be stored. Nothing calls them. The function with these lines is deprecated,
     /// so that the compiler does not warn if a type is.
     ///
-    /// - Parameter areParts: Whether the attributes are parts of a composite.
-    static func function(for attributes: [AttributeSource], areParts: Bool, _ others: [String] = []) -> [String] {
-        let lines = others + lines(for: attributes, areParts: areParts)
+    /// - Parameters:
+    ///   - areParts: Whether the attributes are parts of a composite.
+    ///   - places: Gives each check the place of its type.
+    ///   - others: Lines with further checks.
+    static func function(
+        for attributes: [AttributeSource], areParts: Bool, _ places: PlacedLines, _ others: [String] = []
+    ) -> [String] {
+        let lines = others + lines(for: attributes, areParts: areParts, places)
         return lines.isEmpty ? [] : ["    \(deprecation)", "    static func check() {"] + lines + ["    }"]
     }
 
     /// With this attribute, a declaration can name deprecated declarations without a warning.
     static let deprecation = "@available(*, deprecated)"
 
-    private static func lines(for attributes: [AttributeSource], areParts: Bool) -> [String] {
+    private static func lines(
+        for attributes: [AttributeSource], areParts: Bool, _ places: PlacedLines
+    ) -> [String] {
         attributes.filter(CheckedType.needsCheck(in: attributes)).flatMap { attribute in
             let type = "\(CheckedType.checkedName(of: attribute)).self"
             let argument =
@@ -24,9 +31,10 @@ enum TypeChecks {
                 case .codable: "codable: \(type)"
                 case .composite: "composite: \(type)"
                 }
-            let check = "        LayoutChecks.check(\(argument))"
             let isPart = areParts && (attribute.form == .codable || attribute.form == .raw)
-            return isPart ? [check, "        LayoutChecks.check(part: \(type))"] : [check]
+            return ([argument] + (isPart ? ["part: \(type)"] : [])).flatMap {
+                places.lines("        LayoutChecks", ".check(\($0))", at: attribute.typeOffset, skipping: 1)
+            }
         }
     }
 }
@@ -64,8 +72,12 @@ enum CheckedType {
 
     /// The aliases of the types.
     ///
-    /// - Parameter checks: Whether the checks of the types are part of the expansion.
-    static func aliases(for attributes: [AttributeSource], checks: Bool) -> [String] {
+    /// - Parameters:
+    ///   - checks: Whether the checks of the types are part of the expansion.
+    ///   - places: Gives each alias that checks its type the place of the type.
+    static func aliases(
+        for attributes: [AttributeSource], checks: Bool, _ places: PlacedLines
+    ) -> [String] {
         let needsCheck = needsCheck(in: attributes)
         return attributes.flatMap { attribute -> [String] in
             let alias = alias(for: attribute)
@@ -78,17 +90,21 @@ enum CheckedType {
             let warns = alias != nil && !(attribute.isDeprecated && attribute.form == .codable)
             return [
                 "    \(warns ? "" : TypeChecks.deprecation + " ")\(access)typealias \(checkedName(of: attribute)) = \(attribute.writtenTypeName)"
-            ] + (alias.map { ["    \(warns ? "" : TypeChecks.deprecation + " ")\(access)\($0)"] } ?? [])
+            ]
+                + (alias.map { alias in
+                    places.lines(
+                        "    \(warns ? "" : TypeChecks.deprecation + " ")\(access)typealias type_\(attribute.propertyName) = LayoutChecks",
+                        ".\(alias)<\(checkedName(of: attribute))>.Checked", at: attribute.typeOffset, skipping: 1)
+                } ?? [])
         }
     }
 
+    /// The type in `LayoutChecks` that checks the attribute's type; nil without an alias.
     private static func alias(for attribute: AttributeSource) -> String? {
         if !hasAlias(attribute) { return nil }
-        let name = "typealias type_\(attribute.propertyName)"
-        let checked = checkedName(of: attribute)
         return switch attribute.form {
-        case .codable: "\(name) = LayoutChecks.JSON<\(checked)>.Checked"
-        case .composite: "\(name) = LayoutChecks.Composite<\(checked)>.Checked"
+        case .codable: "JSON"
+        case .composite: "Composite"
         case .plain, .raw, .bytes: nil
         }
     }
