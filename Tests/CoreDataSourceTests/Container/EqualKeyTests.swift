@@ -32,7 +32,7 @@ import Testing
         try await withEqualKeys { container, source in
             let draft = try source.draft(of: container.main.knownTopic("topic"))
             let letter = try draft.context.knownLetter("letter")
-            func edit() {
+            @MainActor func edit() {
                 draft.object.title = "y"
                 letter.subject = "y"
                 letter.topic = draft.object
