@@ -64,6 +64,8 @@ struct MailEditor {
         case 2:
             guard let tag = any(try context.fetch(MailTag.self)) else { return }
             tag.weight = below(3) == 0 ? nil : Double(below(5)) / 2
+            guard let message = any(messages) else { return }
+            if below(2) == 0 { tag.messages.insert(message) } else { tag.messages.remove(message) }
         default:
             guard let message = any(messages) else { return }
             message.size = Int64(below(6))
