@@ -106,6 +106,11 @@ struct QuerySnippets {
                 return ungrouped
             }()
             #expect(again == ungrouped)
+            for (contact, count) in try context.aggregate(
+                ObjectRequest<GroupEntity>(), groupBy: \.members, .count())
+            {
+                print(contact, count)
+            }
             let grown = ObjectRequest<ContactEntity>(where: \.age >= 18)
             // The sums and counts of no objects are not nil.
             let nobody = ObjectRequest<ContactEntity>(where: \.age > 1000)

@@ -45,11 +45,24 @@ extension EntityDataSource {
     /// print(sizes.value[thread.objectID] ?? 0)
     /// ```
     ///
+    /// Groups by a to-many relationship have the id of each related object as their key: an object counts once in the group
+    /// of each of its related objects, and in no group if it has none. The groups follow the links from both sides:
+    ///
+    /// ```swift
+    /// let unread = try mail.liveAggregate(
+    ///     ObjectRequest(MessageEntity.self, where: \.isRead == false),
+    ///     groupBy: \.labels, .count())
+    /// ```
+    ///
+    /// For these groups, a save causes a read off the main actor: of the changed objects and their links only. See
+    /// ``LiveAggregate``.
+    ///
     /// - Parameters:
     ///   - request: The predicate, limit and cursor, as in ``liveAggregate(_:_:)``.
-    ///   - keyPath: The attribute or the to-one relationship by whose values the objects are grouped.
+    ///   - keyPath: The attribute or the relationship by whose values the objects are grouped.
     ///   - aggregates: The calculations for each group. The results are in the same order.
-    /// - Throws: Errors of ``liveAggregate(_:_:)``; `invalidRequest` for the object's own id.
+    /// - Throws: Errors of ``liveAggregate(_:_:)``; `invalidRequest` for the object's own id; `unsupportedQuery` for a to-many
+    ///   relationship that is transient or belongs to a related object.
     public func liveAggregate<Object: ManagedObject, Key: GroupableProperty, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>

@@ -1,8 +1,9 @@
 internal import RowStore
 
-/// A type of properties by which aggregates can be grouped: the types of attributes, and classes of objects.
+/// A type of properties by which aggregates can be grouped: the types of attributes, classes of objects, and the types of
+/// to-many relationships.
 ///
-/// An attribute is its own key. The key of a to-one relationship is the id of the related object:
+/// An attribute is its own key. The key of a relationship is the id of the related object:
 ///
 /// ```swift
 /// let sizes = try context.aggregate(
@@ -38,7 +39,7 @@ nonisolated public struct GroupValue {
     public let object: ManagedObject
     /// The column of the value.
     public let column: Int
-    /// The id of the related object, if the property is a to-one relationship that leads to an object.
+    /// The id of the related object, if the property is a relationship that leads to an object.
     public let id: ManagedObjectID?
 }
 
@@ -74,6 +75,14 @@ extension ManagedObject: GroupableProperty {
         }
         return id
     }
+
+    public static func groupKeyIfPresent(of value: GroupValue) throws -> ManagedObjectID? { value.id }
+}
+
+/// An ordered to-many relationship. An object is in the group of each related object, and in no group if it has no related
+/// objects.
+extension Array: GroupableProperty where Element: ManagedObject {
+    public static func groupKey(of value: GroupValue) throws -> ManagedObjectID { try Element.groupKey(of: value) }
 
     public static func groupKeyIfPresent(of value: GroupValue) throws -> ManagedObjectID? { value.id }
 }

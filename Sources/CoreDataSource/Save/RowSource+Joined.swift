@@ -25,6 +25,31 @@ extension RowSource {
         }
     }
 
+    /// Returns the matching rows of several entities, in order and within limit and offset. The query may have joined columns.
+    func windowedRows(
+        _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> [StoredRow] {
+        guard query.joined.isEmpty, let entity = family.first, family.count == 1 else {
+            return try joinedRows(query, family, layout).rows.map(\.stored)
+        }
+        return try rows(query.of(entity: entity), layout.entities[entity]).rows
+    }
+
+    /// Calls the body with a source whose rows do not change during the call. The body may be called twice.
+    func withOneState<R>(
+        _ body: (RowSource) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        switch self {
+        case .root(let root):
+            return try root.withSnapshot { snapshot throws(DataSourceError) in try body(.snapshot(snapshot)) }
+        case .pinned(let pinned):
+            let result = try body(self)
+            // If the snapshot has ended, the rows may be of different states.
+            return pinned.hasEnded ? try pinned.root.rows.withOneState(body) : result
+        case .snapshot: return try body(self)
+        }
+    }
+
     /// Returns the number of matching rows; nil if pending rows may affect the number.
     func countJoined(_ query: RowQuery, _ family: [Int]) throws(DataSourceError) -> Int? {
         let entities = query.entities(family)

@@ -44,6 +44,7 @@ struct LiveAggregateTests {
         /// Messages of two entities.
         let replies: LiveAggregate<[ManagedObjectID?: Int]>
         let owners: LiveAggregate<[ManagedObjectID?: Int]>
+        let links: LiveLinkGroups
 
         @MainActor init(_ mail: MailDataSource, _ request: ObjectRequest<MailMessage>) throws {
             self.request = request
@@ -56,6 +57,7 @@ struct LiveAggregateTests {
             related = try mail.liveAggregate(request, groupBy: \.thread, .count(), .sum(\.size))
             replies = try mail.liveAggregate(request, groupBy: \.replyTo, .count())
             owners = try mail.liveAggregate(request, groupBy: \.thread?.owner, .count())
+            links = try LiveLinkGroups(mail, request)
         }
 
         @MainActor func problems(_ mail: MailDataSource) throws -> [String] {
@@ -82,7 +84,7 @@ struct LiveAggregateTests {
             }
             let shown = self.sizes.value.mapValues { "\($0)" }
             if shown != bySize { found.append("\(shown) instead of \(bySize)") }
-            return try found + relatedProblems(all, mail)
+            return try found + relatedProblems(all, mail) + links.problems(mail.main)
         }
 
         /// The groups by relationships, live and calculated at once.

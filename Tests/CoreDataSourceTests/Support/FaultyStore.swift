@@ -308,11 +308,12 @@ extension FaultyStore: SnapshotStore {
 }
 
 extension PersistentContainer {
-    /// A container over the chat model whose store can be made to fail.
+    /// A container whose store can be made to fail.
     static func faulty(
-        longestValue: Int = RowSnapshot.longestValue, configuration: Configuration = Configuration()
+        _ model: ManagedObjectModel = .chat, longestValue: Int = RowSnapshot.longestValue,
+        configuration: Configuration = Configuration()
     ) -> (container: PersistentContainer, store: FaultyStore) {
-        let layout = ModelLayout(.chat)
+        let layout = ModelLayout(model)
         let store = FaultyStore(layout, longestValue: longestValue)
         let container = PersistentContainer(
             layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: configuration)

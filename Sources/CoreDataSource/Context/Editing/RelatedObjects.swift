@@ -163,6 +163,13 @@ extension RelatedObjects: RelatedCollection {
     package static var emptiness: AnyKeyPath { \Self.isEmpty }
 }
 
+/// Groups of aggregates. An object is in the group of each related object, and in no group if it has no related objects.
+extension RelatedObjects: GroupableProperty {
+    public static func groupKey(of value: GroupValue) throws -> ManagedObjectID { try Object.groupKey(of: value) }
+
+    public static func groupKeyIfPresent(of value: GroupValue) throws -> ManagedObjectID? { value.id }
+}
+
 /// The least and the greatest value of an attribute of the objects, in code and in key paths:
 /// `\ThreadEntity.messages[max: \.date]`.
 extension RelatedObjects {

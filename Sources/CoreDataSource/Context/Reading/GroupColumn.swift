@@ -23,7 +23,65 @@ struct GroupColumn {
     }
 }
 
+/// What a query groups its objects by.
+enum GroupSource {
+    case column(GroupColumn)
+    case links(GroupLinks)
+
+    /// - Throws: The errors of ``GroupColumn``; `unsupportedQuery` for a to-many relationship of a related object, and for one
+    ///   that is transient.
+    init<Object: ManagedObject>(
+        _ keyPath: PartialKeyPath<Object>, _ resolver: PredicateResolver, _ context: ManagedObjectContext
+    ) throws(DataSourceError) {
+        let names = try RelatedKeyPaths.names(keyPath, of: Object.self)
+        guard let relationship = context.stack.layout.relationship(names, from: resolver.layout), relationship.isToMany
+        else {
+            self = .column(try GroupColumn(keyPath, resolver, context))
+            return
+        }
+        let path = names.joined(separator: ".")
+        if names.count > 1 {
+            throw DataSourceError(
+                .unsupportedQuery,
+                "Objects of \(Object.entityName) cannot be grouped by \"\(path)\", which is a to-many relationship of a related object. Group by a to-many relationship of \(Object.entityName) itself, or aggregate the related objects.",
+                entityName: Object.entityName, attributeName: path)
+        }
+        if case .none = relationship.storage {
+            throw DataSourceError(
+                .unsupportedQuery,
+                "Objects of \(Object.entityName) cannot be grouped by \"\(path)\", because the relationship is transient, so its links are not stored. Group the objects in code.",
+                entityName: Object.entityName, attributeName: path)
+        }
+        self = .links(GroupLinks(relationship))
+    }
+
+    /// The column of the groups; nil if the groups are related objects of a to-many relationship.
+    var column: Int? { if case .column(let column) = self { column.column } else { nil } }
+
+    /// The links of the groups; nil if the row of an object contains its group.
+    var links: GroupLinks? { if case .links(let links) = self { links } else { nil } }
+
+    /// The entities of the related objects, if the groups are related objects; otherwise empty.
+    var destinations: [Int] {
+        switch self {
+        case .column(let column): column.destinations
+        case .links(let links): links.destinations
+        }
+    }
+}
+
 extension ModelLayout {
+    /// The relationship at the end of a path of relationships; nil if another property is in the path.
+    fileprivate func relationship(_ names: [String], from entity: EntityLayout) -> RelationshipLayout? {
+        var (entity, found) = (entity, RelationshipLayout?.none)
+        for name in names {
+            guard let index = entity.relationship(named: name) else { return nil }
+            let relationship = entity.relationships[index]
+            (entity, found) = (entities[relationship.destination], relationship)
+        }
+        return found
+    }
+
     /// The entities of the objects to which relationships lead; empty if the last name is not a relationship.
     func destinations(_ names: [String], from entity: EntityLayout) -> [Int] {
         var (entity, family) = (entity, [Int]())

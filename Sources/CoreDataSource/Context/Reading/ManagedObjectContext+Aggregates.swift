@@ -68,14 +68,27 @@ extension ManagedObjectContext {
     /// let ungrouped = counts.first { $0.key == nil }?.values ?? 0
     /// ```
     ///
-    /// **Complexity**: all matching rows are read. If the related objects can have several entities, one more query for each
-    /// entity.
+    /// Groups by a to-many relationship have the id of each related object as their key. An object counts once in the group
+    /// of each of its related objects, and in no group if it has none, as in an inner join. So a total of all groups can be
+    /// larger or smaller than the total of all objects. To count the objects without related objects, use a predicate, such
+    /// as `.none(\.members)`.
+    ///
+    /// ```swift
+    /// for (contact, count) in try context.aggregate(
+    ///     ObjectRequest<GroupEntity>(), groupBy: \.members, .count()) {
+    ///     print(contact, count)
+    /// }
+    /// ```
+    ///
+    /// **Complexity**: all matching rows are read. For a to-many relationship, one more query for up to 1,000 objects and each
+    /// entity that stores links. If the related objects can have several entities, one more query for each entity.
     ///
     /// - Parameters:
     ///   - request: The request for the objects.
-    ///   - keyPath: The attribute or the to-one relationship whose value the objects of a group share.
+    ///   - keyPath: The attribute or the relationship whose value the objects of a group share.
     ///   - aggregates: The calculations for each group. The results come in the same order.
-    /// - Throws: The errors of ``aggregate(_:_:)``; `invalidRequest` for the object's own id.
+    /// - Throws: The errors of ``aggregate(_:_:)``; `invalidRequest` for the object's own id; `unsupportedQuery` for a to-many
+    ///   relationship that is transient or belongs to a related object.
     public func aggregate<Object: ManagedObject, Key: GroupableProperty, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
@@ -92,28 +105,41 @@ extension ManagedObjectContext {
         var plan = try plan(request)
         let layout = bindings[plan.query.entity].layout
         let resolver = resolver(for: plan.query)
-        let groupColumn = try GroupColumn(keyPath, resolver, self)
-        let keyColumn = groupColumn.column
-        let storage = layout.order(of: keyColumn).storage
+        let group = try GroupSource(keyPath, resolver, self)
         var empty = AggregationSet()
         for aggregate in repeat each aggregates { try empty.add(aggregate, resolver) }
         plan.query.joined = resolver.joins.columns
-        let groups = try gather(plan, columns: empty.columns + [keyColumn], AggregationGroups(empty)) { groups, row in
-            groups.add(row, key: row.value(keyColumn, storage))
-        }
+        let groups = try gather(plan, layout, groupedBy: group, empty)
         let reader = RowValueReader(self, layout, plan.query.joined, hasAggregateResults: true)
-        let ids = try groupIDs(groups.keys, ofEntities: groupColumn.destinations)
+        let ids = try groupIDs(groups.keys, ofEntities: group.destinations)
         var results: [(key: Key.GroupKey, values: (repeat each Result))] = []
-        for group in groups.all {
-            reader.row = group.first
-            let key = try reader.groupKey(Key.self, keyColumn, id: ids[group.first.value(keyColumn, storage)])
+        for part in groups.all {
+            reader.row = part.first
+            let key = try reader.groupKey(Key.self, group.column ?? 0, id: ids[part.key])
             try reader.check()
-            reader.row = try group.set.results(reader)
+            reader.row = try part.set.results(reader)
             var next = 0..<empty.count
             results.append((key, (repeat reader.read((each Result).self, next.popFirst()))))
             try reader.check(attributes: empty.attributes)
         }
         return results
+    }
+
+    private func gather(
+        _ plan: FetchPlan, _ layout: EntityLayout, groupedBy group: GroupSource, _ empty: AggregationSet
+    ) throws(DataSourceError) -> AggregationGroups {
+        let groups = AggregationGroups(empty)
+        switch group {
+        case .column(let column):
+            let (column, storage) = (column.column, layout.order(of: column.column).storage)
+            return try gather(plan, columns: empty.columns + [column], groups) { groups, row in
+                groups.add(row, key: row.value(column, storage))
+            }
+        case .links(let links):
+            return try gather(plan, columns: empty.columns, groupedBy: links, groups) { groups, row, ends in
+                for end in ends { groups.add(row, key: .integer(end)) }
+            }
+        }
     }
 
     /// Adds all matching rows to a result, in the order of the request and with the edits of the context. Rows of the store are
@@ -192,9 +218,9 @@ extension StoredRow {
     }
 }
 
-/// The groups of rows with equal values, in the order of their first rows.
+/// The groups of rows with equal values or with the same related object, in the order of their first rows.
 private struct AggregationGroups {
-    private(set) var all: [(first: StoredRow, set: AggregationSet)] = []
+    private(set) var all: [(key: RowValue, first: StoredRow, set: AggregationSet)] = []
     private var positions: [RowValue: Int] = [:]
     private let empty: AggregationSet
 
@@ -208,7 +234,7 @@ private struct AggregationGroups {
         let position = positions[key] ?? all.count
         if position == all.count {
             positions[key] = position
-            all.append((row, empty))
+            all.append((key, row, empty))
         }
         all[position].set.add(row)
     }

@@ -365,7 +365,7 @@ extension ManagedObjectContext {
 }
 
 /// The rows of a context, including edits.
-private struct ContextView: RowView {
+struct ContextView: RowView {
     let context: ManagedObjectContext
     var layout: ModelLayout { context.stack.layout }
     var mayHaveDoubleLinks: Bool { context.editing == .inDraft }

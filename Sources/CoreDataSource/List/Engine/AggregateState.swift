@@ -9,13 +9,27 @@ package struct AggregateState: Sendable {
         /// The column by whose values the rows are grouped; nil for one group of all rows.
         let groupColumn: Int?
         private let groupOrder: ColumnOrder?
+        /// The to-many relationship by whose objects the rows are grouped; nil if a row contains its group.
+        let links: GroupLinks?
 
         private let layout: EntityLayout
+        /// The row of each member if the plan has no columns.
+        private let emptyRow = StoredRow(key: 0, row: RowSnapshot(columnCount: 1))
 
         package init(_ aggregations: [Aggregation], groupColumn: Int? = nil, _ layout: EntityLayout) {
             (self.aggregations, self.groupColumn, self.layout) = (aggregations, groupColumn, layout)
             groupOrder = groupColumn.map(layout.order)
+            links = nil
         }
+
+        init(_ aggregations: [Aggregation], groupedBy group: GroupSource, _ layout: EntityLayout) {
+            (self.aggregations, groupColumn, self.layout) = (aggregations, group.column, layout)
+            groupOrder = group.column.map(layout.order)
+            links = group.links
+        }
+
+        /// Whether there are no groups until rows are added.
+        var isGrouped: Bool { groupColumn != nil || links != nil }
 
         /// Returns the value of the group column. Values that are equal in Swift have the same representation.
         func key(_ row: StoredRow) -> RowValue {
@@ -28,6 +42,17 @@ package struct AggregateState: Sendable {
             case .real(let number): return .real(number == 0 ? 0 : number)
             case let value: return value
             }
+        }
+
+        /// Returns a row with the columns of the plan only, in memory of its own.
+        func trimmed(_ stored: StoredRow) -> StoredRow {
+            if columns.isEmpty { return emptyRow }
+            var row = RowSnapshot(columnCount: stored.row.columnCount)
+            // A column that is set twice would take memory twice.
+            for column in columns where row.isNull(column) {
+                row.setValue(stored.row.value(column, layout.order(of: column).storage), column)
+            }
+            return StoredRow(key: stored.key, row: row)
         }
 
         /// The error for an invalid decimal in a column.
@@ -51,19 +76,31 @@ package struct AggregateState: Sendable {
     }
 
     package let plan: Plan
-    /// The groups, by the value of the group column. Without a group column, there is one group, which may be empty.
+    /// The groups, by the value of the group column or by the key of the related object. Without groups, there is one entry,
+    /// which may be empty.
     private var groups: [RowValue: Group] = [:]
     /// The groups that have changed since the last call of ``takeChanges()``.
     private(set) var changedKeys: Set<RowValue> = []
     /// The groups with an aggregate whose result is known only after all rows are read again.
     private var unknownKeys: Set<RowValue> = []
+    /// The rows that are in groups of related objects, by their keys. A save does not contain the unchanged links and values of
+    /// such a row.
+    private var members: [Int64: Member] = [:]
+
+    /// A row that is in groups of related objects.
+    private struct Member {
+        /// The row with the columns of the plan.
+        let row: StoredRow
+        /// The keys of the related objects.
+        let ends: [Int64]
+    }
 
     package init(_ plan: Plan) {
         self.plan = plan
-        if plan.groupColumn == nil { groups[.null] = plan.empty }
+        if !plan.isGrouped { groups[.null] = plan.empty }
     }
 
-    /// The values of the group column.
+    /// The values of the group column, or the keys of the related objects.
     package var keys: some Collection<RowValue> { groups.keys }
 
     /// Whether all rows must be read again, for example because the last row with a minimum or maximum has left.
@@ -85,8 +122,10 @@ package struct AggregateState: Sendable {
     // MARK: Changes
 
     /// Adds a row of the query.
-    package mutating func add(_ row: StoredRow) {
-        change(row) {
+    package mutating func add(_ row: StoredRow) { add(row, to: plan.key(row)) }
+
+    private mutating func add(_ row: StoredRow, to key: RowValue) {
+        change(key) {
             $0.rowCount += 1
         } part: {
             $0.add(row)
@@ -94,23 +133,45 @@ package struct AggregateState: Sendable {
     }
 
     /// Removes a row of the query. The row must have the values with which it was added.
-    package mutating func remove(_ row: StoredRow) {
-        change(row) {
+    package mutating func remove(_ row: StoredRow) { remove(row, from: plan.key(row)) }
+
+    private mutating func remove(_ row: StoredRow, from key: RowValue) {
+        change(key) {
             $0.rowCount -= 1
         } part: {
             $0.remove(row)
         }
     }
 
+    /// Adds a row to the groups of its related objects.
+    ///
+    /// - Parameter isKept: Whether the row may change later without all rows being read again.
+    mutating func add(_ row: StoredRow, toGroupsOf ends: [Int64], isKept: Bool) {
+        if isKept { return setMember(row, ends) }
+        for end in ends { add(row, to: .integer(end)) }
+    }
+
+    private mutating func setMember(_ row: StoredRow, _ ends: [Int64]) {
+        let old = members.removeValue(forKey: row.key)
+        let new = Member(row: plan.trimmed(row), ends: ends)
+        members[row.key] = new
+        // Add before removing, so that a new extreme replaces the old extreme.
+        for end in ends { add(new.row, to: .integer(end)) }
+        if let old { remove(old) }
+    }
+
+    private mutating func remove(_ member: Member) {
+        for end in member.ends { remove(member.row, from: .integer(end)) }
+    }
+
     private mutating func change(
-        _ row: StoredRow, _ body: (inout Group) -> Void, part: (inout IncrementalAggregation) -> Void
+        _ key: RowValue, _ body: (inout Group) -> Void, part: (inout IncrementalAggregation) -> Void
     ) {
-        let key = plan.key(row)
         changedKeys.insert(key)
         var group = groups.removeValue(forKey: key) ?? plan.empty
         body(&group)
         for index in group.parts.indices { part(&group.parts[index]) }
-        if group.rowCount <= 0, plan.groupColumn != nil {
+        if group.rowCount <= 0, plan.isGrouped {
             unknownKeys.remove(key)
             return
         }
@@ -124,23 +185,87 @@ package struct AggregateState: Sendable {
     package mutating func apply(
         _ save: ChangeSet, to query: ListQuery, _ budget: QueryBudget
     ) throws(DataSourceError) {
+        let plan = plan
+        try plan.forEachChange(in: save, of: query, budget) { old, new in
+            // Add before removing, so that a new extreme replaces the old extreme.
+            if let new { add(new) }
+            if let old { remove(old) }
+        }
+    }
+
+    /// Applies saves to groups of related objects. Reads the changed rows and their links.
+    ///
+    /// The rows that are read may include later saves. Those saves read them again.
+    ///
+    /// - Throws: Errors of the predicate and of the store. After an error, the state is not valid.
+    mutating func follow(
+        _ saves: [ChangeSet], of query: ListQuery, groupedBy links: GroupLinks, _ source: RowSource,
+        _ layout: ModelLayout
+    ) throws(DataSourceError) {
+        let budget = QueryBudget()
+        var changed = ChangedLinks(links).owners(in: saves)
+        for save in saves {
+            try plan.forEachChange(in: save, of: query, budget) { old, new in
+                if let key = (new ?? old)?.key { changed.insert(key) }
+            }
+        }
+        if changed.isEmpty { return }
+        let found = try source.withOneState { source throws(DataSourceError) in
+            let view = SourceView(source: source, layout: layout)
+            return try query.rows(withKeys: changed, plan.columns, groupedBy: links, in: view, budget)
+        }
+        var gone = changed
+        for (row, ends) in found {
+            gone.remove(row.key)
+            setMember(row, ends)
+        }
+        for key in gone { if let old = members.removeValue(forKey: key) { remove(old) } }
+    }
+}
+
+extension AggregateState.Plan {
+    /// Calls the body for each changed row of a query whose change has an effect on the aggregates, with the old row and the new
+    /// row. A row that does not match the query is nil.
+    fileprivate func forEachChange(
+        in save: ChangeSet, of query: ListQuery, _ budget: QueryBudget,
+        _ body: (_ old: StoredRow?, _ new: StoredRow?) -> Void
+    ) throws(DataSourceError) {
         let layout = query.order.layout
         func matches(_ row: StoredRow) throws(DataSourceError) -> Bool {
             try query.predicate.evaluate(row, layout, budget)
         }
-        let columns = Set(plan.columns)
+        let columns = Set(columns)
         for changes in save.entities where query.family.contains(changes.entity) {
-            for row in changes.inserted where try matches(row) { add(row) }
-            for row in changes.deleted where try matches(row) { remove(row) }
+            for row in changes.inserted where try matches(row) { body(nil, row) }
+            for row in changes.deleted where try matches(row) { body(row, nil) }
             for row in changes.updated {
                 let (old, new) = (StoredRow(key: row.key, row: row.previous), StoredRow(key: row.key, row: row.row))
                 let (wasIncluded, isIncluded) = (try matches(old), try matches(new))
                 if wasIncluded, isIncluded, !columns.contains(where: row.columns.contains) { continue }
-                // Add before removing, so that a new extreme replaces the old extreme.
-                if isIncluded { add(new) }
-                if wasIncluded { remove(old) }
+                if wasIncluded || isIncluded { body(wasIncluded ? old : nil, isIncluded ? new : nil) }
             }
         }
+    }
+}
+
+extension ListQuery {
+    /// Returns the matching rows with some keys, each with the keys of its related objects. Rows without related objects are
+    /// left out.
+    fileprivate func rows(
+        withKeys keys: Set<Int64>, _ columns: [Int], groupedBy links: GroupLinks, in view: SourceView,
+        _ budget: QueryBudget
+    ) throws(DataSourceError) -> [(row: StoredRow, ends: [Int64])] {
+        let wanted = ValueList(keys.map { .integer($0) }, .natural)
+        let predicate = RowPredicate.and([.isMember(.key, wanted), predicate])
+        var rows: [StoredRow] = []
+        for entity in family {
+            var query = RowQuery(entity: entity, predicate: predicate, columns: columns, budget: budget)
+            query.isOrdered = false
+            rows += try view.rows(query)
+        }
+        var found: [(row: StoredRow, ends: [Int64])] = []
+        try links.forEach(rows, in: view, budget) { found.append(($0, $1)) }
+        return found
     }
 }
 

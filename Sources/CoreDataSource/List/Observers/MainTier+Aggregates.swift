@@ -23,10 +23,10 @@ extension MainTier {
         _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws(DataSourceError) -> LiveAggregate<[Key.GroupKey: (repeat each Result)]> where Key.GroupKey: Hashable {
         let resolver = try aggregateResolver(request)
-        let group = try GroupColumn(keyPath, resolver, context)
+        let group = try GroupSource(keyPath, resolver, context)
         var set = AggregationSet()
         for aggregate in repeat each aggregates { try set.add(aggregate, resolver) }
-        let plan = AggregateState.Plan(set.aggregations, groupColumn: group.column, resolver.layout)
+        let plan = AggregateState.Plan(set.aggregations, groupedBy: group, resolver.layout)
         let engine = try engine(request, plan, resolver)
         let reader = AggregateReader(set: set, joined: resolver.joins.columns, layout: resolver.layout)
         let known = GroupIDs()
@@ -87,9 +87,10 @@ private struct AggregateReader {
 
     /// Returns a group's key as a typed value.
     func key<Key: GroupableProperty>(
-        _ key: RowValue, _ column: Int, as type: Key.Type, id: ManagedObjectID?, _ context: MainContext
+        _ key: RowValue, _ column: Int?, as type: Key.Type, id: ManagedObjectID?, _ context: MainContext
     ) throws(DataSourceError) -> Key.GroupKey {
         let reader = RowValueReader(context, layout, joined, hasAggregateResults: true)
+        guard let column else { return try reader.groupKey(type, 0, id: id) }
         var row = StoredRow(key: 0, row: RowSnapshot(columnCount: layout.columns.count))
         if JoinedColumn.isJoined(column) {
             row.joined = RowSnapshot(columnCount: joined.count)
@@ -114,7 +115,7 @@ private final class GroupIDs {
     ///
     /// - Returns: The ids of all changed groups.
     func update(
-        _ changes: [(key: RowValue, results: [RowValue]?)], _ group: GroupColumn, _ context: MainContext
+        _ changes: [(key: RowValue, results: [RowValue]?)], _ group: GroupSource, _ context: MainContext
     ) throws(DataSourceError) -> [RowValue: ManagedObjectID] {
         if group.destinations.isEmpty { return [:] }
         let new = changes.map(\.key).filter { ids[$0] == nil }

@@ -1,7 +1,8 @@
 internal import RowStore
 
 /// Keeps the aggregates of one query up to date without keeping the rows. Small saves are applied on the main actor. Large
-/// saves are applied off the main actor, and rows are read off the main actor.
+/// saves are applied off the main actor, and rows are read off the main actor. For groups of a to-many relationship, the changed
+/// rows and their links are read after each save.
 @MainActor
 final class AggregateEngine: HubEngine {
     /// An object that is notified of changes of the aggregates.
@@ -114,6 +115,7 @@ final class AggregateEngine: HubEngine {
         reason.record(saves, ofEntities: worker.query.watched, hub.names)
         reason.rowCount = saves.reduce(0) { $0 + worker.rowCount(of: $1) }
         if saves.isEmpty { return updateSettledCount() }
+        if worker.followsLinks { return start(.follow(saves, Guarded(takeState())), reason) }
         if reason.rowCount > Self.maxRowsOnMain { return start(.apply(saves, state), reason) }
         let start = ContinuousClock.now
         let outcome = worker.apply(saves, to: takeState())
@@ -138,15 +140,15 @@ final class AggregateEngine: HubEngine {
             var reason = reason
             reason.addTime(since: start)
             reason.ranOffMain = true
-            if case .read = task { reason.didReadStore = true }
+            if task.readsStore { reason.didReadStore = true }
             Task { @MainActor [reason] in
                 self.hub.perform {
                     // The rows that were read may be newer than the pinned rows, so read the pinned rows.
-                    if case .read = task, self.hub.pinned != nil, !wasPinned, !self.isFinished {
-                        return self.start(task, reason)
+                    if task.readsStore, self.hub.pinned != nil, !wasPinned, !self.isFinished {
+                        return self.start(.read, reason)
                     }
                     // The rows that were read may be newer than the objects of the main context.
-                    if case .read = task { self.hub.stack.mainNotifier.merge() }
+                    if task.readsStore { self.hub.stack.mainNotifier.merge() }
                     self.isWorking = false
                     if !self.isFinished { self.end(outcome, reason) }
                     self.hub.update(self)
@@ -207,7 +209,17 @@ struct AggregateWorker: Sendable {
 
     enum Task: Sendable {
         case apply([ChangeSet], AggregateState)
+        /// Read the rows that saves have changed, with the links of these rows. The task takes the state out of the lock, so that
+        /// no copy is made.
+        case follow([ChangeSet], Guarded<AggregateState?>)
         case read
+
+        var readsStore: Bool {
+            switch self {
+            case .apply: false
+            case .follow, .read: true
+            }
+        }
     }
 
     enum Outcome: Sendable {
@@ -216,9 +228,13 @@ struct AggregateWorker: Sendable {
         case read(AggregateState, Int64)
         /// The rows could not be read.
         case failed(DataSourceError)
-        /// The predicate could not be evaluated for a row of a save. A later save may have changed the row.
+        /// The predicate could not be evaluated for a row of a save, or the changed rows could not be read. A later save may have
+        /// changed the row.
         case notApplied
     }
+
+    /// Whether the rows and links that a save changes are read after the save.
+    var followsLinks: Bool { plan.links != nil && !requeriesStore }
 
     /// Whether all rows so far were read from a snapshot that has not ended.
     var isPinned: Bool { pinned.map { !$0.hasEnded } ?? false }
@@ -239,8 +255,20 @@ struct AggregateWorker: Sendable {
                 let (state, asOf) = try read()
                 return .read(state, asOf)
             case .apply(let saves, let state): return apply(saves, to: state)
+            case .follow(let saves, let state):
+                guard let state = state.withLock({ $0.take() }), let links = plan.links else { return .notApplied }
+                return follow(saves, state, links)
             }
         } catch { return .failed(error) }
+    }
+
+    private func follow(
+        _ saves: [ChangeSet], _ state: consuming AggregateState, _ links: GroupLinks
+    ) -> Outcome {
+        do throws(DataSourceError) {
+            try state.follow(saves, of: query, groupedBy: links, source, layout)
+            return .applied(state, saves.last?.number ?? 0)
+        } catch { return .notApplied }
     }
 
     func apply(_ saves: [ChangeSet], to state: consuming AggregateState) -> Outcome {
@@ -259,6 +287,7 @@ struct AggregateWorker: Sendable {
 
     /// Calculates the aggregates from all rows, including uncommitted saves. The rows are not kept.
     func read() throws(DataSourceError) -> (AggregateState, asOf: Int64) {
+        if let links = plan.links { return try read(links) }
         var state = AggregateState(plan)
         if !requeriesStore, let entity = query.family.first {
             var rows = RowQuery(entity: entity, predicate: query.predicate, columns: plan.columns)
@@ -278,5 +307,26 @@ struct AggregateWorker: Sendable {
         for index in 0..<list.count { state.add(list.rows[index].stored) }
         _ = state.takeChanges()
         return (state, list.asOf)
+    }
+
+    /// Calculates the aggregates from all rows and their links, which are of the same moment.
+    private func read(_ links: GroupLinks) throws(DataSourceError) -> (AggregateState, asOf: Int64) {
+        try source.withOneState { source throws(DataSourceError) in
+            var (state, rows, asOf) = (AggregateState(plan), [StoredRow](), Int64(0))
+            if requeriesStore {
+                let list = try ListState.read(query, source, layout)
+                (rows, asOf) = ((0..<list.count).map { list.rows[$0].stored }, list.asOf)
+            } else {
+                var all = RowQuery(entity: query.entity, predicate: query.predicate, columns: plan.columns)
+                all.isOrdered = false
+                let found = try source.rows(all, ofEntities: query.family, layout)
+                (rows, asOf) = (found.rows.flatMap(\.rows), found.asOf)
+            }
+            try links.forEach(rows, in: SourceView(source: source, layout: layout), QueryBudget()) {
+                state.add($0, toGroupsOf: $1, isKept: followsLinks)
+            }
+            _ = state.takeChanges()
+            return (state, asOf)
+        }
     }
 }

@@ -135,6 +135,10 @@ struct RelatedTierTests {
         let page = try context.ids(request)
         let expected = Array(all.dropFirst(request.offset).prefix(request.limit ?? 0))
         #expect(page == expected, "\(place), \(type), \(format), \(request.order), seed \(seed)")
+        if let request = request as? ObjectRequest<MailMessage> {
+            let (groups, plain) = (try context.linkGroups(request), try context.plainLinkGroups(request))
+            #expect(groups == plain, "\(place), \(format), \(request.order), seed \(seed)")
+        }
         // What a format says is read as the same.
         let read = try FetchPredicate<Object>(format: format)
         #expect(try context.count(type, where: read) == all.count, "\(place), \(type), \(format), seed \(seed)")
