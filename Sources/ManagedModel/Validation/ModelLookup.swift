@@ -4,13 +4,24 @@ package struct ModelLookup {
     package let composites: [String: CompositeDescription]
     /// The names of the entities that have sub-entities.
     package let parentNames: Set<String>
+    /// The names of the direct sub-entities, by the name of their parent.
+    private let children: [String: [String]]
+    /// The positions of the entities in the model, by their names.
+    private let positions: [String: Int]
     /// The relationships by the names of entity and relationship.
     private let relationships: [String: [String: RelationshipDescription]]
 
     package init(_ model: ManagedObjectModel) {
         entities = Dictionary(model.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         composites = Dictionary(model.composites.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        parentNames = Set(model.entities.compactMap(\.parentName))
+        positions = Dictionary(
+            model.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var children: [String: [String]] = [:]
+        for entity in model.entities {
+            if let parent = entity.parentName { children[parent, default: []].append(entity.name) }
+        }
+        self.children = children
+        parentNames = Set(children.keys)
         relationships = entities.mapValues { entity in
             Dictionary(entity.relationships.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         }
@@ -24,6 +35,17 @@ package struct ModelLookup {
             lineage.append(parent)
         }
         return lineage
+    }
+
+    /// The same as ``ManagedObjectModel/family(ofEntityNamed:)``, but the time depends only on the size of the family.
+    package func family(ofEntityNamed name: String) -> [EntityDescription] {
+        var names: Set = [name]
+        var waiting = [name]
+        while let next = waiting.popLast() {
+            for child in children[next] ?? [] where names.insert(child).inserted { waiting.append(child) }
+        }
+        let family = names.compactMap { entities[$0] }
+        return family.count < 2 ? family : family.sorted { positions[$0.name] ?? 0 < positions[$1.name] ?? 0 }
     }
 
     /// Whether the entities are equal, or one of the entities is an ancestor of the other.

@@ -5,7 +5,7 @@ extension MigrationPlanner {
     mutating func planConstraints() {
         let migrations = Dictionary(plan.entities.map { ($0.newName, $0) }) { first, _ in first }
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
-            let family = new.model.family(ofEntityNamed: entity.name).filter { migrations[$0.name] != nil }
+            let family = new.lookup.family(ofEntityNamed: entity.name).filter { migrations[$0.name] != nil }
             for constraint in entity.uniquenessConstraints where !constraint.isEmpty {
                 let columns = family.reduce(into: [:]) { $0[$1.name] = positions(constraint, of: $1) }
                 // The links of a one-to-one relationship can be in other rows. Such links are checked separately.
@@ -43,9 +43,11 @@ extension MigrationPlanner {
             }
             before[migration.oldName] = names
         }
-        return old.model.entities.contains { owner in
-            let family = Set(old.model.family(ofEntityNamed: owner.name).map(\.name))
-            return before.keys.allSatisfy(family.contains)
+        // The entities whose sub-entities all of these are.
+        let lineages = before.keys.compactMap { old.lookup.entities[$0] }.map(old.lookup.lineage)
+        let others = lineages.dropFirst().map { Set($0.map(\.name)) }
+        return (lineages.first ?? []).contains { owner in
+            others.allSatisfy { $0.contains(owner.name) }
                 && owner.uniquenessConstraints.contains { constraint in
                     before.values.allSatisfy { $0.isSuperset(of: constraint) }
                 }
@@ -68,7 +70,7 @@ extension MigrationPlanner {
     private mutating func planCount(of relationship: RelationshipDescription, _ name: RelationshipName) {
         // A to-one relationship needs no maximum.
         let bounds = relationship.bounds(maximum: relationship.isToMany ? relationship.maximumCount : 0)
-        let family = Set(new.model.family(ofEntityNamed: name.entity).map(\.name))
+        let family = Set(new.lookup.family(ofEntityNamed: name.entity).map(\.name))
         let owners = plan.entities.filter { family.contains($0.newName) }
         guard bounds.canFail, owners.contains(where: { !wasGuaranteed(bounds, relationship, name, for: $0) }) else {
             return
@@ -102,8 +104,8 @@ extension MigrationPlanner {
             before.bounds(maximum: before.isToMany ? before.maximumCount : 1).isWithin(bounds)
         else { return false }
         if bounds.minimum == 0 { return true }
-        let destinations = Set(new.model.family(ofEntityNamed: relationship.destinationName).map(\.name))
-        return old.model.family(ofEntityNamed: before.destinationName).allSatisfy { destination in
+        let destinations = Set(new.lookup.family(ofEntityNamed: relationship.destinationName).map(\.name))
+        return old.lookup.family(ofEntityNamed: before.destinationName).allSatisfy { destination in
             destination.isAbstract || newNames[destination.name].map(destinations.contains) ?? false
         }
     }

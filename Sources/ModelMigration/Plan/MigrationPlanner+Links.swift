@@ -123,8 +123,8 @@ extension MigrationPlanner {
     /// Entities whose objects are dropped count, too.
     private func leads(_ oldRelationship: RelationshipDescription, to newRelationship: RelationshipDescription) -> Bool
     {
-        let family = Set(new.model.family(ofEntityNamed: newRelationship.destinationName).map(\.name))
-        let destinations = old.model.family(ofEntityNamed: oldRelationship.destinationName).filter { !$0.isAbstract }
+        let family = Set(new.lookup.family(ofEntityNamed: newRelationship.destinationName).map(\.name))
+        let destinations = old.lookup.family(ofEntityNamed: oldRelationship.destinationName).filter { !$0.isAbstract }
             .map(\.name)
         return destinations.contains { newNames[$0].map(family.contains) ?? false }
     }

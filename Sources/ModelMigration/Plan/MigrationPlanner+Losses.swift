@@ -25,8 +25,8 @@ extension MigrationPlanner {
     /// Returns the carried-over entities that have the properties of an old entity: the entity itself and its
     /// sub-entities.
     func migrations(of entity: EntityDescription) -> [EntityMigration] {
-        let family = Set(old.model.family(ofEntityNamed: entity.name).map(\.name))
-        return plan.entities.filter { family.contains($0.oldName) }
+        old.lookup.family(ofEntityNamed: entity.name).compactMap { migrationPositions[$0.name] }.sorted()
+            .map { plan.entities[$0] }
     }
 
     private func lossOfValues(_ leaf: MigrationLeaf, _ entity: EntityDescription) -> MigrationLoss? {
@@ -70,8 +70,8 @@ extension MigrationPlanner {
                 guard link.relationship == name || link.relationship == inverse,
                     let relationship = new.relationship(newName)
                 else { return nil }
-                let sources = Set(new.model.family(ofEntityNamed: newName.entity).map(\.name))
-                let destinations = Set(new.model.family(ofEntityNamed: relationship.destinationName).map(\.name))
+                let sources = Set(new.lookup.family(ofEntityNamed: newName.entity).map(\.name))
+                let destinations = Set(new.lookup.family(ofEntityNamed: relationship.destinationName).map(\.name))
                 return link.isReversed != (link.relationship == inverse && inverse != name)
                     ? (destinations, sources) : (sources, destinations)
             }
@@ -80,8 +80,8 @@ extension MigrationPlanner {
 
     /// Returns the names of the entities whose objects are carried over, among the old entity and its sub-entities.
     func carriedNames(under name: String) -> [String] {
-        let family = Set(old.model.family(ofEntityNamed: name).map(\.name))
-        return plan.entities.map(\.oldName).filter(family.contains)
+        old.lookup.family(ofEntityNamed: name).compactMap { migrationPositions[$0.name] }.sorted()
+            .map { plan.entities[$0].oldName }
     }
 }
 

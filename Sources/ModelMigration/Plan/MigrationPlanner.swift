@@ -14,6 +14,8 @@ struct MigrationPlanner {
     /// relationships of sub-entities became one relationship of their parent entity.
     var relationshipSources: [RelationshipName: [RelationshipName]] = [:]
     var plan = MigrationPlan()
+    /// The positions of the entities in the plan, by their old names.
+    private(set) var migrationPositions: [String: Int] = [:]
 
     init(_ old: ManagedObjectModel, _ new: ManagedObjectModel, _ oldFormat: Int64) {
         self.old = MigrationSide(old, oldFormat)
@@ -66,6 +68,7 @@ struct MigrationPlanner {
             plan.entities.append(EntityMigration(oldName: entity.name, newName: name))
         }
         plan.entities.sort { [$0.newName].precedes([$1.newName]) }
+        migrationPositions = Dictionary(plan.entities.enumerated().map { ($1.oldName, $0) }) { first, _ in first }
     }
 
     /// Adds an obstacle if two hierarchies become one hierarchy. An entity that was alone in its hierarchy is allowed
@@ -75,7 +78,7 @@ struct MigrationPlanner {
         let carried = Set(plan.entities.map(\.newName))
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             // Without carried-over objects, there are no hierarchies to merge.
-            guard new.model.family(ofEntityNamed: entity.name).contains(where: { carried.contains($0.name) }),
+            guard new.lookup.family(ofEntityNamed: entity.name).contains(where: { carried.contains($0.name) }),
                 let oldName = oldNames[entity.name], let oldEntity = old.lookup.entities[oldName],
                 let oldRoot = old.lookup.lineage(of: oldEntity).last, old.lookup.parentNames.contains(oldRoot.name),
                 let root = new.lookup.lineage(of: entity).last

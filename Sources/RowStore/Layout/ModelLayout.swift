@@ -48,6 +48,7 @@ private struct LayoutBuilder {
     let model: ManagedObjectModel
     let format: Int64
     let damage: DamagedValues
+    private let lookup: ModelLookup
     /// The index of each entity, by its name.
     let numbers: [String: Int]
     /// The columns of each entity, by its name.
@@ -59,6 +60,7 @@ private struct LayoutBuilder {
         self.model = model
         self.format = format
         self.damage = damage
+        lookup = ModelLookup(model)
         numbers = Dictionary(model.entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
         columns = Dictionary(model.entities.map { ($0.name, model.columns(of: $0, format: format)) }) { first, _ in
             first
@@ -123,7 +125,7 @@ private struct LayoutBuilder {
     }
 
     private func concreteFamily(_ name: String) -> [Int] {
-        model.family(ofEntityNamed: name).filter { !$0.isAbstract }.compactMap { numbers[$0.name] }
+        lookup.family(ofEntityNamed: name).filter { !$0.isAbstract }.compactMap { numbers[$0.name] }
     }
 
     // MARK: Relationships
