@@ -43,7 +43,7 @@ extension MigrationPlanner {
             }
             before[migration.oldName] = names
         }
-        // The entities whose sub-entities all of these are.
+        // A constraint of an entity or of one of its ancestors covers the rows of the entity.
         let lineages = before.keys.compactMap { old.lookup.entities[$0] }.map(old.lookup.lineage)
         let others = lineages.dropFirst().map { Set($0.map(\.name)) }
         return (lineages.first ?? []).contains { owner in
