@@ -48,6 +48,32 @@ struct CompilerMessageTests {
         #expect(diagnostics.first?["severity"] as? String == "error")
     }
 
+    /// The check of a type and the type are in one line and column.
+    @Test func aCheckHasThePlaceOfItsType() throws {
+        let (text, _) = try result(
+            #"{"expandAttachedMacro":{"macro":{"typeName":"StoredEntity"},"macroRole":"member","declSyntax":{\#(Self.location),"source":"\n@StoredEntity class A: ManagedObject {\n  @Stored(.codable) var x: [Int]? }"}}}"#
+        )
+        let lines = try #require(text?.components(separatedBy: "\n"))
+        let check = try #require(lines.firstIndex { $0.hasSuffix(".check(codable: check_x.self)") })
+        #expect(lines[check - 2] == #"#sourceLocation(file: "/a.swift", line: 4)"#)
+        #expect(lines[check].prefix { $0 == " " }.count + 1 == "  @Stored(.codable) var x: ".count)
+        #expect(lines[check + 1] == "#sourceLocation()")
+        let superclass = try #require(lines.firstIndex { $0.hasSuffix(".checkClass(LayoutParent.self)") })
+        #expect(lines[superclass - 2] == #"#sourceLocation(file: "/a.swift", line: 3)"#)
+    }
+
+    @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1e300", "-1", "null"])
+    func aPlaceThatNoFileHasDoesNotEndTheProgram(_ number: String) throws {
+        let location =
+            #""location":{"column":\#(number),"fileName":"/a.swift","line":\#(number),"offset":\#(number)}"#
+        for type in ["Int8", "[Int]?"] {
+            let (text, diagnostics) = try result(
+                #"{"expandAttachedMacro":{"macro":{"typeName":"StoredEntity"},"macroRole":"member","declSyntax":{\#(location),"source":"@StoredEntity class A: ManagedObject { @Stored(.codable) var x: \#(type)\nvar y: Int8 }"}}}"#
+            )
+            #expect(text?.contains("StoredLayout") == true && !diagnostics.isEmpty)
+        }
+    }
+
     @Test func anAttributeOutsideOfAnEntityIsRefusedAtItsPlace() throws {
         let (_, diagnostics) = try result(
             #"{"expandAttachedMacro":{"macro":{"typeName":"Stored"},"macroRole":"accessor","attributeSyntax":{\#(Self.location),"source":"\n  @Stored "},"declSyntax":{\#(Self.location),"source":"\n  @Stored var x: Int"},"lexicalContext":[{\#(Self.location),"source":"class B {}"}]}}"#

@@ -65,8 +65,12 @@ package enum CompilerMessages {
             let location = value["location"] as? [String: Any]
             self.source = source
             file = location?["fileName"] as? String ?? ""
-            offset = location?["offset"] as? Int ?? 0
-            if let line = location?["line"] as? Int, let column = location?["column"] as? Int, line > 0, column > 0 {
+            // No file has so many bytes. The sum of a larger number and an offset in the source could overflow.
+            func number(_ key: String) -> Int? {
+                (location?[key] as? Int).flatMap { 0...Int(Int32.max) ~= $0 ? $0 : nil }
+            }
+            offset = number("offset") ?? 0
+            if let line = number("line"), let column = number("column"), line > 0, column > 0 {
                 place = SourcePlace(file: file, line: line, column: column, text: source)
             } else {
                 place = nil
