@@ -34,6 +34,7 @@ package enum PlanQuestion: Sendable, CaseIterable {
 /// A node of a server's plan.
 struct QueryPlan: Decodable {
     let type: String
+    let indexName: String?
     /// The condition by which an index finds rows; nil if the node reads the whole index, and for other nodes.
     let indexCondition: String?
     let sortKey: [String]?
@@ -42,7 +43,8 @@ struct QueryPlan: Decodable {
     let children: [QueryPlan]?
 
     private enum CodingKeys: String, CodingKey {
-        case type = "Node Type", indexCondition = "Index Cond", sortKey = "Sort Key", presortedKey = "Presorted Key"
+        case type = "Node Type", indexName = "Index Name", indexCondition = "Index Cond", sortKey = "Sort Key",
+            presortedKey = "Presorted Key"
         case children = "Plans"
     }
 
@@ -64,28 +66,29 @@ struct QueryPlan: Decodable {
         }
     }
 
-    private func contains(_ isFound: (QueryPlan) -> Bool) -> Bool {
-        isFound(self) || children?.contains { $0.contains(isFound) } ?? false
-    }
-
-    /// Whether the plan reads all rows of a table.
-    var readsEveryRow: Bool {
-        contains { node in
-            switch node.type {
-            case "Seq Scan", "Sample Scan": true
-            case "Index Scan", "Index Only Scan": node.indexCondition == nil
-            default: false
-            }
+    /// Returns whether the plan reads all rows of a table, or all entries of an index. A condition about another column than the
+    /// first one of an index is tested for each entry.
+    ///
+    /// - Parameter firstColumns: The first column of each index, as SQL, by the name of the index.
+    func readsEveryRow(_ firstColumns: [String: String]) -> Bool {
+        switch type {
+        case "Seq Scan", "Sample Scan": return true
+        case "BitmapAnd": return children?.allSatisfy { $0.readsEveryRow(firstColumns) } ?? false
+        case "Index Scan", "Index Only Scan", "Bitmap Index Scan":
+            guard let indexCondition else { return true }
+            guard let indexName, let column = firstColumns[indexName] else { return false }
+            // A condition is `(column = 1)`, `((column = 1) AND (...))` or `(ROW(column, other) > ROW(...))`.
+            return !indexCondition.contains("(\(column) ") && !indexCondition.contains("(\(column),")
+        default: return children?.contains { $0.readsEveryRow(firstColumns) } ?? false
         }
     }
 
     /// Whether the plan sorts rows by more than the last part of the order, which is always the key of the rows. No index
     /// needs this part, because only rows that are otherwise equal are sorted by it.
     var sorts: Bool {
-        contains { node in
-            let isSort = node.type == "Sort" || node.type == "Incremental Sort"
-            return isSort && (node.presortedKey?.count ?? 0) < (node.sortKey?.count ?? 0) - 1
-        }
+        let isSort = type == "Sort" || type == "Incremental Sort"
+        if isSort && (presortedKey?.count ?? 0) < (sortKey?.count ?? 0) - 1 { return true }
+        return children?.contains(where: \.sorts) ?? false
     }
 }
 
@@ -97,8 +100,9 @@ extension StatementReader {
         var findings = QueryFindings()
         findings.hasHashedStrings = true
         findings.namesOutside = statement.filter?.names(statement.layout)
+        let firstColumns = try firstIndexColumns()
         if query.predicate != .constant(true), let count = QueryStatement(query, isCount: true, table, tables) {
-            findings.readsEveryRow = try plan(of: count, .findsRows)?.readsEveryRow ?? false
+            findings.readsEveryRow = try plan(of: count, .findsRows)?.readsEveryRow(firstColumns) ?? false
         }
         // A column that has the same value in all matching rows orders nothing.
         let fixed = query.predicate.fixedColumns
@@ -117,8 +121,10 @@ extension StatementReader {
             let plan = try plan(of: whole, .findsOrder)
         else { return findings }
         // An index that has the order is not used if another index finds the rows.
-        let skipsIndex = !findings.readsEveryRow && query.predicate != .constant(true) && plan.readsEveryRow
-        if plan.sorts || skipsIndex { findings.sort = hasUnindexedOrder ? .never : .withoutIndex }
+        let findsRows = query.predicate != .constant(true) && !findings.readsEveryRow
+        if plan.sorts || findsRows && plan.readsEveryRow(firstColumns) {
+            findings.sort = hasUnindexedOrder ? .never : .withoutIndex
+        }
         return findings
     }
 

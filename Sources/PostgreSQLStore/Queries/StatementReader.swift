@@ -21,6 +21,9 @@ package protocol StatementReader: StoreReader, RowView {
 
     /// Returns the server's plan for a statement, as JSON, with the settings of a question.
     func planJSON(of statement: QueryStatement, _ question: PlanQuestion) throws(DataSourceError) -> String
+
+    /// Returns the first column of each index of the store, as SQL, by the name of the index.
+    func firstIndexColumns() throws(DataSourceError) -> [String: String]
 }
 
 extension StatementReader {

@@ -146,6 +146,17 @@ extension Reader: StatementReader {
         return found.rowCount == 0 ? "" : found.text(0, 0)
     }
 
+    func firstIndexColumns() throws(DataSourceError) -> [String: String] {
+        counters.count(statements: 1)
+        let request = Request(
+            """
+            SELECT c.relname::text, pg_get_indexdef(i.indexrelid, 1, true) FROM pg_index i \
+            JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1
+            """, [WireValue(schema.name)], isKept: false)
+        let found = try pipeline([request])[0]
+        return (0..<found.rowCount).reduce(into: [:]) { $0[found.text($1, 0)] = found.text($1, 1) }
+    }
+
     func read(
         _ statement: QueryStatement, _ body: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError) {

@@ -11,7 +11,7 @@ import Testing
             name: "byBoxAndDate",
             elements: [.init(property: "box"), .init(property: "date", isAscending: false)])
     ])
-final class Letter: ManagedObject {
+final class Postcard: ManagedObject {
     @Stored(unique: true) var code: String
     @Stored(indexed: true) var name: String = ""
     @Stored(indexed: true, derived: "canonical:(name)") var search: String?
@@ -28,19 +28,19 @@ final class Letter: ManagedObject {
     .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed; Scripts/prepare --postgresql installs it.")
 )
 struct ServerPlanTests {
-    private static let model = ManagedObjectModel("Letters") { Letter.self }
+    private static let model = ManagedObjectModel("Postcards") { Postcard.self }
 
     /// Runs the body with a file and with a server, each with this many rows.
     private func withLetters(
         _ count: Int, _ places: [HistoryPlace] = [.sqlite, .server],
-        _ body: @MainActor (PlainDataSource<Letter>, HistoryPlace) async throws -> Void
+        _ body: @MainActor (PlainDataSource<Postcard>, HistoryPlace) async throws -> Void
     ) async throws {
         for place in places {
             try await place.withContainer(model: Self.model) { container, _ in
-                let letters = try container.dataSource(PlainDataSource<Letter>.self)
+                let letters = try container.dataSource(PlainDataSource<Postcard>.self)
                 try await letters.perform { context in
                     for number in 0..<count {
-                        let letter = try context.insert(Letter.self)
+                        let letter = try context.insert(Postcard.self)
                         (letter.code, letter.name, letter.text) = ("c\(number)", "name \(number)", "text \(number)")
                         (letter.number, letter.weight) = (Int64(number), Int64(number))
                         (letter.box, letter.date) = (Int64(number % 7), Double(number))
@@ -52,9 +52,10 @@ struct ServerPlanTests {
     }
 
     private func warnings(
-        _ letters: PlainDataSource<Letter>, _ predicate: FetchPredicate<Letter>?, _ order: [FetchOrder<Letter>] = []
+        _ letters: PlainDataSource<Postcard>, _ predicate: FetchPredicate<Postcard>?,
+        _ order: [FetchOrder<Postcard>] = []
     ) throws -> [String] {
-        try letters.main.explain(ObjectRequest(Letter.self, where: predicate, order: order)).warnings
+        try letters.main.explain(ObjectRequest(Postcard.self, where: predicate, order: order)).warnings
     }
 
     /// The number of rows decides whether a server uses its indexes, but not what an index could do.
@@ -62,8 +63,9 @@ struct ServerPlanTests {
     func theSameSentencesAreOfAFileAndOfAServer(_ count: Int) async throws {
         try await withLetters(count) { letters, place in
             /// - Parameter expected: The beginnings of the warnings.
-            func check(
-                _ predicate: FetchPredicate<Letter>?, order: [FetchOrder<Letter>] = [], expects expected: [String] = []
+            @MainActor func check(
+                _ predicate: FetchPredicate<Postcard>?, order: [FetchOrder<Postcard>] = [],
+                expects expected: [String] = []
             ) throws {
                 let found = try warnings(letters, predicate, order)
                 let isEqual = found.count == expected.count && zip(found, expected).allSatisfy { $0.hasPrefix($1) }
@@ -79,16 +81,16 @@ struct ServerPlanTests {
             try check(\.box == 1, order: [.descending(\.date)])
             try check(\.number == 1, order: [.ascending(\.number)])
             let lookUp = "is looked up by its value but has neither a uniqueness constraint nor a fetch index"
-            let sort = "All matching rows of Letter are sorted before the first row is returned. Add a fetch index "
-            try check(\.weight == 3, expects: ["Letter.weight " + lookUp])
-            try check(\.weight > 3, expects: ["Every row of Letter is read."])
+            let sort = "All matching rows of Postcard are sorted before the first row is returned. Add a fetch index "
+            try check(\.weight == 3, expects: ["Postcard.weight " + lookUp])
+            try check(\.weight > 3, expects: ["Every row of Postcard is read."])
             try check(nil, order: [.ascending(\.weight)], expects: [sort + "on weight."])
             try check(
                 \.number == 1, order: [.ascending(\.date)],
                 expects: [sort + "with these elements, in this order: number, date."])
             try check(
                 \.date == 3, order: [.ascending(\.weight)],
-                expects: ["Letter.date " + lookUp, sort + "with these elements, in this order: date, weight."])
+                expects: ["Postcard.date " + lookUp, sort + "with these elements, in this order: date, weight."])
         }
     }
 
@@ -113,7 +115,7 @@ struct ServerPlanTests {
     /// The settings of an explanation end with it.
     @Test func laterReadsOfTheTransactionArePlannedAsUsual() async throws {
         try await withLetters(3, [.server]) { letters, _ in
-            let request = ObjectRequest(Letter.self, where: \.weight == 1, order: [.ascending(\.weight)])
+            let request = ObjectRequest(Postcard.self, where: \.weight == 1, order: [.ascending(\.weight)])
             let steps = try letters.main.explain(request).steps
             let again = try await letters.perform { context in
                 _ = try context.explain(request)

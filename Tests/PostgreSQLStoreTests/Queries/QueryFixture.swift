@@ -68,6 +68,8 @@ final class PageSource: StatementReader {
         return plans[question] ?? ""
     }
 
+    func firstIndexColumns() -> [String: String] { ["byNumber": "\"integer\"", "byText": "text"] }
+
     func row(entity: Int, key: Int64) -> RowSnapshot? { rows.first { $0.key == key }?.row }
 
     func row(entity: Int, constraint: Int, values: [RowValue]) -> StoredRow? { nil }

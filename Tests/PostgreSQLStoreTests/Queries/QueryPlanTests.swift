@@ -35,6 +35,24 @@ struct QueryPlanTests {
         }
     }
 
+    /// A condition about a later column of an index is tested for each entry of the index.
+    @Test func aConditionMustBeAboutTheFirstColumn() throws {
+        func scan(_ index: String, _ condition: String) -> String {
+            #"{"Node Type": "Bitmap Index Scan", "Index Name": "\#(index)", "Index Cond": "\#(condition)"}"#
+        }
+        let (first, later) = (scan("byNumber", #"(\"integer\" = 5)"#), scan("byText", #"(\"integer\" = 5)"#))
+        let nodes: [(String, Bool)] = [
+            (first, false), (later, true), (scan("byText", #"((text = 'a') AND (\"integer\" = 5))"#), false),
+            (scan("byNumber", #"(ROW(\"integer\", _key) > ROW(1, 2))"#), false), (scan("other", "(n = 5)"), false),
+            (#"{"Node Type": "BitmapAnd", "Plans": [\#(first), \#(later)]}"#, false),
+            (#"{"Node Type": "BitmapOr", "Plans": [\#(first), \#(later)]}"#, true),
+        ]
+        for (node, expected) in nodes {
+            let source = PageSource([], plans: [.findsRows: plan(node)])
+            #expect(try source.explain(query([], number)).findings.readsEveryRow == expected, "\(node)")
+        }
+    }
+
     @Test func sortingByTheKeyAloneIsNoSort() throws {
         let index = #""Plans": [{"Node Type": "Index Scan", "Index Cond": "(n = 5)"}]"#
         let orders: [(String, QueryFindings.Sort)] = [
