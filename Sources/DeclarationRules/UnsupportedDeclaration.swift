@@ -8,6 +8,7 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
     case objectOfVariable
     case resultType
     case pendingChanges
+    case distinctResults
     case pattern
     case valueTransformer
     case preservedValue
@@ -19,6 +20,12 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
     case spotlight
     case spotlightName
 
+    /// Attributes of a model file that are not reported, because they do not change what the model's objects are or what a
+    /// fetch returns.
+    package static let hints = [
+        "fetchBatchSize", "includePropertyValues", "returnObjectsAsFaults", "syncable", "usedWithSwiftData",
+    ]
+
     /// The declaration in a model file, in Markdown.
     package var modelFileDeclaration: String {
         switch self {
@@ -27,6 +34,7 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
         case .objectOfVariable: "Keys of a `$VARIABLE` in a `predicateString`, as in `$FOLDER.name`"
         case .resultType: "`resultType` of a `<fetchRequest>`, other than 0"
         case .pendingChanges: "`includesPendingChanges=\"NO\"`"
+        case .distinctResults: "`returnDistinctResults=\"YES\"`"
         case .pattern: "`regularExpressionString` of an attribute that is not a string"
         case .valueTransformer: "`valueTransformerName`"
         case .preservedValue: "`preserveAfterDeletion`"
@@ -49,6 +57,8 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
             "A variable stands for a value, which has no keys, so the fetch throws. Compare with the value itself, or start the key path at the fetched object."
         case .resultType: "The function returns objects. Read values with `context.values`."
         case .pendingChanges: "The fetch finds unsaved objects of its context, too."
+        case .distinctResults:
+            "The function returns each object once. Read different values with `context.values` and a request with `isDistinct`."
         case .pattern: "Values are not compared with the pattern. Check them in your code."
         case .valueTransformer: "The transformer is not called. The type in `customClassName` encodes the values."
         case .preservedValue: "The value is deleted with its object."

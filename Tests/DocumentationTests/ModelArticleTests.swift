@@ -31,6 +31,13 @@ struct ModelArticleTests {
         #expect(article.contains("| In the file | What happens |\n|---|---|\n" + rows + "\n"))
     }
 
+    @Test func theArticleNamesWhatIsNotReported() throws {
+        let start = try #require(article.range(of: "\nSome attributes have no effect and are not reported:"))
+        let paragraph = article[start.upperBound...].components(separatedBy: "\n\n")[0]
+        let names = paragraph.matches(of: /`(\w+)`/).map { String($0.1) }
+        #expect(names == UnsupportedDeclaration.hints)
+    }
+
     @Test(arguments: AttributeType.allCases.filter { ![.undefined, .objectID].contains($0) })
     func theArticleNamesEveryType(_ type: AttributeType) {
         #expect(article.contains("`\(type.rawValue)`"))

@@ -28,9 +28,12 @@ struct ModelBuilder {
         for element in root.children(named: "fetchRequest") {
             let request = try fetchRequest(element)
             lines.record(element.line, ofFetchRequest: request.name)
+            let place = "The fetch request \(request.name)"
             if !flag("includesPendingChanges", of: element, defaultValue: true) {
-                record(
-                    .pendingChanges, "includesPendingChanges=\"NO\"", at: "The fetch request \(request.name)", element)
+                record(.pendingChanges, "includesPendingChanges=\"NO\"", at: place, element)
+            }
+            if flag("returnDistinctResults", of: element) {
+                record(.distinctResults, "returnDistinctResults=\"YES\"", at: place, element)
             }
             fetchRequests.append(request)
         }

@@ -8,7 +8,7 @@ import Testing
         #expect(model.fetchRequests == [FetchRequestTemplate(name: "all", entityName: "E")])
     }
 
-    /// Those that say how Core Data fills objects are known, and have no meaning here.
+    /// Those that say how Core Data fills objects have no meaning here. Two others are reported as not supported.
     @Test func everyAttributeOfARequestIsKnown() throws {
         let document = try read(
             """

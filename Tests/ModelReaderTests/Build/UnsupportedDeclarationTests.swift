@@ -38,6 +38,23 @@ struct UnsupportedDeclarationTests {
         )
     }
 
+    /// They are all known, and change nothing that is read from the model.
+    @Test func hintsAreNotReported() throws {
+        let model = try readPlainly(
+            """
+            <entity name="E" syncable="YES"><attribute name="a" attributeType="String" optional="YES" syncable="YES"/></entity>
+            <fetchRequest name="f" entity="E" fetchBatchSize="20" includePropertyValues="NO" returnObjectsAsFaults="NO" \
+            returnDistinctResults="NO"/>
+            """, attributes: "usedWithSwiftData=\"YES\"")
+        let plainModel = try readPlainly(
+            """
+            <entity name="E"><attribute name="a" attributeType="String" optional="YES"/></entity>
+            <fetchRequest name="f" entity="E"/>
+            """)
+        #expect(model.entities == plainModel.entities && model.fetchRequests == plainModel.fetchRequests)
+        #expect(model.hash == plainModel.hash)
+    }
+
     @Test func aModelWithoutUnsupportedPartsHasNoWarning() throws {
         let model = try readPlainly(
             """

@@ -54,6 +54,7 @@ public struct UnsupportedModel: Sendable {
             "predicateString=\"a == $FOLDER.name\"", swift: "predicateFormat: \"a == $FOLDER.name\""),
         "resultType": request("resultType=\"1\"", swift: "resultType: .objectIDs"),
         "pendingChanges": request("includesPendingChanges=\"NO\""),
+        "distinctResults": request("returnDistinctResults=\"YES\""),
         "pattern": UnsupportedModel(
             entity("regularExpressionString=\"[0-9]\"", type: "Integer 64"),
             swift: classes(
