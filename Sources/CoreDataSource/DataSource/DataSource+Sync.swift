@@ -66,7 +66,8 @@ extension DataSource {
     ///   - deleting: The limit, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
     ///   - operations: The operations, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
     ///   - options: The options, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
-    /// - Throws: The errors of the sync.
+    /// - Throws: The errors of the sync, including `emptySync` and `tooManyDeletions`. To get the report of a sync that would be
+    ///   refused, pass ``SyncDeletion/all``.
     public nonisolated func planSync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
         operations: SyncOperations = .all, options: SyncOptions = []
@@ -185,7 +186,7 @@ struct SyncSweep {
             var error = rules.deletion.tooManyDeletionsError(
                 missing.count, of: stored.count, "\(entity.name) in scope", entity: entity.name)
             error.message +=
-                " The sync would insert \(report.inserted), update \(report.updated) and leave \(report.unchanged) unchanged."
+                " The sync would insert \(report.inserted), update \(report.updated) and leave \(report.unchanged) unchanged. \(deletionsText(missing))"
             throw error
         }
         for object in missing {
@@ -193,6 +194,14 @@ struct SyncSweep {
             context.delete(object)
         }
         report.deleted = missing.count
+    }
+
+    /// The first objects that a refused sync would delete, for the message of its error.
+    private func deletionsText(_ missing: [ManagedObject]) -> String {
+        let examples = missing.prefix(3).map { "\($0.objectID)" }.joined(separator: ", ")
+        let rest = missing.count > 3 ? " and \(missing.count - 3) more" : ""
+        return
+            "It would delete \(examples)\(rest). For all ids, call planSync with deleting: .all and options: .reportsIDs."
     }
 
     /// Undoes each change that hooks made to an object outside the list, if the operations of the sync do not allow the

@@ -28,6 +28,30 @@ import Testing
         }
     }
 
+    @Test func theErrorNamesTheFirstDeletionsAndAPlanAllOfThem() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.sync(contactList(0..<60), entity: ContactEntity.self)
+            let error = await expectError(.tooManyDeletions) {
+                try await contacts.planSync(contactList(57..<62), entity: ContactEntity.self)
+            }
+            let message = try #require(error?.message)
+            let named = message.matches(of: /ContactEntity\/\d+/).map { String($0.0) }
+            #expect(named.count == 3)
+            #expect(message.contains("\(named.joined(separator: ", ")) and 54 more. For all ids, call planSync"))
+            let plan = try await contacts.planSync(
+                contactList(57..<62), entity: ContactEntity.self, deleting: .all, options: .reportsIDs)
+            #expect(plan.inserted == 2 && plan.deleted == 57)
+            let deleted = try #require(plan.ids?.deleted)
+            #expect(deleted.count == 57 && Set(deleted.map { "\($0)" }).isSuperset(of: named))
+            #expect(try contacts.count(ContactEntity.self) == 60)
+            let few = await expectError(.tooManyDeletions) {
+                try await contacts.planSync(contactList(0..<59), entity: ContactEntity.self, deleting: .atMost(0))
+            }
+            #expect(few?.message.firstMatch(of: /It would delete ContactEntity\/\d+\. For all ids/) != nil)
+        }
+    }
+
     /// A list without a scope that lacks most objects is mostly one page of many.
     @Test func aListThatLacksMostObjectsIsRefused() async throws {
         try await withContainer { container, _ in
@@ -38,8 +62,8 @@ import Testing
                 try await contacts.sync(page, entity: ContactEntity.self)
             }
             #expect(
-                error?.message
-                    == "The list lacks 60 of 100 objects of ContactEntity in scope, which is more than half. For a list that is only a part, pass a scope or deleting: .none. To delete the objects, pass deleting: .all. The sync would insert 10, update 10 and leave 30 unchanged."
+                error?.message.prefix { $0 != "/" }
+                    == "The list lacks 60 of 100 objects of ContactEntity in scope, which is more than half. For a list that is only a part, pass a scope or deleting: .none. To delete the objects, pass deleting: .all. The sync would insert 10, update 10 and leave 30 unchanged. It would delete ContactEntity"
             )
             await expectError(.tooManyDeletions) { try await contacts.planSync(page, entity: ContactEntity.self) }
             #expect(try contacts.count(ContactEntity.self) == 100)
