@@ -68,6 +68,39 @@ struct WillSaveBulkTests {
         }
     }
 
+    /// The stores that make no change of many rows themselves: all but a file that is not shared and keeps no history.
+    nonisolated private static let storesWithObjects: [(HistoryPlace, Bool)] = HistoryPlace.all.flatMap { place in
+        place == .sqlite ? [(place, true)] : [(place, true), (place, false)]
+    }
+
+    /// The hook gets every changed row as an object, and learns the same of the change.
+    @Test(arguments: storesWithObjects)
+    func otherStoresGiveTheHookTheObjects(place: HistoryPlace, isKept: Bool) async throws {
+        var configuration = isKept ? PersistentContainer.Configuration.keeping() : .init(synchronous: .normal)
+        configuration.changedRowLimit = 8
+        try await place.withContainer(configuration) { container, _ in
+            let source = try container.dataSource(BulkSource.self)
+            try await source.add((0..<Self.count).map { Member("\($0)", "a") })
+            source.script.set { changes, _ in
+                let changed = try changes.of(ContactEntity.self)
+                let updated = changed.filter { $0.kind == .updated }
+                let names = Set(updated.flatMap(\.properties)).sorted().joined(separator: " ")
+                if !updated.isEmpty { source.note("update \(names), \(updated.count) rows") }
+                let deletedCount = changed.count { $0.kind == .deleted }
+                if deletedCount > 0 { source.note("deletion, \(deletedCount) rows") }
+            }
+            _ = source.takeLines()
+            let report = try await source.update(
+                ContactEntity.self, where: \.uid != "1", set: [.set(\.note, "bulk"), .set(\.isFavorite, true)])
+            #expect(report == SaveReport(updated: Self.count - 1))
+            #expect(source.takeLines() == ["19 objects", "update isFavorite note, 19 rows"])
+            #expect(try source.count(ContactEntity.self, where: \.note == "bulk") == Self.count - 1)
+            #expect(try await source.delete(ContactEntity.self, where: \.uid != "1").deleted == Self.count - 1)
+            #expect(source.takeLines() == ["19 objects", "deletion, 19 rows"])
+            #expect(try source.fetch(ContactEntity.self).map(\.uid) == ["1"])
+        }
+    }
+
     /// The change and the edits of the hook are one save over objects, and the hook is called for it as always.
     @Test(arguments: StoreKind.allCases)
     func editsOfTheHookMakeTheChangeAnOrdinaryOne(kind: StoreKind) async throws {

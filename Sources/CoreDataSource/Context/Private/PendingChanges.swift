@@ -22,7 +22,8 @@ internal import RowStore
 ///
 /// **Isolation**: the queue of the private context. The changes are valid only during the call that gets them.
 public struct PendingChanges {
-    /// Describes the update or the deletion of more than 16,384 rows that the store is about to make. Usually empty.
+    /// Describes the update or the deletion of more than 16,384 rows that the store is about to make. Usually empty. Always empty
+    /// unless the store is an SQLite file that is not shared and has no history.
     ///
     /// ```swift
     /// for change in changes.bulk {
