@@ -102,6 +102,27 @@ struct ObjectIDPredicateTests {
         }
     }
 
+    /// However many ids there are, and wherever the existing ones stand among them.
+    @Test(arguments: Place.all) func anyNumberOfObjectsIsFoundInOneStatement(place: Place) async throws {
+        try await withStore(place) { container, contacts in
+            try await contacts.add(contactList(0..<50))
+            let ids = try contacts.main.ids(ObjectRequest<ContactEntity>(order: [.descending(\.uid)], limit: 3))
+            let layout = try #require(container.stack.layout.entity(named: "ContactEntity"))
+            let others = (1_000_000..<1_070_000).map { ManagedObjectID(layout, key: $0) }
+            let many = [ids[2]] + others[..<40_000] + [ids[0]] + others[40_000...] + [ids[1], ids[2]]
+            let before = container.statementCount
+            let found = try contacts.main.objects(ContactEntity.self, ids: many).map(\.objectID)
+            #expect(container.statementCount - before <= 1)
+            #expect(found == [ids[2], ids[0], ids[1], ids[2]])
+            let (read, statements) = try await contacts.perform { context in
+                let before = container.statementCount
+                let read = try context.objects(ContactEntity.self, ids: many).map(\.objectID)
+                return (read, container.statementCount - before)
+            }
+            #expect(read == found && statements <= 1)
+        }
+    }
+
     @Test func thePredicateIsAlsoForRelatedObjectsAndForLists() async throws {
         try await withStore(.sqlite) { container, contacts in
             try await contacts.add(contactList(0..<4))
