@@ -32,6 +32,17 @@ struct CoreDataArticleTests {
                 sources.contains { $0.contains("struct \(suite)") && $0.contains(test) }, "\(suite).\(function)")
         }
     }
+
+    /// Each test of ``CoreDataDifferenceTests`` shows a difference that the page has.
+    @Test func eachTestOfADifferenceHasItsRow() throws {
+        let file = PackageFiles.tests.appending(path: "DocumentationTests/CoreDataDifferenceTests.swift")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let suite = try #require(text.components(separatedBy: "\nstruct CoreDataDifferenceTests {").last)
+        let functions = suite.matches(of: /\n    @Test[^{]*?func (\w+)\(/).map { String($0.output.1) }
+        #expect(functions.count > 10)
+        let named = try Self.named.get().filter { $0.suite == "CoreDataDifferenceTests" }.map(\.function)
+        #expect(functions.sorted() == named.sorted())
+    }
 }
 
 @MainActor
@@ -153,14 +164,6 @@ struct CoreDataDifferenceTests {
             }
             let contact = try contacts.main.object(ContactEntity.self, id: id)
             #expect(contact?.objectID == id)
-        }
-    }
-
-    @Test func aRequiredNumberWithoutADefaultIsNotZero() async throws {
-        try await withContacts { _, contacts in
-            await expectError(.validationFailed) {
-                try await contacts.perform { try $0.insert(ContactEntity.self).age = 1 }
-            }
         }
     }
 
