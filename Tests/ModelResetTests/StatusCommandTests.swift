@@ -212,6 +212,30 @@ import Testing
         #expect(try await program.run("status", model, "--store", model, "--database-key", "1").status == 4)
     }
 
+    /// It has no tables, so that only its header shows that it is not a new file.
+    @Test func anEmptyDatabaseInUTF16IsAnErrorAndIsLeftAlone() async throws {
+        try Self.emptyUTF16Database.write(to: program.file("shop.sqlite"))
+        let before = try program.files("shop")
+        let outcome = try await status()
+        #expect(outcome.status == 4 && outcome.output.isEmpty, "\(outcome.output)")
+        #expect(outcome.errors.hasPrefix("model-reset: error: foreignDatabase: "), "\(outcome.errors)")
+        #expect(outcome.errors.contains("is a database in UTF-16"), "\(outcome.errors)")
+        #expect(try program.files("shop") == before)
+    }
+
+    /// One page of 4,096 bytes: the header of the file, and the header of a table of no rows.
+    private static var emptyUTF16Database: Data {
+        var page = [UInt8](repeating: 0, count: 4096)
+        page.replaceSubrange(0..<16, with: Array("SQLite format 3\0".utf8))
+        // The page size, the versions, the payload fractions and the counters.
+        for (offset, byte) in [(16, 16), (18, 1), (19, 1), (21, 64), (22, 32), (23, 32), (27, 1), (31, 1), (95, 1)] {
+            page[offset] = UInt8(byte)
+        }
+        // The format of the schema, the encoding UTF-16le, the type of the page, and where its rows would begin.
+        for (offset, byte) in [(47, 4), (59, 2), (100, 13), (105, 16)] { page[offset] = UInt8(byte) }
+        return Data(page)
+    }
+
     private func makeStore() throws {
         _ = try Store(program.file("shop.sqlite"), model: program.file(model))
     }
