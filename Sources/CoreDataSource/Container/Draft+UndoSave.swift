@@ -71,9 +71,10 @@ extension Draft {
         guard container.stack.root.keepsHistory else { throw DataSourceError.historyNotKept }
         let reversal = Reversal(container: container, resolution: resolution, level: level)
         var saves = DraftSaveSearch(container, direction, recordedSaves)
-        while let save = try await saves.next() {
-            let search = UndoSearch(container, direction, save.author ?? "", mark: save.mark)
-            guard let report = try await reversal.step(search, direction, save.author) else { continue }
+        while let (record, position, author) = try await saves.next() {
+            let step = UndoReference(isUndo: direction == .undo, record.number...record.number)
+            let (report, isSaved) = try await reversal.take(record, at: position, step, author)
+            if !isSaved { continue }
             await container.stack.mainNotifier.mergeNow()
             return report
         }

@@ -2,45 +2,42 @@ internal import RowStore
 
 /// Finds the saves of a draft that can be undone or redone, the newest save first, in one walk over the history.
 ///
-/// The newest record of a save says whether the save has a step. So a search for one save stops there; but if a search began anew for
-/// each save that has none, 100 undone saves would be 100 walks.
+/// The newest record of a save says whether the save has a step, and which one. So a search for one save stops there; but if a search began
+/// anew for each save that has none, 100 undone saves would be 100 walks.
 struct DraftSaveSearch {
-    /// What is known of a save.
-    private enum Outcome {
-        case unknown, noStep, step
-    }
-
-    /// The steps of one author, whose records are visited together.
-    private struct Author {
-        var steps: UndoSteps
-        /// Whether no older record of the author can be a step.
-        var isOver = false
-    }
-
     private let direction: UndoSearch.Direction
     /// The saves that were not returned yet, the newest first.
     private var saves: ArraySlice<RecordedSave>
-    private var outcomes: [DraftMark: Outcome] = [:]
-    private var authors: [String: Author] = [:]
+    /// The saves whose newest records were not visited yet.
+    private var unvisited: Set<DraftMark>
+    /// The numbers of the records that are steps.
+    private var numbers: [DraftMark: Int64] = [:]
+    /// The steps of each author whose older records can still be steps.
+    private var steps: [String: UndoSteps] = [:]
     private var records: RecordWalk
 
     /// - Parameter saves: The saves, the oldest first.
     init(_ container: PersistentContainer, _ direction: UndoSearch.Direction, _ saves: [RecordedSave]) {
         self.direction = direction
         self.saves = saves.reversed()[...]
-        for save in saves {
-            outcomes[save.mark] = .unknown
-            authors[save.author ?? ""] = Author(steps: UndoSteps(direction))
-        }
-        records = RecordWalk(container, authors: Set(authors.keys))
+        unvisited = Set(saves.map(\.mark))
+        for save in saves { steps[save.author ?? ""] = UndoSteps(direction) }
+        records = RecordWalk(container, authors: Set(steps.keys))
     }
 
-    /// Returns the next save with a step; nil if there is none. An undo takes back the newest save, and a redo the newest undo.
-    mutating func next() async throws -> RecordedSave? {
+    /// Returns the next step. An undo takes back the newest save, and a redo the newest undo.
+    ///
+    /// - Returns: The record, the position after it, and the author of the save; nil if there is no step.
+    mutating func next() async throws -> (record: StoredRecord, position: HistoryPosition, author: String?)? {
         while let newest = saves.first {
-            if let index = indexOfStep { return saves.remove(at: index) }
-            if outcomes[newest.mark] == .unknown, authors[newest.author ?? ""]?.isOver == false {
-                if let record = try await records.next() { visit(record) } else { recordEnd() }
+            if let index = indexOfStep {
+                let save = saves.remove(at: index)
+                guard let number = numbers[save.mark], let found = try await records.read(number) else { continue }
+                return (found.record, found.position, save.author)
+            }
+            if unvisited.contains(newest.mark), steps[newest.author ?? ""] != nil {
+                // At the end of the walk, the history no longer has the other saves.
+                if let record = try await records.next() { visit(record) } else { unvisited = [] }
             } else {
                 saves.removeFirst()
             }
@@ -50,24 +47,19 @@ struct DraftSaveSearch {
 
     private var indexOfStep: Int? {
         switch direction {
-        case .undo: saves.indices.first.flatMap { outcomes[saves[$0].mark] == .step ? $0 : nil }
-        case .redo: saves.firstIndex { outcomes[$0.mark] == .step }
+        case .undo: saves.indices.first.flatMap { numbers[saves[$0].mark] == nil ? nil : $0 }
+        case .redo: saves.firstIndex { numbers[$0.mark] != nil }
         }
     }
 
-    /// Records that the history no longer has the other saves.
-    private mutating func recordEnd() {
-        for (mark, outcome) in outcomes where outcome == .unknown { outcomes[mark] = .noStep }
-    }
-
     private mutating func visit(_ record: StoredRecord) {
-        let name = record.author ?? ""
-        guard var author = authors[name], !author.isOver else { return }
-        let decision = author.steps.visit(record.number, record.undo, hasValues: record.note == nil)
+        let author = record.author ?? ""
+        guard let decision = steps[author]?.visit(record.number, record.undo, hasValues: record.note == nil) else {
+            return
+        }
         // The newest record of a save decides.
-        if let mark = record.mark, outcomes[mark] == .unknown { outcomes[mark] = decision == .take ? .step : .noStep }
+        if let mark = record.mark, unvisited.remove(mark) != nil, decision == .take { numbers[mark] = record.number }
         // A redo must not come before the redo of a newer undo.
-        author.isOver = direction == .redo && decision != .skip
-        authors[name] = author
+        if direction == .redo, decision != .skip { steps[author] = nil }
     }
 }

@@ -241,19 +241,29 @@ struct Reversal: Sendable {
             let numbers = record.number...max(record.number, newest ?? record.number)
             newest = numbers.upperBound
             let step = UndoReference(isUndo: direction == .undo, numbers)
-            let authors = container.stack.authors(with: author)
-            var (report, isSaved) = try await SaveAuthor.$named.withValue(authors) {
-                try await revert(
-                    record.changes ?? ChangeSet(entities: []), at: position, step: step, mark: record.mark)
-            }
+            var (report, isSaved) = try await take(record, at: position, step, author)
             conflicts += report.conflicts
             if isSaved {
                 report.conflicts = conflicts
-                report.reverted = RevertedEntry(
-                    record: record, historyID: position.historyID, objects: container.historyObjects)
                 return report
             }
         }
         return nil
+    }
+
+    /// Undoes or redoes a step.
+    ///
+    /// - Parameter author: The author of the step; nil for none.
+    /// - Returns: The report, and whether anything was saved.
+    func take(
+        _ record: StoredRecord, at position: HistoryPosition, _ step: UndoReference, _ author: String?
+    ) async throws -> (report: DraftReport, isSaved: Bool) {
+        let authors = container.stack.authors(with: author)
+        var (report, isSaved) = try await SaveAuthor.$named.withValue(authors) {
+            try await revert(record.changes ?? ChangeSet(entities: []), at: position, step: step, mark: record.mark)
+        }
+        report.reverted = RevertedEntry(
+            record: record, historyID: position.historyID, objects: container.historyObjects)
+        return (report, isSaved)
     }
 }

@@ -39,6 +39,18 @@ struct RecordWalk {
         return window.popLast()
     }
 
+    /// Reads a record of the walk again, with its values.
+    ///
+    /// - Returns: The record, and the position after it; nil if the history no longer has the record.
+    func read(_ number: Int64) async throws -> (record: StoredRecord, position: HistoryPosition)? {
+        let before = HistoryPosition(historyID: historyID, number: number - 1)
+        let found = try await container.readingHistory { (store) throws(DataSourceError) in
+            try store.readHistory(after: before, .one).records.first
+        }
+        guard let found, found.number == number else { return nil }
+        return (found, HistoryPosition(historyID: historyID, number: number, time: found.time))
+    }
+
     private mutating func begin() async throws {
         // Saves with `waitFor: .main` have no records yet.
         for author in authors { try await container.stack.root.commitSaves(ofAuthor: author) }

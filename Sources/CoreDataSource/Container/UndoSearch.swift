@@ -10,20 +10,11 @@ struct UndoSearch {
         case redo
     }
 
-    private let container: PersistentContainer
-    private let direction: Direction
-    /// The mark of the only save that is searched for; nil for all saves of the author.
-    private let mark: DraftMark?
     private var records: RecordWalk
     private var steps: UndoSteps
 
-    /// - Parameters:
-    ///   - author: The author; an empty string for saves without an author.
-    ///   - mark: The mark of the only save that is searched for; nil for all saves of the author.
-    init(_ container: PersistentContainer, _ direction: Direction, _ author: String, mark: DraftMark? = nil) {
-        self.container = container
-        self.direction = direction
-        self.mark = mark
+    /// - Parameter author: The author; an empty string for saves without an author.
+    init(_ container: PersistentContainer, _ direction: Direction, _ author: String) {
         records = RecordWalk(container, authors: [author])
         steps = UndoSteps(direction)
     }
@@ -34,31 +25,13 @@ struct UndoSearch {
     /// - Returns: The record, and the position after it; nil if there is no step.
     mutating func next() async throws -> (record: StoredRecord, position: HistoryPosition)? {
         while let record = try await records.next() {
-            let decision = steps.visit(record.number, record.undo, hasValues: record.note == nil)
-            if let mark, record.mark != mark {
-                // An undo may skip newer saves of the author, but a redo must not come before the redo of a newer undo.
-                if direction == .undo || decision == .skip { continue }
-                return nil
-            }
-            switch decision {
-            // The newest record with the mark decides.
-            case .skip where mark != nil: return nil
+            switch steps.visit(record.number, record.undo, hasValues: record.note == nil) {
             case .skip: continue
             case .stop: return nil
-            case .take: return try await read(record.number)
+            case .take: return try await records.read(record.number)
             }
         }
         return nil
-    }
-
-    /// Reads a record with its values.
-    private func read(_ number: Int64) async throws -> (record: StoredRecord, position: HistoryPosition)? {
-        let before = HistoryPosition(historyID: records.historyID, number: number - 1)
-        let found = try await container.readingHistory { (store) throws(DataSourceError) in
-            try store.readHistory(after: before, .one).records.first
-        }
-        guard let found, found.number == number else { return nil }
-        return (found, HistoryPosition(historyID: records.historyID, number: number, time: found.time))
     }
 }
 
