@@ -19,14 +19,15 @@ import Testing
         connection = server.connectionString(database: try server.makeDatabase())
     }
 
-    private func open() throws -> PostgreSQLStore {
+    private func open(_ history: KeptHistory = .unchanged) throws -> PostgreSQLStore {
         let model = try ModelReader.read(program.file(model)).model
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
             databaseKey: "1")
-        return try PostgreSQLStore.open(
-            PostgreSQLStore.Options(
-                connection: connection, name: "shop", layout: ModelLayout(model), identity: identity))
+        var options = PostgreSQLStore.Options(
+            connection: connection, name: "shop", layout: ModelLayout(model), identity: identity)
+        options.history = history
+        return try PostgreSQLStore.open(options)
     }
 
     private func run(_ command: String, _ words: String...) async throws -> Subprocess {
@@ -124,6 +125,35 @@ import Testing
         let json = try await program.json("inspect", connection, "--name", "shop")
         #expect((json["feed"] as? [String: Any])?["position"] as? Int == 2)
         #expect(try await program.run("inspect", connection, "--name", "other").status == 4)
+    }
+
+    /// The values of the history are shown only when they are asked for.
+    @Test func theHistoryOfAServerStoreIsShown() async throws {
+        let store = try open(.kept(for: .seconds(60), upTo: 1 << 20))
+        defer { store.close() }
+        let words = ["inspect", connection, "--name", "shop"]
+        let empty = try await program.run(words)
+        #expect(empty.output.contains("\nhistory: no records, 0 bytes; kept for 60 s, up to 1048576 bytes\n"))
+        try Store.add([1: "pen"], to: store)
+        try Store.rename(1, from: "pen", to: "ink", in: store)
+        let position = try store.historyEnd()
+        _ = try store.changeConsumer("index", .register)
+        _ = try store.changeConsumer("widget", .register)
+        _ = try store.changeConsumer("widget", .move(position))
+        let outcome = try await program.run(words)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("\nhistory: records 1 to 2, "))
+        let consumers = "\n  consumer \"index\": 2 to read\n  consumer \"widget\": 0 to read\n"
+        #expect(outcome.output.contains(consumers))
+        #expect(outcome.output.contains(" local: Item\n"))
+        let values = try await program.run(words + ["--values"])
+        #expect(values.output.contains(##"    * Item 1: name "pen" -> "ink""##), "\(values.output)")
+        let json = try await program.json("inspect", connection, "--name", "shop")
+        let history = try #require(json["history"] as? [String: Any])
+        #expect(history["newest"] as? Int == 2 && (history["bytes"] as? Int ?? 0) > 0)
+        let records = try #require(history["records"] as? [[String: Any]])
+        #expect(records.map { $0["number"] as? Int } == [1, 2])
+        #expect(records.allSatisfy { $0["changes"] == nil })
     }
 }
 #endif

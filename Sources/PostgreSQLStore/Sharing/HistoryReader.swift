@@ -232,11 +232,42 @@ struct HistoryReader {
         }
     }
 
+    // MARK: Inspection
+
+    /// Must run in a transaction that sees one state.
+    ///
+    /// - Parameters:
+    ///   - layout: The layout with which the rows are decoded; nil if it is not known.
+    ///   - tail: The maximum number of records. The newest records are returned.
+    func inspection(_ layout: ModelLayout?, tail: Int) throws(DataSourceError) -> InspectedHistory {
+        let (start, end) = (try start(after: nil), try end())
+        let last = HistoryPosition(historyID: start.historyID, number: max(start.number, end.number - Int64(tail)))
+        let page = tail > 0 ? try page(after: last, HistoryFilter()) : nil
+        let sizes = try rows(
+            "SELECT least(coalesce(sum(size), 0), 1e15)::bigint FROM \(schema.history) WHERE number > 0", [])
+        return InspectedHistory(
+            limits: try limits(), numbers: (start.number + 1, end.number), byteCount: sizes.integer(0, 0),
+            consumers: try consumers(), records: page?.records ?? [], layout: layout)
+    }
+
+    /// All consumers, with the numbers of the last records that they have read.
+    private func consumers() throws(DataSourceError) -> [(name: String, number: Int64)] {
+        let prefix = HistoryReader.consumerKey("")
+        let found = try rows(
+            "SELECT name, number FROM \(schema.historyState) WHERE starts_with(name, $1) AND number IS NOT NULL ORDER BY 1",
+            [WireValue(prefix)])
+        return (0..<found.rowCount).map { row in
+            (String(found.text(row, 0).dropFirst(prefix.count)), found.integer(row, 1))
+        }
+    }
+
     // MARK: Consumers
+
+    private static func consumerKey(_ name: String) -> String { "consumer \(name)" }
 
     /// Changes a consumer. Must run in a transaction.
     func change(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
-        let key = "consumer \(name)"
+        let key = HistoryReader.consumerKey(name)
         let known = try number(key).map { number throws(DataSourceError) in try checked(number) }
         switch change {
         case .register, .resume:

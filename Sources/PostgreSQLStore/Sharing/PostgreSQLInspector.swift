@@ -62,6 +62,15 @@ private struct InspectedGeneration: InspectedState {
 
     func members() throws(DataSourceError) -> [StoreMember] { try Members(connection, schema).all().map(\.member) }
 
+    func history(_ model: ManagedObjectModel?, tail: Int) throws(DataSourceError) -> InspectedHistory? {
+        guard try metadata().keepsHistory else { return nil }
+        // Without a model, the rows are not decoded.
+        let layout = model.map { ModelLayout($0) }
+        let empty = ManagedObjectModel(name: "", entities: [])
+        let described = try PostgreSQLSchema(layout ?? ModelLayout(empty), name: schema.name)
+        return try HistoryReader(described, connection).inspection(layout, tail: tail)
+    }
+
     func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [RecordedSave] {
         try connection.rows(
             """

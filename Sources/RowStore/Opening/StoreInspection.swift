@@ -148,13 +148,6 @@ package protocol InspectedState {
 /// The maximum number of saves to read in one call. The changes of a single save can have 4 MB.
 private let pageSize = 16
 
-extension InspectedState {
-    /// Returns nil.
-    package func history(
-        _ model: ManagedObjectModel?, tail: Int
-    ) throws(DataSourceError) -> InspectedHistory? { nil }
-}
-
 extension StoreInspector {
     package func metadata() throws(DataSourceError) -> StoreMetadata {
         try withSnapshot { state throws(DataSourceError) in try state.metadata() }
