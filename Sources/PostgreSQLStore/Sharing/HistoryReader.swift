@@ -65,8 +65,13 @@ struct HistoryReader {
     }
 
     func limits() throws(DataSourceError) -> KeptHistory.Limits {
-        guard let seconds = try number("seconds"), let bytes = try number("bytes"), seconds > 0, seconds < 1 << 40,
-            bytes > 0
+        let found = try rows(
+            """
+            SELECT s.number, b.number FROM \(schema.historyState) s, \(schema.historyState) b \
+            WHERE s.name = 'seconds' AND b.name = 'bytes'
+            """, [])
+        guard found.rowCount == 1, let seconds = found.optionalInteger(0, 0), let bytes = found.optionalInteger(0, 1),
+            seconds > 0, seconds < 1 << 40, bytes > 0
         else { throw damaged }
         return KeptHistory.Limits(seconds: seconds, bytes: bytes)
     }

@@ -4,7 +4,8 @@ internal import RowStore
 /// The records of a kept history that a writer makes.
 struct ServerHistory {
     fileprivate let id: String
-    private let limits: KeptHistory.Limits
+    /// The limits of the history, as this member last read them.
+    fileprivate var limits: KeptHistory.Limits
     fileprivate let encoding: HistoryEncoding
     /// Whether the store has the names of the layout.
     fileprivate var hasNames = false
@@ -65,6 +66,14 @@ extension Writer {
         return (
             "NOT EXISTS (SELECT FROM \(schema.historyState) WHERE name = 'id' AND text = $4)", [WireValue(history.id)]
         )
+    }
+
+    /// Reads the limits of the history again if a save could be too large for a history, because another member can have
+    /// opened the store with other limits.
+    func readHistoryLimits(before saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) {
+        let smallest = KeptHistory.Limits(seconds: 1, bytes: Int64(KeptHistory.Limits.leastBytes))
+        guard history != nil, saves.contains(where: { Int64($0.byteCount) > smallest.largestSave }) else { return }
+        history?.limits = try HistoryReader(schema, connection).limits()
     }
 
     /// The requests that record saves in the history, with negative numbers.

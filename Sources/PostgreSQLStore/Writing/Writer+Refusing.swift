@@ -33,6 +33,7 @@ extension Writer {
                     outcome = CommitOutcome(refused: selection.refusals.errors, postponed: selection.postponed)
                     let saves = selection.written.map { group[$0] }.filter { !$0.isEmpty }
                     let first = firstEntry
+                    try readHistoryLimits(before: saves, connection)
                     _ = try connection.pipeline(record(saves, from: first))
                     return Written(saves: saves, firstEntry: first, scopes: try scopeRequests(saves, connection))
                 }

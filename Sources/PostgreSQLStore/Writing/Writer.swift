@@ -191,6 +191,7 @@ final class Writer {
                 }
                 let first = firstEntry
                 let scopes = try scopeRequests(saves, connection)
+                try readHistoryLimits(before: saves, connection)
                 try rows.finish(record(saves, from: first))
                 return Written(saves: saves, firstEntry: first, scopes: scopes)
             }

@@ -119,8 +119,14 @@ enum HistoryTables {
     }
 
     static func limits(_ connection: Connection) throws(DataSourceError) -> KeptHistory.Limits {
-        guard case .integer(let seconds)? = try value("seconds", connection),
-            case .integer(let bytes)? = try value("bytes", connection), seconds > 0, seconds < 1 << 40, bytes > 0
+        let row = try connection.values(
+            """
+            SELECT s."value", b."value" FROM "_history_state" s, "_history_state" b \
+            WHERE s."name" = 'seconds' AND b."name" = 'bytes'
+            """
+        ).first
+        guard case .integer(let seconds)? = row?[0], case .integer(let bytes)? = row?[1], seconds > 0,
+            seconds < 1 << 40, bytes > 0
         else { throw damaged(connection) }
         return KeptHistory.Limits(seconds: seconds, bytes: bytes)
     }

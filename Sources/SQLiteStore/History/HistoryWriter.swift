@@ -19,7 +19,8 @@ final class HistoryWriter {
     private let member: StoreMember
     /// Whether other members may write, too.
     private let isShared: Bool
-    let limits: KeptHistory.Limits
+    /// The limits of the history in the current transaction.
+    private var limits: KeptHistory.Limits
     /// The end of the history in the current transaction. If a save is rolled back, the writer sets the place from before that
     /// save.
     var place = Place()
@@ -64,6 +65,8 @@ final class HistoryWriter {
     func begin() throws(DataSourceError) {
         hasNotedOutsideWrites = false
         trimming.begin()
+        // Another member can have opened the store with other limits.
+        if isShared { limits = try HistoryTables.limits(connection) }
         let name = HistoryWriter.namesKey(encoding.signature)
         if !hasNames, try HistoryTables.value(name, connection) == nil {
             try HistoryTables.set(name, .text(encoding.names.text), connection)

@@ -159,5 +159,23 @@ struct ServerHistoryTests {
         first.close()
         second.close()
     }
+
+    /// Whether a save is too large depends on the limits that the store has now.
+    @Test func aSaveThatIsTooLargeForTheOldLimitsHasItsValues() throws {
+        let place = try FailurePlace()
+        let first = try open(place, kept(64 << 10))
+        let second = try open(place, kept(64 << 20))
+        let long = String(repeating: "x", count: 1000)
+        func save(_ keys: ClosedRange<Int64>) throws {
+            let rows = keys.map { StoredRow(key: $0, row: TestModel.row(code: "\(long) \($0)")) }
+            try first.write([.of(insert: rows, number: keys.lowerBound)])
+        }
+        try save(1...40)
+        let third = try open(place, kept(64 << 10))
+        try save(41...80)
+        let notes = try first.readHistory(after: nil, HistoryFilter()).records.map(\.note)
+        #expect(notes == [nil, StoredRecord.tooLarge])
+        for store in [first, second, third] { store.close() }
+    }
 }
 #endif

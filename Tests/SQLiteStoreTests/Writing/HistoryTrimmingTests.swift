@@ -66,4 +66,43 @@ struct HistoryTrimmingTests {
         #expect(try raw.run("SELECT key >> 20 FROM _history ORDER BY key") == ["4", "5"])
         second.close()
     }
+
+    private func openShared(_ folder: TemporaryFolder, upTo bytes: Int) throws -> SQLiteStore {
+        var options = SQLiteStore.Options.test(folder)
+        (options.isShared, options.history) = (true, .kept(for: .seconds(3600), upTo: bytes))
+        return try SQLiteStore.open(options)
+    }
+
+    /// Saves groups of 300 objects.
+    private func saveGroups(_ groups: Range<Int64>, _ store: SQLiteStore) throws {
+        for group in groups { try store.write((group * 300 + 1...group * 300 + 300).map(save)) }
+    }
+
+    /// The one that has opened the store last has asked for a larger history, and later for a smaller one.
+    @Test func allMembersKeepAsMuchAsTheLastOneAskedFor() throws {
+        let folder = try TemporaryFolder()
+        let first = try openShared(folder, upTo: 64 << 10)
+        let second = try openShared(folder, upTo: 64 << 20)
+        let raw = try RawDatabase(folder)
+        try saveGroups(0..<3, first)
+        #expect(try raw.run("SELECT count(*) FROM _history") == ["900"])
+        let third = try openShared(folder, upTo: 64 << 10)
+        try saveGroups(3..<9, second)
+        #expect(try raw.run("SELECT sum(size) <= 200000 FROM _history") == ["1"])
+        for store in [first, second, third] { store.close() }
+        try checkIntegrity(folder)
+    }
+
+    /// Whether a save is too large depends on the limits that the store has now.
+    @Test func aSaveThatIsTooLargeForTheOldLimitsHasItsValues() throws {
+        let folder = try TemporaryFolder()
+        let first = try openShared(folder, upTo: 64 << 10)
+        let second = try openShared(folder, upTo: 64 << 20)
+        let long = String(repeating: "x", count: 1000)
+        try first.write([
+            .of(insert: (1...40).map { StoredRow(key: $0, row: TestModel.row(code: "\(long) \($0)")) })
+        ])
+        #expect(try first.readHistory(after: nil, HistoryFilter()).records.map(\.note) == [nil])
+        for store in [first, second] { store.close() }
+    }
 }
