@@ -170,6 +170,17 @@ import Testing
         #expect(records.allSatisfy { $0["changes"] == nil })
     }
 
+    /// The values of the newest records can be many megabytes, and are then left out.
+    @Test func theNewestRecordIsShownAfterLargeOnes() async throws {
+        let live = try Store.open(store, model: program.file(model), history: .kept(for: .seconds(60), upTo: 64 << 20))
+        defer { live.close() }
+        for key in Int64(1)...4 { try Store.add([key: String(repeating: "x", count: 1 << 20)], to: live) }
+        try Store.add([5: "pen"], to: live)
+        let history = try #require(try await program.json("inspect", "shop.sqlite")["history"] as? [String: Any])
+        let records = try #require(history["records"] as? [[String: Any]])
+        #expect(records.map { $0["number"] as? Int } == [1, 2, 3, 4, 5])
+    }
+
     @Test func savesOfAnotherOrderOfAttributesNeedTheirModel() async throws {
         let model = try program.write(
             """

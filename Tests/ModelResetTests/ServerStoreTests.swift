@@ -155,5 +155,17 @@ import Testing
         #expect(records.map { $0["number"] as? Int } == [1, 2])
         #expect(records.allSatisfy { $0["changes"] == nil })
     }
+
+    /// The values of the newest records can be many megabytes, and are then left out.
+    @Test func theNewestRecordIsShownAfterLargeOnes() async throws {
+        let store = try open(.kept(for: .seconds(60), upTo: 64 << 20))
+        defer { store.close() }
+        for key in Int64(1)...4 { try Store.add([key: String(repeating: "x", count: 1 << 20)], to: store) }
+        try Store.add([5: "pen"], to: store)
+        let json = try await program.json("inspect", connection, "--name", "shop")
+        let history = try #require(json["history"] as? [String: Any])
+        let records = try #require(history["records"] as? [[String: Any]])
+        #expect(records.map { $0["number"] as? Int } == [1, 2, 3, 4, 5])
+    }
 }
 #endif

@@ -187,7 +187,8 @@ struct HistoryReader {
         var bytes: Int64 = 0
         for row in 0..<found.rowCount {
             let record = StoredRecord(found, row)
-            let (isWanted, size) = (filter.includes(record), found.integer(row, 10))
+            let isWanted = filter.includes(record)
+            let size = filter.includesValues ? found.integer(row, 10) : 0
             if row == pageSize
                 || isWanted && !page.records.isEmpty && size > HistoryReader.pageBytes - bytes
             {
@@ -247,12 +248,14 @@ struct HistoryReader {
     func inspection(_ layout: ModelLayout?, tail: Int) throws(DataSourceError) -> InspectedHistory {
         let (start, end) = (try start(after: nil), try end())
         let last = HistoryPosition(historyID: start.historyID, number: max(start.number, end.number - Int64(tail)))
-        let page = tail > 0 ? try page(after: last, HistoryFilter()) : nil
+        let records = try InspectedHistory.newest(tail) { filter throws(DataSourceError) in
+            try page(after: last, filter).records
+        }
         let sizes = try rows(
             "SELECT least(coalesce(sum(size), 0), 1e15)::bigint FROM \(schema.history) WHERE number > 0", [])
         return InspectedHistory(
             limits: try limits(), numbers: (start.number + 1, end.number), byteCount: sizes.integer(0, 0),
-            consumers: try consumers(), records: page?.records ?? [], layout: layout)
+            consumers: try consumers(), records: records, layout: layout)
     }
 
     /// All consumers, with the numbers of the last records that they have read.

@@ -11,6 +11,21 @@ package struct InspectedHistory: Sendable {
     /// The layout of the records' rows; nil if the rows cannot be decoded.
     package let layout: ModelLayout?
 
+    /// Returns the newest records, with the values of those that fit into one page.
+    ///
+    /// - Parameters:
+    ///   - tail: The maximum number of records.
+    ///   - page: Returns the first records after the position that is before the newest records.
+    package static func newest(
+        _ tail: Int, _ page: (HistoryFilter) throws(DataSourceError) -> [StoredRecord]
+    ) throws(DataSourceError) -> [StoredRecord] {
+        if tail <= 0 { return [] }
+        var filter = HistoryFilter()
+        let whole = try page(filter)
+        filter.includesValues = false
+        return whole + (try page(filter)).dropFirst(whole.count)
+    }
+
     package init(
         limits: KeptHistory.Limits, numbers: (oldest: Int64, newest: Int64), byteCount: Int64,
         consumers: [(name: String, number: Int64)], records: [StoredRecord], layout: ModelLayout?

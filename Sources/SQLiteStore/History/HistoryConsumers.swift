@@ -19,12 +19,14 @@ extension HistoryReading {
         let (start, end) = (try start(after: nil), try end())
         let last = HistoryPosition(historyID: start.historyID, number: max(start.number, end.number - Int64(tail)))
         var reading = self
-        let page = tail > 0 ? try reading.page(after: last, HistoryFilter()) : nil
+        let records = try InspectedHistory.newest(tail) { filter throws(DataSourceError) in
+            try reading.page(after: last, filter).records
+        }
         let bytes = try connection.values("SELECT total(\"size\") FROM \"_history\"").first?.first
         let count: Int64 = if case .real(let number)? = bytes { Int64(min(max(number, 0), 1e15)) } else { 0 }
         return InspectedHistory(
             limits: try HistoryTables.limits(connection), numbers: (start.number + 1, end.number), byteCount: count,
-            consumers: try consumers(), records: page?.records ?? [], layout: layout)
+            consumers: try consumers(), records: records, layout: layout)
     }
 
     private static func key(_ name: String) -> String { "consumer \(name)" }
