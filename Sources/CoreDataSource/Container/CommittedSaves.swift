@@ -194,11 +194,11 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
         case delete
     }
 
-    /// The values before the save; nil for an insert. Reading a relationship traps: see ``link(_:)``. A large value that an
-    /// update did not change may be nil: fetch the object by its ``id`` to read the value.
+    /// The values before the save; nil for an insert. Reading a relationship traps: see ``link(_:)``. Large values that an
+    /// update did not change may be missing: see ``omittedProperties``.
     public let old: ListRow<Object>?
-    /// The values after the save; nil for a delete. As in ``old``, reading a relationship traps, and a large value that an
-    /// update did not change may be nil.
+    /// The values after the save; nil for a delete. As in ``old``, reading a relationship traps, and large values that an
+    /// update did not change may be missing.
     public let new: ListRow<Object>?
     private let layout: EntityLayout
     private let key: Int64
@@ -233,6 +233,23 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
     public var changedProperties: Set<String> {
         guard let columns else { return [] }
         return Set(layout.columns.indices.filter(columns.contains).map(layout.propertyName))
+    }
+
+    /// The names of the attributes whose large values are missing in ``old`` and ``new``, because the update did not change
+    /// them: attributes with `allowsExternalBinaryDataStorage`, in records of the kept history. Such an attribute reads as nil.
+    /// If its property is not optional, it reads as empty data, or as the zero of its type. To get the value, fetch the object
+    /// by its ``id``.
+    ///
+    /// ```swift
+    /// if change.omittedProperties.contains("photo") {
+    ///     photo = try container.main.object(ContactEntity.self, id: change.id)?.photo
+    /// }
+    /// ```
+    ///
+    /// **Complexity**: one test for each such attribute.
+    public var omittedProperties: Set<String> {
+        guard kind == .update, let row = old?.row.stored.row else { return [] }
+        return Set(layout.deferredColumns.filter(row.isDeferred).map(layout.propertyName))
     }
 }
 

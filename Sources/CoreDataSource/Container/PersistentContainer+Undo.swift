@@ -192,7 +192,7 @@ struct Reversal: Sendable {
     ) async throws -> (report: DraftReport, isSaved: Bool) {
         let stack = container.stack
         let difference = DraftDifference(
-            reverting: changes, number: position.number, generation: stack.root.generation)
+            reverting: changes, number: position.number, generation: stack.root.generation, stack.layout)
         try await checkHistory(position)
         let tiers = try difference.owners(stack)
         guard !tiers.isEmpty else { return (DraftReport(save: SaveReport(), merged: [], conflicts: []), false) }

@@ -119,7 +119,7 @@ extension Writer {
                     ]))
             start += size
         }
-        if Int64(set.byteCount) > history.largestSave {
+        if Int64(history.encoding.byteCount(set)) > history.largestSave {
             return add(0, isLast: true, note: StoredRecord.tooLarge, nil, &start)
         }
         var part: Int64 = 0

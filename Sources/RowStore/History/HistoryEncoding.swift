@@ -4,7 +4,7 @@ internal import ManagedModel
 ///
 /// The encoded words have the same form as in the feed of a shared store. They contain numbers instead of names. So for each
 /// layout of its records, a store also keeps the names: ``HistoryNames``. For an update, the words contain the old row and the
-/// changed new values.
+/// changed new values. Large values that the update has not changed are deferred in the old row, and are nowhere in the record.
 package struct HistoryEncoding: Sendable {
     private let layout: ModelLayout
     private let encoding: ChangeEncoding
@@ -25,6 +25,18 @@ package struct HistoryEncoding: Sendable {
     /// Returns the names of the entities that a save changes. For links, the name of the relationship.
     package func entityNames(_ changes: ChangeSet) -> [String] {
         changes.entities.map { layout.entities[$0.entity].historyName }
+    }
+
+    /// The approximate size of a record of the changes, in bytes: the size of the rows without the values that are left out.
+    package func byteCount(_ changes: ChangeSet) -> Int {
+        changes.entities.reduce(changes.byteCount) { bytes, entity in
+            let layout = layout.entities[entity.entity]
+            if layout.deferredColumns.isEmpty { return bytes }
+            return entity.updated.reduce(bytes) { bytes, update in
+                // The new row has these values, too.
+                update.unchangedLargeColumns(layout).reduce(bytes) { $0 - 2 * update.previous.blobByteCount($1) }
+            }
+        }
     }
 
     /// Passes the parts of the changes to a closure, in their order.
@@ -59,10 +71,14 @@ package struct HistoryEncoding: Sendable {
         _ words: ContiguousArray<UInt64>, _ names: (UInt64) throws(DataSourceError) -> HistoryNames?
     ) throws(DataSourceError) -> ChangeSet? {
         guard let first = words.first else { return nil }
-        if first == signature { return words.withUnsafeBufferPointer(encoding.changes)?.withCompleteUpdates(layout) }
+        if first == signature {
+            return words.withUnsafeBufferPointer(encoding.changesWithOmittedValues)?.withCompleteUpdates(layout)
+        }
         guard let names = try names(first) else { return nil }
-        return words.withUnsafeBufferPointer { ChangeEncoding.changes($0, names.shapes) }
-            .map { names.translate($0, to: layout).withCompleteUpdates(layout) }
+        return words.withUnsafeBufferPointer { words in
+            ChangeEncoding.changes(words, names.shapes, allowsOmittedValues: true)
+        }
+        .map { names.translate($0, to: layout).withCompleteUpdates(layout) }
     }
 }
 
@@ -99,12 +115,7 @@ private struct PartBuilder {
         let changed = layout.storedColumns.filter(row.columns.contains)
         // Transient attributes are not in the store.
         if changed.isEmpty { return }
-        var previous = row.previous
-        for column in layout.deferredColumns where !row.columns.contains(column) {
-            if previous.isDeferred(column) || previous.blobByteCount(column) > RowSnapshot.longestInlineValue {
-                previous.setNull(column)
-            }
-        }
+        let previous = row.omittingUnchangedLargeValues(layout)
         let new = row.row.keeping(changed, layout)
         let index = count(new.byteCount + previous.byteCount, entity)
         entities[index].updated.append(
@@ -122,18 +133,44 @@ private struct PartBuilder {
     }
 }
 
+extension UpdatedRow {
+    /// The columns with large values that the update has not changed.
+    fileprivate func unchangedLargeColumns(_ layout: EntityLayout) -> [Int] {
+        layout.deferredColumns.filter { column in
+            !columns.contains(column) && !previous.isDeferred(column)
+                && previous.blobByteCount(column) > RowSnapshot.longestInlineValue
+        }
+    }
+
+    /// Returns the old row, in which the large values that the update has not changed are deferred.
+    fileprivate func omittingUnchangedLargeValues(_ layout: EntityLayout) -> RowSnapshot {
+        let omitted = unchangedLargeColumns(layout)
+        if omitted.isEmpty { return previous }
+        // A row still has the bytes of a value that was set to null. So copy the other values.
+        var row = previous.keeping(layout.storedColumns.filter { !omitted.contains($0) }, layout)
+        for column in omitted { row.setDeferred(byteCount: previous.blobByteCount(column), column) }
+        return row
+    }
+}
+
 extension ChangeSet {
     /// Returns the changes with complete new rows: the recorded new rows have only the changed values.
     fileprivate func withCompleteUpdates(_ layout: ModelLayout) -> ChangeSet {
         var changes = self
         for index in entities.indices where !entities[index].updated.isEmpty {
-            let columns = layout.entities[entities[index].entity].storages
+            let entity = layout.entities[entities[index].entity]
+            let columns = entity.storages
             changes.entities[index].updated = entities[index].updated.map { update in
-                var row = update.previous
+                var previous = update.previous
+                // Only large values can be omitted. Others are deferred only in damaged records.
+                for column in columns.indices where columns[column] == .blob && previous.isDeferred(column) {
+                    if !entity.deferredColumns.contains(column) { previous.setNull(column) }
+                }
+                var row = previous
                 for column in columns.indices where update.columns.contains(column) {
                     row.setValue(update.row.value(column, columns[column]), column)
                 }
-                return UpdatedRow(key: update.key, row: row, previous: update.previous, columns: update.columns)
+                return UpdatedRow(key: update.key, row: row, previous: previous, columns: update.columns)
             }
         }
         return changes

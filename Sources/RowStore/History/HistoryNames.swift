@@ -104,6 +104,10 @@ private struct ColumnMap {
     func row(_ old: RowSnapshot) -> RowSnapshot {
         var row = blank
         for pair in pairs {
+            if pair.storage == .blob, old.isDeferred(pair.old) {
+                row.setDeferred(byteCount: old.blobByteCount(pair.old), pair.new)
+                continue
+            }
             var value = old.value(pair.old, pair.storage)
             if entityColumns.contains(pair.new), case .integer(let number) = value {
                 value = entityNumber(number).map { .integer($0) } ?? .null

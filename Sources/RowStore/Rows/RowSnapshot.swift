@@ -286,7 +286,11 @@ extension RowSnapshot {
 
     /// Returns whether the value of a blob column is deferred.
     @inlinable @inline(__always)
-    package func isDeferred(_ column: Int) -> Bool { word(column) >> 32 == RowSnapshot.deferredPosition }
+    package func isDeferred(_ column: Int) -> Bool { RowSnapshot.isDeferred(word: word(column)) }
+
+    /// Returns whether the word of a blob column is that of a deferred value.
+    @inlinable @inline(__always)
+    static func isDeferred(word: UInt64) -> Bool { word >> 32 == deferredPosition }
 
     /// Returns the size of a column's blob in bytes, even if the blob is deferred; 0 for null.
     package func blobByteCount(_ column: Int) -> Int { Int(word(column) & 0xFFFF_FFFF) }

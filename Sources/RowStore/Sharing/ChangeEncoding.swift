@@ -126,9 +126,18 @@ package struct ChangeEncoding: Sendable {
         words.first == signature ? ChangeEncoding.changes(words, shapes) : nil
     }
 
+    /// Decodes changes of the same model whose old rows may lack large values: see ``changes(_:_:allowsOmittedValues:)``.
+    func changesWithOmittedValues(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
+        words.first == signature ? ChangeEncoding.changes(words, shapes, allowsOmittedValues: true) : nil
+    }
+
     /// Decodes the changes of rows with the given shapes, one for each entity. Returns nil if the words are damaged.
-    package static func changes(_ words: UnsafeBufferPointer<UInt64>, _ shapes: [RowShape]) -> ChangeSet? {
-        var reader = WordReader(words: words, position: 1)
+    ///
+    /// - Parameter allowsOmittedValues: Whether blobs that an update has not changed may be deferred in its old row.
+    package static func changes(
+        _ words: UnsafeBufferPointer<UInt64>, _ shapes: [RowShape], allowsOmittedValues: Bool = false
+    ) -> ChangeSet? {
+        var reader = WordReader(words: words, position: 1, allowsOmittedValues: allowsOmittedValues)
         var changes = ChangeSet(entities: [])
         while !reader.isAtEnd {
             if reader.takeMark() {
@@ -230,6 +239,7 @@ extension SaveFacts {
 private struct WordReader {
     let words: UnsafeBufferPointer<UInt64>
     var position: Int
+    let allowsOmittedValues: Bool
 
     var isAtEnd: Bool { position >= words.count }
 
@@ -288,15 +298,20 @@ private struct WordReader {
                 columns.insert(start + bit)
             }
         }
-        guard let row = snapshot(shape), let previous = snapshot(shape) else { return nil }
+        let (changed, mayOmit) = (columns, allowsOmittedValues)
+        guard let row = snapshot(shape),
+            let previous = snapshot(shape, omitting: { mayOmit && !changed.contains($0) })
+        else { return nil }
         return UpdatedRow(key: Int64(bitPattern: key), row: row, previous: previous, columns: columns)
     }
 
-    private mutating func snapshot(_ shape: RowShape) -> RowSnapshot? {
+    private mutating func snapshot(
+        _ shape: RowShape, omitting mayBeOmitted: (Int) -> Bool = { _ in false }
+    ) -> RowSnapshot? {
         guard let count = count(), count <= words.count - position else { return nil }
         defer { position += count }
         let packed = UnsafeBufferPointer(rebasing: words[position..<position + count])
-        return shape.isRow(packed) ? RowSnapshot(packed: packed) : nil
+        return shape.isRow(packed, omitting: mayBeOmitted) ? RowSnapshot(packed: packed) : nil
     }
 }
 
@@ -307,6 +322,7 @@ extension RowSnapshot {
         for column in kept where !isNull(column) {
             switch layout.columns[column].storage {
             case .integer, .real: row.setWord(word(column), column)
+            case .blob where isDeferred(column): row.setWord(word(column), column)
             case .text, .blob: withBytes(column) { row.setBytes($0, column) }
             }
         }
@@ -323,7 +339,9 @@ package struct RowShape: Sendable {
     }
 
     /// Returns whether words from a file are a valid row of this shape.
-    fileprivate func isRow(_ words: UnsafeBufferPointer<UInt64>) -> Bool {
+    ///
+    /// - Parameter mayBeOmitted: Whether a blob of a column may be deferred.
+    fileprivate func isRow(_ words: UnsafeBufferPointer<UInt64>, omitting mayBeOmitted: (Int) -> Bool) -> Bool {
         let firstSlot = RowSnapshot.firstSlot(storages.count)
         guard words.first == UInt64(storages.count), words.count >= RowSnapshot.headWords(storages.count) else {
             return false
@@ -333,6 +351,7 @@ package struct RowShape: Sendable {
             case .integer, .real: return true
             case .text, .blob:
                 let word = words[firstSlot + column]
+                if storages[column] == .blob, RowSnapshot.isDeferred(word: word), mayBeOmitted(column) { return true }
                 let (start, count) = (Int(word >> 32), Int(word & 0xFFFF_FFFF))
                 // These bytes would overlap the head of the row, so that changing the bytes would overwrite the head.
                 if count > 0, start < RowSnapshot.headWords(storages.count) { return false }

@@ -110,7 +110,7 @@ final class HistoryWriter {
         if set.entities.isEmpty { return }
         let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
         let entities = encoding.entityNames(set)
-        guard set.byteCount <= limits.largestSave else {
+        guard encoding.byteCount(set) <= limits.largestSave else {
             return try append(facts.kind, facts, entities, note: StoredRecord.tooLarge)
         }
         try beginRecord()

@@ -6,12 +6,17 @@ extension DraftDifference {
     /// - Parameters:
     ///   - changes: The changes of the record.
     ///   - number: The number of the record.
-    init(reverting changes: ChangeSet, number: Int64, generation: Int) {
+    ///   - layout: The layout of the changes.
+    init(reverting changes: ChangeSet, number: Int64, generation: Int, _ layout: ModelLayout) {
         self.init(generation: generation, origin: .record(number))
         for entity in changes.entities {
             func end(_ key: Int64) -> LinkEnd { LinkEnd(entity: entity.entity, key: key) }
             rows += entity.inserted.map { Row(end: end($0.key), state: .deleted, base: $0.row, row: $0.row) }
-            rows += entity.updated.map { Row(end: end($0.key), state: .edited, base: $0.row, row: $0.previous) }
+            // Values that the record does not have are equal before and after the record. So the newest values stay.
+            let known = layout.entities[entity.entity].withoutDeferredValues
+            rows += entity.updated.map {
+                Row(end: end($0.key), state: .edited, base: known($0.row), row: known($0.previous))
+            }
             rows += entity.deleted.map { Row(end: end($0.key), state: .inserted, base: $0.row, row: $0.row) }
         }
     }
