@@ -11,6 +11,7 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
     package let longestValue = PostgreSQLOptions.longestValue
     package let firstPosition: Int64
     package let member = StoreMember(number: noMember, processID: 0, name: "a reader")
+    package let keepsHistory: Bool
     private let follower: StoreFollower
     private let layout: ModelLayout
 
@@ -27,13 +28,14 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
         let opened = try ReadOnlyOpening(options: options).run()
         // Use the same server for all connections, because different standbys can have different states.
         options.server = opened.server
-        return PostgreSQLReadOnlyStore(options, opened.schema, opened.position)
+        return PostgreSQLReadOnlyStore(options, opened)
     }
 
-    private init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ position: Int64) {
+    private init(_ options: PostgreSQLOptions, _ opened: ReadOnlyOpening.Result) {
         layout = options.layout
-        firstPosition = position
-        follower = StoreFollower(options, schema, membership: nil, counters: PostgreSQLCounters())
+        firstPosition = opened.position
+        keepsHistory = opened.keepsHistory
+        follower = StoreFollower(options, opened.schema, membership: nil, counters: PostgreSQLCounters())
     }
 
     package var isReadOnly: Bool { true }
@@ -61,6 +63,34 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
 }
 
 extension PostgreSQLReadOnlyStore: ScopeStore {}
+
+extension PostgreSQLReadOnlyStore: RecordStore {
+    package func readHistory(
+        after position: HistoryPosition?, _ filter: HistoryFilter
+    ) throws(DataSourceError) -> HistoryPage {
+        try readingHistory { history throws(DataSourceError) in try history.page(after: position, filter) }
+    }
+
+    package func historyEnd() throws(DataSourceError) -> HistoryPosition {
+        try readingHistory { history throws(DataSourceError) in try history.end() }
+    }
+
+    package func changeConsumer(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
+        let known = try readingHistory { history throws(DataSourceError) in try history.consumer(name) }
+        switch change {
+        case .register, .resume: if let known { return known }
+        case .move, .remove: break
+        }
+        throw DataSourceError.storeReadOnly
+    }
+
+    private func readingHistory<R>(
+        _ body: (HistoryReader) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        guard keepsHistory else { throw DataSourceError.historyNotKept }
+        return try follower.readHistory(body)
+    }
+}
 
 extension PostgreSQLReadOnlyStore: SnapshotStore {
     package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {

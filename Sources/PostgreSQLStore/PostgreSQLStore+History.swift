@@ -21,7 +21,14 @@ extension PostgreSQLStore: RecordStore {
         _ body: (HistoryReader) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         guard keepsHistory else { throw DataSourceError.historyNotKept }
-        return try follower.read { reader throws(DataSourceError) in
+        return try follower.readHistory(body)
+    }
+}
+
+extension StoreFollower {
+    /// Reads the kept history.
+    func readHistory<R>(_ body: (HistoryReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try read { reader throws(DataSourceError) in
             guard let reader = reader as? Reader else { throw DataSourceError.historyNotKept }
             return try body(reader.historyReader)
         }

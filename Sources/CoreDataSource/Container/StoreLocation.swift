@@ -132,7 +132,9 @@ extension StoreLocation {
             isReadOnly: configuration.isReadOnly, history: configuration.history, name: configuration.name)
         let opened = try custom.open(options)
         // ``StoreOptions/plan(for:)`` throws this error, too, but a custom store need not call it.
-        if case .kept = configuration.history.choice, opened.store.recordStore?.keepsHistory != true {
+        if case .kept = configuration.history.choice, !configuration.isReadOnly,
+            opened.store.recordStore?.keepsHistory != true
+        {
             opened.store.close()
             throw DataSourceError.customStoreWithoutHistory
         }

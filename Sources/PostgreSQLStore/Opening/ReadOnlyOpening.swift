@@ -9,6 +9,7 @@ struct ReadOnlyOpening {
         let schema: PostgreSQLSchema
         /// The position of the newest save.
         let position: Int64
+        let keepsHistory: Bool
         /// The settings that select the server with this state. Other servers can have older or newer states.
         let server: [String: String]
     }
@@ -46,7 +47,9 @@ struct ReadOnlyOpening {
         let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
         try schema.checkTables(connection, options.name)
         let position = try connection.rows("SELECT \(schema.position)").integer(0, 0)
-        return Result(schema: schema, position: position, server: connection.server)
+        return Result(
+            schema: schema, position: position, keepsHistory: try StoreMetadata(rows: rows).keepsHistory,
+            server: connection.server)
     }
 }
 #endif

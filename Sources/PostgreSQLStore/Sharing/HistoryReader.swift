@@ -273,23 +273,26 @@ struct HistoryReader {
 
     private static func consumerKey(_ name: String) -> String { "consumer \(name)" }
 
+    /// The position of a consumer; nil if it is not registered.
+    func consumer(_ name: String) throws(DataSourceError) -> HistoryPosition? {
+        guard let number = try number(HistoryReader.consumerKey(name)) else { return nil }
+        return HistoryPosition(historyID: try id(), number: try checked(number))
+    }
+
     /// Changes a consumer. Must run in a transaction.
     func change(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
-        let key = HistoryReader.consumerKey(name)
-        let known = try number(key).map { number throws(DataSourceError) in try checked(number) }
+        let (key, known) = (HistoryReader.consumerKey(name), try consumer(name))
         switch change {
         case .register, .resume:
-            let id = try id()
-            if let known { return HistoryPosition(historyID: id, number: known) }
-            if case .resume(id) = change { throw DataSourceError(unknownConsumer: name) }
+            if let known { return known }
             let start = try start(after: nil)
+            if case .resume(start.historyID) = change { throw DataSourceError(unknownConsumer: name) }
             try set(key, number: start.number)
             return start
         case .move(let position):
             guard let known else { throw DataSourceError(unknownConsumer: name) }
-            let id = try id()
-            guard position.historyID == id else { throw DataSourceError.historyOfOtherStore }
-            guard position.number > known else { return HistoryPosition(historyID: id, number: known) }
+            guard position.historyID == known.historyID else { throw DataSourceError.historyOfOtherStore }
+            guard position.number > known.number else { return known }
             let checked = try start(after: position)
             try set(key, number: checked.number)
             return checked

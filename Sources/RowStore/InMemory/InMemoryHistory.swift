@@ -145,6 +145,7 @@ private struct CustomHistory: RecordStore {
 
     func changeConsumer(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
         try history.changeConsumer(name, change) { (change) throws(DataSourceError) in
+            if store.isReadOnly { throw DataSourceError.storeReadOnly }
             try store.writeHistory(change)
         }
     }

@@ -11,7 +11,7 @@ public struct StoreOptions: Sendable {
     /// Whether the store must not be made or changed. The value of `Configuration.isReadOnly`. The store's
     /// ``PersistentStore/isReadOnly`` must have the same value.
     public let isReadOnly: Bool
-    let identity: StoreIdentity
+    package let identity: StoreIdentity
     let resetPolicy: ResetPolicy
     let history: KeptHistory
     /// The name of the container; nil for the name of the program.
@@ -52,6 +52,8 @@ public struct StoreOptions: Sendable {
     ///   opened for reading only does not exist; `historyNotKept` if the store must keep a history: a ``HistoryStore`` calls
     ///   ``plan(for:history:)``. If the call throws, the store must stay unchanged.
     public func plan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
+        // A store that is opened for reading only makes no saves without records, and is not changed.
+        if isReadOnly { return try decidePlan(for: metadata) }
         switch history.choice {
         case .kept: throw DataSourceError.customStoreWithoutHistory
         case .unchanged where metadata?.keepsHistory == true: throw DataSourceError.customStoreWithoutHistory

@@ -42,6 +42,9 @@ enum HistoryPlace: String, Sendable, CaseIterable {
         case .custom:
             let folder = url.appendingPathExtension("folder")
             return .custom(folder.path) { options in
+                if options.isReadOnly {
+                    return (try ReadOnlyFolderStore(folder, options), StoreStartup(reason: .current))
+                }
                 let store = try JSONFolderStore(folder, options)
                 return (store, store.startup)
             }
