@@ -32,7 +32,7 @@ enum HistoryPlace: String, Sendable, CaseIterable {
     var isFile: Bool { HistoryPlace.files.contains(self) }
 
     /// The databases of the tests, by the URLs that they would have as files.
-    private static let databases = Guarded<[URL: String]>([:])
+    static let databases = Guarded<[URL: String]>([:])
 
     private func location(_ url: URL) throws -> StoreLocation {
         switch self {

@@ -24,13 +24,16 @@ struct ScopeLossTests {
         }
     }
 
-    @Test(arguments: ["1", "2"])
-    func anotherKeyOfTheDataSourceForgetsAllScopes(_ key: String) async throws {
+    @Test(arguments: HistoryPlace.lasting, ["1", "2"])
+    func anotherKeyOfTheDataSourceForgetsAllScopes(_ place: HistoryPlace, _ key: String) async throws {
         let directory = try TemporaryDirectory()
+        let url = directory.store
+        // By default, a store on a server is never reset.
         let open = { (key: String) in
-            try await PersistentContainer(
-                model: .contacts, store: .sqlite(directory.store), databaseKey: "1",
-                configuration: .init(databaseKeys: [ContactDataSource.self: key]))
+            try await place.open(
+                url,
+                .init(synchronous: .normal, resetPolicy: .discard, databaseKeys: [ContactDataSource.self: key]),
+                databaseKey: "1")
         }
         let first = try await open("1")
         try await store(try first.dataSource(ContactDataSource.self))
@@ -62,17 +65,18 @@ struct ScopeLossTests {
     }
 
     /// The old answer had values that the new model would have stored.
-    @Test func aMigrationForgetsAllScopes() async throws {
-        let place = try ScopePlace(.file)
-        let first = try place.open()
+    @Test(arguments: HistoryPlace.migrated)
+    func aMigrationForgetsAllScopes(_ place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store, .init(synchronous: .normal))
         try await store(try first.dataSource(ContactDataSource.self))
         try await first.close()
         var model = ManagedObjectModel.contacts
         let contact = try #require(model.entities.firstIndex { $0.name == "ContactEntity" })
         model.entities[contact].attributes.append(
             AttributeDescription(name: "country", type: .string, isOptional: true))
-        let second = try await PersistentContainer(
-            model: model, store: .sqlite(place.url), configuration: .init(resetPolicy: .migrate))
+        let second = try await place.open(
+            directory.store, .init(synchronous: .normal, resetPolicy: .migrate), model: model)
         let contacts = try second.dataSource(ContactDataSource.self)
         #expect(try contacts.count(ContactEntity.self) == 3)
         #expect(try contacts.freshness(of: .contacts).requestedAt == nil)
