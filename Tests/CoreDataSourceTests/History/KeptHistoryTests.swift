@@ -94,7 +94,27 @@ struct KeptHistoryTests {
         }
     }
 
-    /// Calls with a callback, drafts and imports are recorded with the author of the task that made them.
+    /// An import is a save of the user: it can be reverted, and is no answer of a server.
+    @Test(arguments: HistoryPlace.all)
+    func anImportIsNamed(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            let json = #"{"GroupEntity": [{"gid": "1", "name": "one"}, {"gid": "2", "name": "two"}]}"#
+            let graph = try ObjectGraph(json: Data(json.utf8))
+            try await container.withAuthor("importer") { _ = try await container.importGraph(graph) }
+            let records = try await container.records(where: HistoryFilter(kinds: [.imported]))
+            let record = try #require(records.first)
+            #expect(records.count == 1 && record.number == 2 && record.kind == .imported)
+            #expect(record.author == "importer" && record.entityNames == ["GroupEntity"])
+            #expect(try record.changes(of: GroupEntity.self).compactMap { $0.new?.name } == ["one", "two"])
+            #expect(try await container.revert(record).save == SaveReport(deleted: 2))
+            #expect(try groups.count(GroupEntity.self) == 0 && contacts.count(ContactEntity.self) == 1)
+        }
+    }
+
+    /// Calls with a callback and child tasks are recorded with the author of the task that made them.
     @Test func theAuthorIsThatOfTheCall() async throws {
         try await HistoryPlace.sqlite.withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
