@@ -16,19 +16,53 @@ struct CutConnectionTests {
         "UPDATE \"store 1\".\"_changes\"", "DELETE FROM \"store 1\".\"_saves\"", "COMMIT",
     ]
 
+    private static let historyStatements = [
+        "INSERT INTO \"store 1\".\"_history\"", "INSERT INTO \"store 1\".\"_history_state\"",
+        "UPDATE \"store 1\".\"_history\"", "COMMIT",
+    ]
+
+    private func open(_ place: FailurePlace, _ keepsHistory: Bool, isDirect: Bool = false) throws -> PostgreSQLStore {
+        var options = place.options(isDirect: isDirect)
+        if keepsHistory { options.history = .kept(for: .seconds(86_400), upTo: 64 << 20) }
+        return try .open(options)
+    }
+
+    /// The keys that each record has inserted. The numbers of the records have no gaps.
+    private func recordedKeys(_ store: PostgreSQLStore) throws -> [[Int64]] {
+        var (records, position, isMore) = ([StoredRecord](), HistoryPosition?.none, true)
+        while isMore {
+            let page = try store.readHistory(after: position, HistoryFilter())
+            records += page.records
+            (position, isMore) = (page.position, page.isMore)
+        }
+        #expect(records.map(\.number) == records.indices.map { Int64($0) + 1 })
+        return records.map { $0.changes?.entities.flatMap { $0.inserted.map(\.key) } ?? [] }
+    }
+
     @Test(arguments: statements, [false, true])
     func aSaveIsWrittenOnceOrNotAtAll(statement: String, isAfterwards: Bool) throws {
+        try cut(at: statement, isAfterwards, keepsHistory: false)
+    }
+
+    @Test(arguments: historyStatements, [false, true])
+    func aRecordIsWrittenWithItsSaveOrNotAtAll(statement: String, isAfterwards: Bool) throws {
+        try cut(at: statement, isAfterwards, keepsHistory: true)
+    }
+
+    private func cut(at statement: String, _ isAfterwards: Bool, keepsHistory: Bool) throws {
         let place = try FailurePlace()
-        let store = try place.open()
+        let store = try open(place, keepsHistory)
         let start = try store.position()
         let cut = isAfterwards ? place.proxy.cutReply(to: statement) : place.proxy.cutBefore(statement)
         let failure = code { try store.write([FailurePlace.save(1)]) }
         #expect(cut.isReached)
         #expect(failure == nil || failure == .storeUnavailable)
         #expect(try place.keys() == (failure == nil ? [1] : []))
+        if keepsHistory { #expect(try recordedKeys(store) == (failure == nil ? [[1]] : [])) }
         if failure != nil { try store.write([FailurePlace.save(1)]) }
         #expect(try place.keys() == [1])
         #expect(try store.position() == start + 1)
+        if keepsHistory { #expect(try recordedKeys(store) == [[1]]) }
         store.close()
     }
 
@@ -63,11 +97,13 @@ struct CutConnectionTests {
         store.close()
     }
 
-    /// Three members save the same number of rows each, whatever is cut; a save that was not acknowledged is tried again.
-    @Test func eachSaveIsThereOnceHoweverOftenTheConnectionsAreCut() throws {
+    /// Three members save the same number of rows each, whatever is cut; a save that was not acknowledged is tried again. Each save
+    /// has one record, and the records of a member are in the order of its saves.
+    @Test(arguments: [false, true])
+    func eachSaveIsThereOnceHoweverOftenTheConnectionsAreCut(keepsHistory: Bool) throws {
         let seed = testSeed()
         let place = try FailurePlace()
-        let stores = try (0..<3).map { _ in try place.open() }
+        let stores = try (0..<3).map { _ in try open(place, keepsHistory) }
         let start = try stores[0].position()
         let failures = Mutex<[String]>([])
         let acknowledged = Atomic(0)
@@ -76,7 +112,7 @@ struct CutConnectionTests {
             guard index < 3 else {
                 while acknowledged.load(ordering: .relaxed) < 60 {
                     let count = acknowledged.load(ordering: .relaxed)
-                    cutSomething(place.proxy, &random)
+                    cutSomething(place.proxy, keepsHistory, &random)
                     // However long a connection and a save take, some come through between two cuts.
                     while acknowledged.load(ordering: .relaxed) == count, count < 60 { usleep(1000) }
                 }
@@ -90,13 +126,22 @@ struct CutConnectionTests {
         }
         #expect(failures.withLock { $0 } == [], "seed \(seed)")
         #expect(try place.keys() == (0..<3).flatMap { index in (1...20).map { index * 1000 + $0 } }, "seed \(seed)")
-        let reader = try place.open(isDirect: true)
+        let reader = try open(place, keepsHistory, isDirect: true)
         #expect(try reader.position() == start + 60, "seed \(seed)")
+        if keepsHistory {
+            let keys = try recordedKeys(reader)
+            for member in Int64(0)..<3 {
+                let own = keys.filter { $0.first.map { $0 / 1000 == member } ?? false }
+                #expect(own == (1...20).map { [member * 1000 + $0] }, "seed \(seed)")
+            }
+            #expect(keys.count == 60, "seed \(seed)")
+        }
         for store in stores + [reader] { store.close() }
     }
 
-    private func cutSomething(_ proxy: TCPProxy, _ random: inout SeededRandom) {
-        let statement = CutConnectionTests.statements.randomElement(using: &random) ?? ""
+    private func cutSomething(_ proxy: TCPProxy, _ keepsHistory: Bool, _ random: inout SeededRandom) {
+        let all = CutConnectionTests.statements + (keepsHistory ? CutConnectionTests.historyStatements : [])
+        let statement = all.randomElement(using: &random) ?? ""
         switch random.next(below: 4) {
         case 0: proxy.cutAll()
         case 1: _ = proxy.cutBefore(statement)
