@@ -35,7 +35,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// The index of the object in ``group``.
     @exclusivity(unchecked) final var groupIndex: Int32 = 0
     /// The number of the newest save that ``row`` includes.
-    final var asOf: Int64
+    final var asOf: SaveNumber
     /// The mark of the last sync in which the hook returned this object for a value.
     final var syncMark: Int32 = 0
     /// The index of a uniqueness constraint that the current values are known to meet; -1 if there is none.
@@ -59,7 +59,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     // The registry of an entity calls these functions. A draft also calls them to undo edits.
 
     /// Records that a save has written the row.
-    final func markSaved(asOf number: Int64) {
+    final func markSaved(asOf number: SaveNumber) {
         (state, saved, asOf) = (.saved, nil, number)
     }
 
@@ -70,7 +70,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     final func markGone() { state = .gone }
 
     /// Records that the object has a row again, or has a new row.
-    final func revive(_ row: RowSnapshot, asOf number: Int64) {
+    final func revive(_ row: RowSnapshot, asOf number: SaveNumber) {
         (state, self.row, asOf) = (.saved, row, number)
     }
 
@@ -186,13 +186,13 @@ public struct ManagedObjectSeed: ~Copyable {
     let key: Int64
     let row: UnsafePointer<RowSnapshot>
     let state: ObjectState
-    let asOf: Int64
+    let asOf: SaveNumber
 }
 
 extension ManagedObject {
     @inline(__always)
     static func make(
-        _ home: ObjectHome, key: Int64, row: RowSnapshot, _ state: ObjectState, asOf: Int64
+        _ home: ObjectHome, key: Int64, row: RowSnapshot, _ state: ObjectState, asOf: SaveNumber
     ) -> Self {
         withExtendedLifetime(home) {
             withUnsafePointer(to: row) {
@@ -374,7 +374,7 @@ extension ManagedObject {
 
     /// Replaces the row with a newer row or, if values of this row are deferred, with a row of the same save in which none
     /// are. Keeps the row if the only difference is that the new row defers values that this row has already read.
-    final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
+    final func refresh(_ newer: RowSnapshot, asOf number: SaveNumber) {
         guard number > asOf || number == asOf && hasDeferredValues && !layout.hasDeferredValues(newer) else { return }
         if holdsDeferredValues(missingIn: newer) { return }
         row = newer

@@ -169,7 +169,7 @@ final class RowObject: ManagedObject {
     static func make(_ layout: EntityLayout, _ context: (any ObjectContext)?, storesAnyValue: Bool) -> RowObject {
         make(
             ObjectHome(layout, in: context, .readOnly, storesAnyValue: storesAnyValue), key: 0,
-            row: RowSnapshot(columnCount: max(1, layout.columns.count)), .gone, asOf: 0)
+            row: RowSnapshot(columnCount: max(1, layout.columns.count)), .gone, asOf: .beforeFirst)
     }
 
     override func recordDamage(_ column: Int) { damage = damage ?? column }

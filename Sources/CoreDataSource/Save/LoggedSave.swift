@@ -111,39 +111,41 @@ extension EntityChanges {
 /// The saves of a log, by number. The numbers begin with 1 and have no gaps.
 struct LoggedSaves {
     /// The number of the newest save.
-    private(set) var newest: Int64 = 0
+    private(set) var newest = SaveNumber.beforeFirst
     private var saves: [LoggedSave] = []
 
     /// The numbers of the saves.
-    var numbers: Range<Int64> { newest + 1 - Int64(saves.count)..<newest + 1 }
+    var numbers: Range<SaveNumber> { newest.next.advanced(by: -saves.count)..<newest.next }
 
     /// Returns the numbers of the saves after the given number.
-    func numbers(after number: Int64) -> Range<Int64> {
-        numbers.clamped(to: number + 1..<max(number, newest) + 1)
+    func numbers(after number: SaveNumber) -> Range<SaveNumber> {
+        numbers.clamped(to: number.next..<max(number, newest).next)
     }
 
-    subscript(number: Int64) -> LoggedSave {
-        get { saves[saves.count - 1 - Int(newest - number)] }
-        set { saves[saves.count - 1 - Int(newest - number)] = newValue }
-        _modify { yield &saves[saves.count - 1 - Int(newest - number)] }
+    subscript(number: SaveNumber) -> LoggedSave {
+        get { saves[index(of: number)] }
+        set { saves[index(of: number)] = newValue }
+        _modify { yield &saves[index(of: number)] }
     }
 
-    subscript(numbers: Range<Int64>) -> ArraySlice<LoggedSave> {
-        saves[saves.count - Int(newest + 1 - numbers.lowerBound)..<saves.count - Int(newest + 1 - numbers.upperBound)]
+    subscript(numbers: Range<SaveNumber>) -> ArraySlice<LoggedSave> {
+        saves[index(of: numbers.lowerBound)..<index(of: numbers.upperBound)]
     }
+
+    private func index(of number: SaveNumber) -> Int { saves.count - 1 - number.distance(to: newest) }
 
     /// Returns the newest save for which the closure returns true.
     func last(where isWanted: (LoggedSave) -> Bool) -> LoggedSave? { saves.last(where: isWanted) }
 
     /// Adds a save, and gives it the next number.
     mutating func append(_ save: LoggedSave) {
-        newest += 1
+        newest = newest.next
         saves.append(save)
-        saves[saves.count - 1].changes.number = newest
+        saves[saves.count - 1].changes.saveNumber = newest
     }
 
     /// Removes all saves up to the given number.
-    mutating func removeAll(through number: Int64) {
+    mutating func removeAll(through number: SaveNumber) {
         if number >= numbers.lowerBound { saves.removeFirst(saves.count - numbers(after: number).count) }
     }
 }
@@ -153,15 +155,15 @@ struct LoggedSaves {
 /// Saves that commits leave out for now can be marked as passed over. Then a commit visits only the other saves, no matter how
 /// many saves are pending.
 struct PendingNumbers {
-    private(set) var all: [Int64] = []
+    private(set) var all: [SaveNumber] = []
     /// The highest number that is passed over.
-    private var skippedThrough: Int64 = 0
+    private var skippedThrough = SaveNumber.beforeFirst
 
     /// The numbers that are not passed over.
-    var forCommit: ArraySlice<Int64> { all[firstForCommit...] }
+    var forCommit: ArraySlice<SaveNumber> { all[firstForCommit...] }
 
     private var firstForCommit: Int {
-        if skippedThrough == 0 { return 0 }
+        if skippedThrough == .beforeFirst { return 0 }
         var (low, high) = (0, all.count)
         while low < high {
             let middle = (low + high) / 2
@@ -171,18 +173,18 @@ struct PendingNumbers {
     }
 
     /// - Parameter number: A number that is higher than all earlier numbers.
-    mutating func append(_ number: Int64) { all.append(number) }
+    mutating func append(_ number: SaveNumber) { all.append(number) }
 
     /// Passes over all numbers up to the given number.
-    mutating func skip(through number: Int64) { skippedThrough = max(skippedThrough, number) }
+    mutating func skip(through number: SaveNumber) { skippedThrough = max(skippedThrough, number) }
 
-    mutating func includeAll() { skippedThrough = 0 }
+    mutating func includeAll() { skippedThrough = .beforeFirst }
 
     /// Removes saves that are no longer pending. Numbers that are passed over are not checked, and stay.
-    mutating func keepForCommit(_ isPending: (Int64) -> Bool) {
+    mutating func keepForCommit(_ isPending: (SaveNumber) -> Bool) {
         let first = firstForCommit
         all.replaceSubrange(first..., with: all[first...].filter(isPending))
     }
 
-    mutating func keep(_ isPending: (Int64) -> Bool) { all.removeAll { !isPending($0) } }
+    mutating func keep(_ isPending: (SaveNumber) -> Bool) { all.removeAll { !isPending($0) } }
 }

@@ -14,12 +14,12 @@ package final class PinnedRows: Sendable {
     private let snapshot: Guarded<(any StoreSnapshot)?>
     private let pending: PendingRows
     /// The store's snapshot has the rows of all saves up to this number. Rows of later saves may be missing.
-    private let start: Int64
-    private let newestPinnedSave: Int64
+    private let start: SaveNumber
+    private let newestPinnedSave: SaveNumber
     private let pinnedGeneration: Int
 
     fileprivate init(
-        _ root: RootTier, _ snapshot: any StoreSnapshot, _ pending: PendingRows, start: Int64, newest: Int64,
+        _ root: RootTier, _ snapshot: any StoreSnapshot, _ pending: PendingRows, start: SaveNumber, newest: SaveNumber,
         generation: Int
     ) {
         (self.root, self.snapshot, self.pending) = (root, Guarded(snapshot), pending)
@@ -50,7 +50,7 @@ package final class PinnedRows: Sendable {
     }
 
     /// The number of the newest save that the rows include.
-    package var newestSave: Int64 { hasEnded ? root.newestSave : newestPinnedSave }
+    package var newestSave: SaveNumber { hasEnded ? root.newestSave : newestPinnedSave }
 
     var generation: Int { hasEnded ? root.generation : pinnedGeneration }
 
@@ -61,8 +61,8 @@ package final class PinnedRows: Sendable {
     /// Reads from the snapshot; see ``RootTier/read(_:_:pending:)``.
     func read<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
-        pending look: (borrowing PendingRows, Int64) -> P
-    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
+        pending look: (borrowing PendingRows, SaveNumber) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: SaveNumber) {
         if let result = try readSnapshot(body) { return (result, look(pending, start), newestPinnedSave) }
         return try root.read(isolation, body, pending: look)
     }
@@ -70,8 +70,8 @@ package final class PinnedRows: Sendable {
     /// Reads from the snapshot; see ``RootTier/readOnce(_:_:pending:)``.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
-        pending look: (borrowing PendingRows, Int64) -> P
-    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
+        pending look: (borrowing PendingRows, SaveNumber) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: SaveNumber)? {
         var hasBegun = false
         let result = try readSnapshot { reader throws(DataSourceError) in
             hasBegun = true
@@ -227,7 +227,7 @@ extension RootTier {
     /// and the reason why the context must reload. The reason is kept, because it may be newer than the pinned rows.
     ///
     /// - Returns: The saves, and ``SaveLog/unknownChangeCount``.
-    func takeForMain(through last: Int64) -> (taken: SavesForMain, unknownChangeCount: Int) {
+    func takeForMain(through last: SaveNumber) -> (taken: SavesForMain, unknownChangeCount: Int) {
         state.withLock { state in
             let saves = state.log.takeForMain(through: last)
             return ((saves, state.log.generation, state.log.staleness), state.log.unknownChangeCount)

@@ -7,7 +7,7 @@ extension RootTier {
     /// - Returns: Whether the outcome of the save with the number is known. If false, the save is in the running commit or in
     ///   the next commit.
     /// - Throws: The error with which the save was refused.
-    package func commitInPlace(_ number: Int64) throws(DataSourceError) -> Bool {
+    package func commitInPlace(_ number: SaveNumber) throws(DataSourceError) -> Bool {
         if let group = state.withLock({ $0.log.takeForCommit() }) {
             let (_, isMoreWaiting) = commit(group)
             if isMoreWaiting { commitSoon() } else if store.needsUpkeep { queue.async { self.upkeep() } }
@@ -127,9 +127,9 @@ extension RootTier {
 /// The outcome of a group of saves, by the numbers of the saves.
 struct GroupOutcome {
     /// The errors of the refused saves.
-    let refused: [Int64: DataSourceError]
+    let refused: [SaveNumber: DataSourceError]
     /// The saves to try again, because another program has locked their rows.
-    let postponed: Set<Int64>
+    let postponed: Set<SaveNumber>
     /// The error of the first postponed save; nil if there is none.
     let cause: DataSourceError?
     /// In a shared store, the position of the newest save; nil if it is not known.
@@ -140,8 +140,8 @@ struct GroupOutcome {
     let lockLimit: ContinuousClock.Instant
 
     init(_ outcome: CommitOutcome, of group: [ChangeSet], _ lockPatience: Duration) {
-        refused = Dictionary(outcome.refused.map { (group[$0.key].number, $0.value) }) { first, _ in first }
-        postponed = Set(outcome.postponed.keys.map { group[$0].number })
+        refused = Dictionary(outcome.refused.map { (group[$0.key].saveNumber, $0.value) }) { first, _ in first }
+        postponed = Set(outcome.postponed.keys.map { group[$0].saveNumber })
         cause = outcome.postponed.min { $0.key < $1.key }?.value
         position = outcome.position
         lockLimit = end - lockPatience
@@ -160,7 +160,7 @@ package struct CommitWaiters {
     package typealias Waiter = @Sendable (Result<Void, DataSourceError>) -> Void
 
     package struct Entry {
-        package let number: Int64
+        package let number: SaveNumber
         package let event: Event
         package let waiter: Waiter
     }
@@ -177,7 +177,7 @@ package struct CommitWaiters {
 
     private var waiting: [Entry] = []
 
-    mutating func add(_ number: Int64, _ event: Event, _ waiter: @escaping Waiter) {
+    mutating func add(_ number: SaveNumber, _ event: Event, _ waiter: @escaping Waiter) {
         waiting.append(Entry(number: number, event: event, waiter: waiter))
     }
 

@@ -9,7 +9,7 @@ extension RootTier {
     /// Waits for the outcome of a save.
     ///
     /// - Throws: The error with which the save was refused.
-    package func committed(_ number: Int64) async throws {
+    package func committed(_ number: SaveNumber) async throws {
         let outcome = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Void, DataSourceError>, Never>) in
             whenCommitted(number) { continuation.resume(returning: $0) }
@@ -20,7 +20,7 @@ extension RootTier {
     /// Blocks until the outcome of a save is known.
     ///
     /// - Throws: The error with which the save was refused.
-    package func waitUntilCommitted(_ number: Int64) throws(DataSourceError) {
+    package func waitUntilCommitted(_ number: SaveNumber) throws(DataSourceError) {
         try block { whenCommitted(number, $0) }
     }
 

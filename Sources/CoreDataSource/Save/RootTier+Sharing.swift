@@ -92,7 +92,7 @@ extension RootTier.State {
         switch event {
         case .changes(var changes):
             guard let number = log.append(ofOtherMember: changes, block) else { return forget(nil) }
-            changes.number = number
+            changes.saveNumber = number
             feed.append(.changes(changes))
         case .unknown(let entities): forget(entities)
         }
@@ -103,7 +103,7 @@ extension RootTier.State {
         dropCount += 1
         feed.append(.unknown(entities))
         log.makeMainReload(.outsideWrites)
-        outsideWrites.recordStaleSaves(for: log.pending.last?.changes.number)
+        outsideWrites.recordStaleSaves(for: log.pending.last?.changes.saveNumber)
     }
 }
 
@@ -209,11 +209,11 @@ struct OutsideWriteState {
     /// The position of the feed after the last event about writes of other programs.
     fileprivate(set) var position: Int64 = 0
     /// The newest pending save whose rows may not include the writes of other programs; nil if there is none.
-    fileprivate(set) var newestStaleSave: Int64?
+    fileprivate(set) var newestStaleSave: SaveNumber?
 
     /// Records that the pending saves up to a number may not include the last changes, because it is not known which rows
     /// have changed.
-    mutating func recordStaleSaves(for number: Int64?) {
+    mutating func recordStaleSaves(for number: SaveNumber?) {
         if let number { newestStaleSave = number }
     }
 }
@@ -231,11 +231,11 @@ extension RootTier.State {
         let newestStaleSave = log.pending.last {
             $0.changes.entities.contains { !$0.updated.isEmpty || !$0.deleted.isEmpty }
         }
-        outsideWrites.newestStaleSave = newestStaleSave?.changes.number
+        outsideWrites.newestStaleSave = newestStaleSave?.changes.saveNumber
     }
 
     /// Records the save, if it is based on rows from before the last event about writes of other programs.
-    mutating func recordBasis(of number: Int64, _ basis: FeedPosition) {
+    mutating func recordBasis(of number: SaveNumber, _ basis: FeedPosition) {
         if basis.number < outsideWrites.position { outsideWrites.newestStaleSave = number }
     }
 

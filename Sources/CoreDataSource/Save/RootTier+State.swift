@@ -7,13 +7,13 @@ extension RootTier {
         var feed = Feed()
         var waiters = CommitWaiters()
         /// The errors of rolled back saves whose callers have not taken the outcome yet.
-        private var refused: [Int64: DataSourceError] = [:]
+        private var refused: [SaveNumber: DataSourceError] = [:]
         /// Whether no more saves are accepted.
         var isClosed = false
         /// The last commit that failed as a whole; nil after a successful commit.
-        private(set) var failure: (through: Int64, error: DataSourceError)?
+        private(set) var failure: (through: SaveNumber, error: DataSourceError)?
         /// The first save that the ending commit refused.
-        private var refusal: (number: Int64, error: DataSourceError)?
+        private var refusal: (number: SaveNumber, error: DataSourceError)?
         /// The number of failed commits in a row.
         private(set) var failureCount = 0
         /// Whether a retry of a failed commit is scheduled.
@@ -51,17 +51,17 @@ extension RootTier {
 
         /// Removes and returns the outcome of a save. Nil if the outcome is unknown, or if the save's commit is still notifying
         /// waiters.
-        mutating func takeOutcome(_ number: Int64) -> Result<Void, DataSourceError>? {
+        mutating func takeOutcome(_ number: SaveNumber) -> Result<Void, DataSourceError>? {
             log.committing?.contains(number) == true ? nil : outcome(number)
         }
 
-        private mutating func outcome(_ number: Int64) -> Result<Void, DataSourceError>? {
+        private mutating func outcome(_ number: SaveNumber) -> Result<Void, DataSourceError>? {
             if let error = refused.removeValue(forKey: number) { return .failure(error) }
             return log.committed >= number || !log.isPending(number) ? .success(()) : nil
         }
 
         /// Returns the result of a flush up to a save; nil if the flush must wait longer.
-        private func flushed(_ number: Int64) -> Result<Void, DataSourceError>? {
+        private func flushed(_ number: SaveNumber) -> Result<Void, DataSourceError>? {
             if let refusal, refusal.number <= number { return .failure(refusal.error) }
             if log.committed >= number { return .success(()) }
             if let failure, failure.through >= number { return .failure(failure.error) }
@@ -92,7 +92,7 @@ extension RootTier {
                 return reports + postpone(outcome)
             case .failure(let error):
                 failureCount += 1
-                return fail(log.pending.map(\.changes.number), error)
+                return fail(log.pending.map(\.changes.saveNumber), error)
             }
         }
 
@@ -104,18 +104,18 @@ extension RootTier {
             }
             postponeCount += 1
             let expired = log.postpone(outcome.postponed, at: outcome.end, since: outcome.lockLimit).map(
-                \.changes.number)
+                \.changes.saveNumber)
             return expired.isEmpty ? [] : fail(expired, error)
         }
 
         /// Ends the wait for saves of the ending commit that cannot be written now. Awaited saves are rolled back, and all
         /// other saves are delayed.
-        private mutating func fail(_ numbers: [Int64], _ error: DataSourceError) -> [StoreFailure.Report] {
-            let through = log.committing?.upperBound ?? 0
+        private mutating func fail(_ numbers: [SaveNumber], _ error: DataSourceError) -> [StoreFailure.Report] {
+            let through = log.committing?.upperBound ?? .beforeFirst
             failure = (through, error)
             let failed = Set(numbers.filter { $0 <= through })
             let awaited = Set(
-                log.pending.filter { $0.isAwaited && failed.contains($0.changes.number) }.map(\.changes.number))
+                log.pending.filter { $0.isAwaited && failed.contains($0.changes.saveNumber) }.map(\.changes.saveNumber))
             let reports = rollBack(awaited) { number, _ in
                 awaited.contains(number) ? error : DataSourceError(rolledBackAfter: error)
             }
@@ -131,14 +131,14 @@ extension RootTier {
         ///   back save.
         /// - Returns: The failures to report.
         mutating func rollBack(
-            _ numbers: Set<Int64>, _ cause: (Int64, DataSourceError) -> DataSourceError
+            _ numbers: Set<SaveNumber>, _ cause: (SaveNumber, DataSourceError) -> DataSourceError
         ) -> [StoreFailure.Report] {
             guard !numbers.isEmpty, let (saves, _) = log.rollBack(numbers) else { return [] }
             feed.append(
                 rollback: ChangeSet(undoing: saves.map(\.changes)), ofOrigins: Set(saves.map(\.changes.origin)))
             var first: [Int: DataSourceError] = [:]
             return saves.compactMap { save in
-                let number = save.changes.number
+                let number = save.changes.saveNumber
                 let origin = save.changes.origin
                 let error = cause(number, DataSourceError(rolledBackAfter: first[origin] ?? RootTier.discarded))
                 if first[origin] == nil { first[origin] = error }
@@ -182,7 +182,7 @@ extension RootTier {
         /// - Returns: The number of rolled back saves, and the waiters to notify; nil if a commit is running.
         mutating func discardPending() -> (count: Int, notifications: [Notification])? {
             guard log.committing == nil else { return nil }
-            let numbers = Set(log.pending.map(\.changes.number))
+            let numbers = Set(log.pending.map(\.changes.saveNumber))
             _ = rollBack(numbers) { _, _ in RootTier.discarded }
             forgetFailure()
             return (numbers.count, takeNotifications())
@@ -194,7 +194,7 @@ extension RootTier {
             (followedPosition, newestOwnPosition) = (0, 0)
             forgetFailure()
             feed.append(.unknown(nil))
-            for save in lost where save.isAwaited { refused[save.changes.number] = RootTier.storeReset }
+            for save in lost where save.isAwaited { refused[save.changes.saveNumber] = RootTier.storeReset }
             let reports = lost.compactMap { save in
                 save.isAwaited ? nil : save.source.map { StoreFailure.Report(.saveRefused, RootTier.storeReset, $0) }
             }
@@ -230,13 +230,13 @@ package struct FeedPosition: Sendable, Equatable {
 /// The positions at which the running fetches began.
 struct OpenReads {
     /// The last committed save at the start of each fetch, in ascending order, with the number of fetches that began there.
-    private var starts: [(number: Int64, count: Int)] = []
+    private var starts: [(number: SaveNumber, count: Int)] = []
 
     /// The start of the oldest running fetch; nil if no fetch is running.
-    var oldest: Int64? { starts.first?.number }
+    var oldest: SaveNumber? { starts.first?.number }
 
     /// - Parameter number: A number that is not lower than in the previous call.
-    mutating func begin(at number: Int64) {
+    mutating func begin(at number: SaveNumber) {
         if let last = starts.last, last.number == number {
             starts[starts.count - 1].count += 1
         } else {
@@ -244,7 +244,7 @@ struct OpenReads {
         }
     }
 
-    mutating func end(from number: Int64) {
+    mutating func end(from number: SaveNumber) {
         guard let index = starts.firstIndex(where: { $0.number == number }) else { return }
         starts[index].count -= 1
         if starts[index].count == 0 { starts.remove(at: index) }

@@ -81,7 +81,7 @@ package final class RootTier: Sendable {
     package var pendingSaveCount: Int { state.withLock { $0.log.pendingCount } }
 
     /// The number of the newest save.
-    package var newestSave: Int64 { state.withLock { $0.log.newest } }
+    package var newestSave: SaveNumber { state.withLock { $0.log.newest } }
 
     /// The number of pending rows that reads have examined so far. For tests.
     package var examinedPendingRows: Int { state.withLock { $0.log.rows.examined.value } }
@@ -105,7 +105,7 @@ package final class RootTier: Sendable {
     /// - Throws: `storeClosed`, `storeReset`, `saveRolledBack`.
     package func accept(
         _ changes: ChangeSet, from source: SaveSource? = nil, basis: FeedPosition? = nil, isAwaited: Bool = true
-    ) throws(DataSourceError) -> Int64 {
+    ) throws(DataSourceError) -> SaveNumber {
         var save = LoggedSave(changes, from: source, isAwaited: isAwaited)
         let block = PendingRows.block(changes, layout)
         let accepted = try state.withLock { (state) throws(DataSourceError) in
@@ -142,7 +142,7 @@ package final class RootTier: Sendable {
     }
 
     /// Calls the waiter with the outcome of a save. Call this function at most once for each save.
-    package func whenCommitted(_ number: Int64, _ waiter: @escaping CommitWaiters.Waiter) {
+    package func whenCommitted(_ number: SaveNumber, _ waiter: @escaping CommitWaiters.Waiter) {
         let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
             if let outcome = state.takeOutcome(number) { return outcome }
             state.waiters.add(number, .outcome, waiter)
@@ -197,8 +197,8 @@ package final class RootTier: Sendable {
     /// - Returns: Both results, and the number of the newest save that they include.
     func read<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
-        pending: (borrowing PendingRows, Int64) -> P
-    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
+        pending: (borrowing PendingRows, SaveNumber) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: SaveNumber) {
         while true {
             if let read = try readOnce(isolation, body, pending: pending) { return read }
         }
@@ -210,8 +210,8 @@ package final class RootTier: Sendable {
     /// older pending rows would replace the rows that it changes.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
-        pending: (borrowing PendingRows, Int64) -> P
-    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
+        pending: (borrowing PendingRows, SaveNumber) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: SaveNumber)? {
         let (start, basis) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
         let result = Result { () throws(DataSourceError) in
             guard isRemote else { return try readAndFollow(isolation, body) }

@@ -8,7 +8,7 @@ extension RowSource {
     /// The store runs the query if none of the entities has pending rows. Otherwise the query runs here, over a snapshot.
     package func joinedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
-    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: SaveNumber) {
         if let (rows, asOf) = try committedRows(query, family, layout) { return (rows, asOf) }
         switch self {
         case .root(let root):
@@ -67,7 +67,7 @@ extension RowSource {
     /// Returns the matching rows in the store; nil if pending rows may affect the result.
     private func committedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
-    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64)? {
+    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: SaveNumber)? {
         let entities = query.entities(family)
         if entities.contains(where: hasPendingRows) { return nil }
         let widenedQuery = family.count == 1 ? query : query.widened(by: 0)

@@ -8,7 +8,7 @@ package enum RowSource {
     case snapshot(RootSnapshot)
 
     /// The number of the newest save that a read from this source can see.
-    var newestSave: Int64 {
+    var newestSave: SaveNumber {
         switch self {
         case .root(let root): root.newestSave
         case .pinned(let rows): rows.newestSave
@@ -40,8 +40,8 @@ package enum RowSource {
     /// - Returns: Both results, and the number of the newest save that they include.
     func read<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
-        pending: (borrowing PendingRows, Int64) -> P
-    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
+        pending: (borrowing PendingRows, SaveNumber) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: SaveNumber) {
         switch self {
         case .root(let root): return try root.read(isolation, body, pending: pending)
         case .pinned(let rows): return try rows.read(isolation, body, pending: pending)
@@ -54,8 +54,8 @@ package enum RowSource {
     /// read, or if a pinned snapshot ended.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
-        pending: (borrowing PendingRows, Int64) -> P
-    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
+        pending: (borrowing PendingRows, SaveNumber) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: SaveNumber)? {
         switch self {
         case .root(let root): return try root.readOnce(isolation, body, pending: pending)
         case .pinned(let rows): return try rows.readOnce(isolation, body, pending: pending)
@@ -69,13 +69,13 @@ package struct RootSnapshot {
     fileprivate let reader: any StoreReader
     fileprivate let pending: PendingRows
     /// The store has the rows of all saves up to this number. Rows of later saves may be missing in the store.
-    fileprivate let start: Int64
-    fileprivate let newestSave: Int64
+    fileprivate let start: SaveNumber
+    fileprivate let newestSave: SaveNumber
     fileprivate let generation: Int
 
     fileprivate func read<R, P>(
-        _ body: (any StoreReader) throws(DataSourceError) -> R, _ pending: (borrowing PendingRows, Int64) -> P
-    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
+        _ body: (any StoreReader) throws(DataSourceError) -> R, _ pending: (borrowing PendingRows, SaveNumber) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: SaveNumber) {
         let result = try body(reader)
         return (result, pending(self.pending, start), newestSave)
     }
@@ -130,7 +130,7 @@ extension RowSource {
     /// Returns the matching rows of one entity, and the number of the newest save that the rows include.
     package func rows(
         _ query: RowQuery, _ layout: EntityLayout
-    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: SaveNumber) {
         // For a query with an offset, let the store skip the rows before the window. This result is valid only if no newer rows
         // are pending. A query without an offset needs only one read, because newer rows can replace the rows that were read.
         if query.offset > 0, !hasPendingRows(query.entity) {
@@ -152,7 +152,7 @@ extension RowSource {
     ///   pending or added, or because a reset or a bulk change began. In this case, read the rows with ``rows(_:_:)``.
     func forEachCommittedRow(
         _ query: RowQuery, _ body: (StoredRow) -> Void
-    ) throws(DataSourceError) -> Int64? {
+    ) throws(DataSourceError) -> SaveNumber? {
         if hasPendingRows(query.entity) { return nil }
         let read = try readOnce(.statement) { reader throws(DataSourceError) in
             try reader.forEachRow(query, body)
@@ -181,20 +181,20 @@ extension RowSource {
     /// Returns the matching rows of several entities, all as of the same save. Limit and offset are ignored.
     func rows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
-    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: SaveNumber) {
         try firstRows(query.unlimited, ofEntities: family, layout)
     }
 
     /// Returns at least the first `offset + limit` matching rows of each entity, all as of the same save.
     func firstRows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
-    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: SaveNumber) {
         try firstRows(query, family) { layout.entities[$0] }
     }
 
     private func firstRows(
         _ query: RowQuery, _ family: [Int], _ layout: (_ entity: Int) -> EntityLayout
-    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: SaveNumber) {
         // Pending rows can replace stored rows, so read some more stored rows.
         let hasPending = family.contains(where: hasPendingRows)
         let lookup = hasPending ? LinkLookup(query, layout(query.entity)) : nil
@@ -264,7 +264,7 @@ extension RowSource {
     /// Returns the row with the given key; nil if there is none.
     package func row(
         entity: Int, key: Int64, _ isolation: ReadIsolation = .statement
-    ) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
+    ) throws(DataSourceError) -> (row: RowSnapshot?, asOf: SaveNumber) {
         let (row, pending, asOf) = try read(isolation) { reader throws(DataSourceError) in
             try reader.row(entity: entity, key: key)
         } pending: {
@@ -278,7 +278,7 @@ extension RowSource {
     /// **Complexity**: one query and one look-up of a pending row for each key, no matter how many small saves are pending.
     func rows(
         entity: Int, keys: [Int64], deferringValues: Bool = false, _ budget: QueryBudget
-    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: SaveNumber) {
         var query = RowQuery(
             entity: entity, predicate: .isMember(.key, ValueList(keys.map { .integer($0) }, .natural)), budget: budget)
         query.defersValues = deferringValues
@@ -300,7 +300,7 @@ extension RowSource {
     /// - Parameter body: Called with each key, the row or nil, and the number of the newest save that the read includes.
     func forEachRow(
         entity: Int, keys: [Int64], deferringValues: Bool = false,
-        _ body: (_ key: Int64, RowSnapshot?, _ asOf: Int64) -> Void
+        _ body: (_ key: Int64, RowSnapshot?, _ asOf: SaveNumber) -> Void
     ) throws(DataSourceError) {
         for start in stride(from: 0, to: keys.count, by: 1000) {
             let part = Array(keys[start..<min(start + 1000, keys.count)])
@@ -315,7 +315,7 @@ extension RowSource {
     package func row(
         entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout,
         _ isolation: ReadIsolation = .statement
-    ) throws(DataSourceError) -> (row: StoredRow?, asOf: Int64) {
+    ) throws(DataSourceError) -> (row: StoredRow?, asOf: SaveNumber) {
         var stored: StoredRow?
         let (_, found, asOf) = try read(isolation) { reader throws(DataSourceError) in
             stored = try reader.row(entity: entity, constraint: constraint, values: values)

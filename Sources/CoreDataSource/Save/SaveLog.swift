@@ -11,13 +11,13 @@ package import RowStore
 /// the main context.
 package struct SaveLog {
     /// The number of the newest save.
-    package var newest: Int64 { saves.newest }
+    package var newest: SaveNumber { saves.newest }
     /// The number up to which the outcome of every save is known: the save is in the store, or was rolled back.
-    package private(set) var committed: Int64 = 0
+    package private(set) var committed = SaveNumber.beforeFirst
     /// The number up to which the main context has merged all saves; nil while the main context shows nothing.
-    package private(set) var merged: Int64?
+    package private(set) var merged: SaveNumber?
     /// The numbers of the group that is being committed; nil if no commit is running.
-    package private(set) var committing: ClosedRange<Int64>?
+    package private(set) var committing: ClosedRange<SaveNumber>?
     /// The number of commits that have begun.
     package private(set) var commitCount = 0
     /// The number of resets of the store. Cached rows of an older generation must be reloaded.
@@ -53,7 +53,7 @@ package struct SaveLog {
     private var otherMemberByteCount = 0
     var saves = LoggedSaves()
     /// The number up to which the rows of all saves were removed from ``rows``.
-    private var trimmedRows: Int64 = 0
+    private var trimmedRows = SaveNumber.beforeFirst
     private var reads = OpenReads()
     private let layout: ModelLayout
     /// The largest number of bytes of unmerged saves. Beyond the limit, the main context must reload.
@@ -70,7 +70,7 @@ package struct SaveLog {
     /// Adds a save, and gives it the next number.
     ///
     /// - Parameter block: The rows of the save, if it is large.
-    package mutating func append(_ save: LoggedSave, _ block: PendingBlock? = nil) -> Int64 {
+    package mutating func append(_ save: LoggedSave, _ block: PendingBlock? = nil) -> SaveNumber {
         saves.append(save)
         if save.isPending {
             pendingNumbers.append(newest)
@@ -90,7 +90,7 @@ package struct SaveLog {
     /// Adds a save of another member.
     ///
     /// - Returns: The number of the save; nil if the saves of other members use too much memory.
-    mutating func append(ofOtherMember changes: ChangeSet, _ block: PendingBlock?) -> Int64? {
+    mutating func append(ofOtherMember changes: ChangeSet, _ block: PendingBlock?) -> SaveNumber? {
         defer { advance() }
         return otherMemberByteCount < unmergedByteLimit ? append(LoggedSave(ofOtherMember: changes), block) : nil
     }
@@ -125,13 +125,13 @@ package struct SaveLog {
         (canSkipPostponed, hasResumed) = (!isFull, false)
         if group.isEmpty, canSkipPostponed { pendingNumbers.skip(through: newest) }
         guard !group.isEmpty else { return nil }
-        committing = committed + 1...newest
+        committing = committed.next...newest
         commitCount += 1
         return group
     }
 
     /// Records that the group is in the store, except for refused and postponed saves.
-    package mutating func recordCommitted(except others: Set<Int64>) {
+    package mutating func recordCommitted(except others: Set<SaveNumber>) {
         for number in pendingNumbers.forCommit where saves[number].isCommitting {
             visitedSaveCount += 1
             saves[number].isCommitting = false
@@ -157,11 +157,11 @@ package struct SaveLog {
     ///
     /// - Returns: The rolled back saves, the oldest first, and the number of the save that undoes them; nil if no save was
     ///   pending.
-    package mutating func rollBack(_ numbers: Set<Int64>) -> (saves: [LoggedSave], undoneBy: Int64)? {
+    package mutating func rollBack(_ numbers: Set<SaveNumber>) -> (saves: [LoggedSave], undoneBy: SaveNumber)? {
         var origins: Set<Int> = []
         var taken: [LoggedSave] = []
         for save in pending {
-            let number = save.changes.number
+            let number = save.changes.saveNumber
             guard numbers.contains(number) || origins.contains(save.changes.origin) else { continue }
             origins.insert(save.changes.origin)
             taken.append(save)
@@ -191,16 +191,16 @@ package struct SaveLog {
         postponedOrigins = Set(postponedOrigins.map { moved[$0] ?? $0 })
     }
 
-    private mutating func markNotPending(_ number: Int64) {
+    private mutating func markNotPending(_ number: SaveNumber) {
         saves[number].isPending = false
         pendingByteCount -= saves[number].byteCount
     }
 
     /// Raises ``committed`` to the last save before the first pending save.
     private mutating func advance() {
-        let next = pendingNumbers.all.first ?? newest + 1
-        while committed + 1 < next {
-            committed += 1
+        let next = pendingNumbers.all.first ?? newest.next
+        while committed.next < next {
+            committed = committed.next
             if saves[committed].isStored { storedByteCount -= saves[committed].byteCount }
         }
         trim()
@@ -266,9 +266,9 @@ package struct SaveLog {
     }
 
     /// Like ``takeForMain()``, for the saves up to a number.
-    mutating func takeForMain(through last: Int64) -> [ChangeSet] {
+    mutating func takeForMain(through last: SaveNumber) -> [ChangeSet] {
         guard let merged, merged < min(last, newest) else { return [] }
-        let taken = saves.numbers(after: merged).clamped(to: merged + 1..<last + 1)
+        let taken = saves.numbers(after: merged).clamped(to: merged.next..<last.next)
         defer { trim() }
         self.merged = last
         unmergedByteCount = saves[saves.numbers(after: last)].reduce(0) { $0 + $1.byteCount }
@@ -296,7 +296,7 @@ package struct SaveLog {
     /// Begins a fetch.
     ///
     /// - Returns: The number of a save. The fetch will find all saves up to this number in the store.
-    package mutating func beginRead() -> Int64 {
+    package mutating func beginRead() -> SaveNumber {
         reads.begin(at: committed)
         return committed
     }
@@ -304,7 +304,7 @@ package struct SaveLog {
     /// Ends a fetch, after the fetch has read from the store and then from ``rows``.
     ///
     /// - Parameter number: The number that ``beginRead()`` returned.
-    package mutating func endRead(from number: Int64) {
+    package mutating func endRead(from number: SaveNumber) {
         reads.end(from: number)
         trim()
     }
@@ -333,7 +333,7 @@ extension SaveLog {
     ///   - limit: A save that began to wait at this time or earlier has waited too long.
     /// - Returns: The saves that have waited too long.
     package mutating func postpone(
-        _ numbers: Set<Int64>, at now: ContinuousClock.Instant, since limit: ContinuousClock.Instant
+        _ numbers: Set<SaveNumber>, at now: ContinuousClock.Instant, since limit: ContinuousClock.Instant
     ) -> [LoggedSave] {
         for number in numbers where isPending(number) {
             postponedOrigins.insert(saves[number].changes.origin)
@@ -343,7 +343,7 @@ extension SaveLog {
         return pending.filter { save in save.postponedSince.map { $0 <= limit } ?? false }
     }
 
-    mutating func recordPostponement(_ number: Int64, since now: ContinuousClock.Instant) {
+    mutating func recordPostponement(_ number: SaveNumber, since now: ContinuousClock.Instant) {
         if saves[number].postponedSince == nil { saves[number].postponedSince = now }
     }
 
@@ -366,7 +366,7 @@ extension SaveLog {
     /// Records that pending saves were reported as delayed.
     ///
     /// - Returns: The saves that were not marked before.
-    package mutating func recordDelay(of numbers: Set<Int64>) -> [LoggedSave] {
+    package mutating func recordDelay(of numbers: Set<SaveNumber>) -> [LoggedSave] {
         var delayed: [LoggedSave] = []
         for number in pendingNumbers.all where numbers.contains(number) && !saves[number].isDelayed {
             saves[number].isDelayed = true
@@ -376,7 +376,7 @@ extension SaveLog {
     }
 
     /// Whether a save must be committed.
-    package func isPending(_ number: Int64) -> Bool {
+    package func isPending(_ number: SaveNumber) -> Bool {
         saves.numbers(after: committed).contains(number) && saves[number].isPending
     }
 

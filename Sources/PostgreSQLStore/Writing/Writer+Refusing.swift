@@ -28,7 +28,7 @@ extension Writer {
                     }
                     // A save that is already committed needs no lease.
                     try write(
-                        group.indices.filter { !alreadyCommitted.contains(group[$0].number) }[...], of: &selection,
+                        group.indices.filter { !alreadyCommitted.contains(group[$0].saveNumber) }[...], of: &selection,
                         connection)
                     outcome = CommitOutcome(refused: selection.refusals.errors, postponed: selection.postponed)
                     let saves = selection.written.map { group[$0] }.filter { !$0.isEmpty }

@@ -75,7 +75,7 @@ extension Writer {
         } catch {
             // If the server is shutting down, its answer does not show the outcome of a commit that waited for a standby.
             if isCommitting, error.isConnectionLoss, !isUnknownToServer {
-                inDoubtTransaction = InDoubtTransaction(number: number, saves: Set(saves.map(\.number)))
+                inDoubtTransaction = InDoubtTransaction(number: number, saves: Set(saves.map(\.saveNumber)))
                 discardConnection()
                 if try resolveOutcome(timeout: opening.options.outcomeTimeout) { return }
                 throw error

@@ -37,7 +37,7 @@ final class Writer {
     /// The number of this member's newest transaction that is known to be committed.
     var committedNumber: Int64 = 0
     /// The saves of a transaction that was reported as unknown, and was later found to be committed.
-    var alreadyCommitted: Set<Int64> = []
+    var alreadyCommitted: Set<SaveNumber> = []
     /// Whether all rows must be reloaded, because the outcome of a transaction was reported as unknown, or because the
     /// server has lost commits.
     var mustReload = false
@@ -52,7 +52,7 @@ final class Writer {
 
     struct InDoubtTransaction {
         let number: Int64
-        let saves: Set<Int64>
+        let saves: Set<SaveNumber>
     }
 
     struct ServerProcess {
@@ -171,7 +171,7 @@ final class Writer {
             if inDoubtTransaction != nil { throw error }
         }
         // A save that is tried again might already be in the store.
-        let group = group.map { alreadyCommitted.contains($0.number) ? ChangeSet(alreadyCommitted: $0) : $0 }
+        let group = group.map { alreadyCommitted.contains($0.saveNumber) ? ChangeSet(alreadyCommitted: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome(CommitOutcome()) }
         lockWaitTimedOut = false
         var openEarlyWrite = takeEarlyWrite(of: group)

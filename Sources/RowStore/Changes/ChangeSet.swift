@@ -5,7 +5,12 @@ public struct ChangeSet: Sendable {
     /// The changes by entity, in the order of the model. Each entity occurs at most once.
     public var entities: [EntityChanges]
     /// The save's number in its container. The first save has the number 1. A change set without a number has 0.
-    public var number: Int64 = 0
+    public var number: Int64 {
+        get { saveNumber.rawValue }
+        set { saveNumber = SaveNumber(newValue) }
+    }
+    /// The save's number in its container.
+    package var saveNumber = SaveNumber.beforeFirst
     /// The origin of the save. Saves with the same origin can depend on each other. Two data sources have the same origin if
     /// they share a uniqueness constraint, or once their objects were linked or saved together. A store that refuses a save
     /// also refuses every later save with the same origin, with `saveRolledBack`.

@@ -34,7 +34,7 @@ struct ListLinkScheduleTests {
         return save
     }
 
-    private func read(of schedule: ListSchedule, asOf: Int64) -> ListWork.Outcome {
+    private func read(of schedule: ListSchedule, asOf: SaveNumber) -> ListWork.Outcome {
         let state = schedule.state
         return .unchanged(ListState(state.query, state.rows, isComplete: true, asOf: asOf))
     }
@@ -72,7 +72,7 @@ struct ListLinkScheduleTests {
         #expect(!schedule.isSettled(1))
         for number in Int64(2)...20 {
             schedule.record(.saves([try save(number, ofTopic: 1)]))
-            _ = schedule.end(read(of: schedule, asOf: number - 1))
+            _ = schedule.end(read(of: schedule, asOf: SaveNumber(number - 1)))
             let next = schedule.turn()
             #expect(next?.name == "read")
             #expect(schedule.isSettled(Int(number) - 1) && !schedule.isSettled(Int(number)))

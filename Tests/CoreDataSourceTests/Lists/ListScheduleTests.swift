@@ -18,7 +18,7 @@ struct ListScheduleTests {
     }
 
     private func state(
-        _ keys: ClosedRange<Int64>, _ query: ListQuery = query, isComplete: Bool = true, asOf: Int64 = 0
+        _ keys: ClosedRange<Int64>, _ query: ListQuery = query, isComplete: Bool = true, asOf: SaveNumber = 0
     ) -> ListState {
         ListState(query, RowStorage(keys.map(row)), isComplete: isComplete, asOf: asOf)
     }

@@ -276,7 +276,7 @@ struct ListTiersTests: ItemListSuite {
             set.number = save
             var net = NetChanges()
             try net.add(set, to: query)
-            guard case .state(let next, _) = state.applying(net, asOf: save) else {
+            guard case .state(let next, _) = state.applying(net, asOf: set.saveNumber) else {
                 Issue.record("the row was not found")
                 return
             }

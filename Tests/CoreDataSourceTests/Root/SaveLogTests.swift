@@ -198,19 +198,19 @@ struct SaveLogTests {
     func everyReaderSeesEverySaveOnce(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var log = log()
-        var ended: Set<Int64> = []
-        var merged: [Int64] = []
-        var group: [Int64] = []
-        var reads: [Int64] = []
+        var ended: Set<SaveNumber> = []
+        var merged: [SaveNumber] = []
+        var group: [SaveNumber] = []
+        var reads: [SaveNumber] = []
         let sources = (1...3).map { SaveSource("\($0)", origin: $0) }
-        func rollBack(_ numbers: Set<Int64>) {
+        func rollBack(_ numbers: Set<SaveNumber>) {
             guard let taken = log.rollBack(numbers) else { return }
-            for save in taken.saves { #expect(ended.insert(save.changes.number).inserted, "seed \(seed)") }
+            for save in taken.saves { #expect(ended.insert(save.changes.saveNumber).inserted, "seed \(seed)") }
             ended.insert(taken.undoneBy)
         }
-        func endCommit(refusing refused: Set<Int64>, postponing origin: Int? = nil) {
-            let waiting = log.pending.filter { $0.changes.origin == origin && group.contains($0.changes.number) }
-            let others = Set(waiting.map(\.changes.number)).subtracting(refused)
+        func endCommit(refusing refused: Set<SaveNumber>, postponing origin: Int? = nil) {
+            let waiting = log.pending.filter { $0.changes.origin == origin && group.contains($0.changes.saveNumber) }
+            let others = Set(waiting.map(\.changes.saveNumber)).subtracting(refused)
             log.recordCommitted(except: refused.union(others))
             ended.formUnion(group.filter { !refused.contains($0) && !others.contains($0) })
             rollBack(refused)
@@ -219,11 +219,11 @@ struct SaveLogTests {
         }
         /// No save comes before an earlier one of its origin, and only those wait that are left out.
         func checkGroup() {
-            for save in log.pending where !group.contains(save.changes.number) {
+            for save in log.pending where !group.contains(save.changes.saveNumber) {
                 let later = log.pending.filter {
-                    $0.changes.origin == save.changes.origin && $0.changes.number > save.changes.number
+                    $0.changes.origin == save.changes.origin && $0.changes.saveNumber > save.changes.saveNumber
                 }
-                #expect(!later.contains { group.contains($0.changes.number) }, "seed \(seed)")
+                #expect(!later.contains { group.contains($0.changes.saveNumber) }, "seed \(seed)")
                 #expect(log.isPostponing, "seed \(seed)")
             }
         }
@@ -234,7 +234,7 @@ struct SaveLogTests {
                 let source = sources.randomElement(using: &random)
                 _ = log.append(LoggedSave(ChangeSet(entities: []), from: source))
             case 2 where log.committing == nil:
-                group = log.takeForCommit()?.map(\.number) ?? []
+                group = log.takeForCommit()?.map(\.saveNumber) ?? []
                 checkGroup()
             case 3 where log.committing != nil:
                 if Bool.random(using: &random) {
@@ -244,9 +244,9 @@ struct SaveLogTests {
                 } else {
                     _ = log.endCommit()
                 }
-            case 4: merged += log.takeForMain().map(\.number)
+            case 4: merged += log.takeForMain().map(\.saveNumber)
             case 5: reads.append(log.beginRead())
-            case 6 where log.committing == nil: rollBack(Set(log.pending.map(\.changes.number).suffix(2)))
+            case 6 where log.committing == nil: rollBack(Set(log.pending.map(\.changes.saveNumber).suffix(2)))
             case 7: log.resume()
             default: if let read = reads.popLast() { log.endRead(from: read) }
             }
@@ -255,11 +255,11 @@ struct SaveLogTests {
         for read in reads { log.endRead(from: read) }
         if log.committing != nil { endCommit(refusing: []) }
         log.resume()
-        group = log.takeForCommit()?.map(\.number) ?? []
+        group = log.takeForCommit()?.map(\.saveNumber) ?? []
         endCommit(refusing: [])
-        merged += log.takeForMain().map(\.number)
-        #expect(ended == Set(1..<log.newest + 1), "seed \(seed)")
-        #expect(merged == Array(1..<log.newest + 1), "seed \(seed)")
+        merged += log.takeForMain().map(\.saveNumber)
+        #expect(ended == Set(1..<log.newest.next), "seed \(seed)")
+        #expect(merged == Array(1..<log.newest.next), "seed \(seed)")
         #expect(log.committed == log.newest)
     }
 

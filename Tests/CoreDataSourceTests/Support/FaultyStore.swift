@@ -47,7 +47,7 @@ final class FaultyStore: PersistentStore {
     var wasClosedDuringACommit: Bool { commits.withLock { $0.wasClosed } }
 
     /// The numbers of the saves of each group that was committed.
-    var committedGroups: [[Int64]] { committedChanges.map { $0.map(\.number) } }
+    var committedGroups: [[SaveNumber]] { committedChanges.map { $0.map(\.saveNumber) } }
 
     /// The saves of each group that was committed.
     var committedChanges: [[ChangeSet]] { groups.withLock { $0 } }

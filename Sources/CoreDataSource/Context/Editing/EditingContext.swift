@@ -145,7 +145,7 @@ extension EditingContext {
         let isNew = key == nil
         if !isNew { hasGivenKeys = true }
         let key = if let key { key } else { try stack.keys.next() }
-        let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: 0)
+        let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: .beforeFirst)
         changed.insert(object)
         bindings[entity].recordInsert(object)
         didInsert(object)

@@ -40,7 +40,7 @@ struct Batch {
     /// generic.
     func run<Result>(
         isAwaited: Bool, _ work: (PrivateContext) throws -> Result
-    ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
+    ) throws -> (result: Result, changes: ChangeSet, number: SaveNumber) {
         let use = try enter()
         defer { leave(use) }
         do {
@@ -75,7 +75,7 @@ struct Batch {
     }
 
     /// Applies the rules of the model to the edits, and passes the edits to the root.
-    private func save(_ isAwaited: Bool, _ epochs: [LeaseEpoch]) throws -> (changes: ChangeSet, number: Int64) {
+    private func save(_ isAwaited: Bool, _ epochs: [LeaseEpoch]) throws -> (changes: ChangeSet, number: SaveNumber) {
         try endSweeps()
         try applyRules()
         let saved =
@@ -185,7 +185,7 @@ struct Batch {
     /// - Parameter epochs: The leases of the batch.
     private func submit(
         _ isAwaited: Bool, _ epochs: [LeaseEpoch]
-    ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
+    ) throws(DataSourceError) -> (changes: ChangeSet, number: SaveNumber) {
         var changes = try context.collectChanges()
         changes.earlyWrite = context.earlyWrites.taken
         for other in others {
@@ -197,7 +197,7 @@ struct Batch {
             // Objects that were only read may come from a store that was reset.
             try stack.root.checkNotReset(since: context.position)
             if let earlyWrite = changes.earlyWrite { stack.root.abandon(earlyWrite) }
-            return (changes, 0)
+            return (changes, .beforeFirst)
         }
         if stack.root.leases != nil {
             try requireLeases(changes, epochs)
@@ -285,7 +285,7 @@ struct EarlyWriteBatch {
     private static let pause = 16
 
     /// The number of the newest save when the batch began; nil if this batch gets no early write.
-    private var newestSave: Int64?
+    private var newestSave: SaveNumber?
     /// The early write of the batch; between two batches, the early write of the last batch.
     private var earlyWrite: EarlyWrite?
     private var isInBatch = false
@@ -295,7 +295,7 @@ struct EarlyWriteBatch {
     /// Begins a batch.
     ///
     /// - Parameter newestSave: The number of the newest save; nil for a batch without an early write.
-    mutating func begin(newestSave: Int64?) {
+    mutating func begin(newestSave: SaveNumber?) {
         self.newestSave = newestSave
         isInBatch = true
         if let last = earlyWrite, last.wasWasteful { batchesToSkip = EarlyWriteBatch.pause }

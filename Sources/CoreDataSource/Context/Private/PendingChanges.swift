@@ -215,7 +215,7 @@ extension PendingChanges {
         private var former: Object? {
             change.previous.map { row in
                 let home = ObjectHome(object.layout, in: object.home.context, .readOnly)
-                return Object.make(home, key: object.key, row: row, .saved, asOf: 0)
+                return Object.make(home, key: object.key, row: row, .saved, asOf: .beforeFirst)
             }
         }
     }

@@ -184,7 +184,7 @@ extension PrivateContext {
     }
 
     /// Applies the bulk changes to registered objects, after the save of the changes.
-    func didSaveBulkChanges(_ number: Int64) {
+    func didSaveBulkChanges(_ number: SaveNumber) {
         for changes in bulkChanges where bindings[changes.entity].objects.count > 0 {
             let binding = bindings[changes.entity]
             for row in changes.updated {
@@ -201,7 +201,7 @@ extension PrivateContext {
 extension EntityBinding {
     /// Returns an object outside any context, with the stored row.
     func detachedObject(_ stored: StoredRow) -> ManagedObject {
-        type.make(ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, .saved, asOf: 0)
+        type.make(ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, .saved, asOf: .beforeFirst)
     }
 }
 

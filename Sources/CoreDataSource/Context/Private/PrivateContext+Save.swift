@@ -80,7 +80,7 @@ extension PrivateContext {
     }
 
     /// Marks all changes as saved.
-    func didSave(_ number: Int64) {
+    func didSave(_ number: SaveNumber) {
         for object in changed { bindings[object.layout.index].didSave(object, asOf: number) }
         if let last = changed.last {
             let tail = last.row.byteCount / 8 - RowSnapshot.headWords(last.row.columnCount)

@@ -304,13 +304,13 @@ extension PrivateContext {
         related.removeAll()
         switch event {
         case .changes(let changes):
-            for entity in changes.entities { apply(entity, asOf: changes.number) }
+            for entity in changes.entities { apply(entity, asOf: changes.saveNumber) }
         case .unknown(let entities):
             for entity in entities ?? Set(bindings.indices) { bindings[entity].forgetObjects() }
         }
     }
 
-    private func apply(_ changes: EntityChanges, asOf number: Int64) {
+    private func apply(_ changes: EntityChanges, asOf number: SaveNumber) {
         let binding = bindings[changes.entity]
         for change in changes.updated {
             guard let object = binding.objects[change.key] else { continue }

@@ -213,7 +213,7 @@ struct SavedWork<Result: Sendable>: Sendable {
     let isSaved: Bool
     /// The number of the save if it is not in the store yet; nil if there was nothing to save, or if the save is already in the
     /// store.
-    let uncommitted: Int64?
+    let uncommitted: SaveNumber?
 }
 
 /// A call that runs work and makes one save, in the contexts and on the queues of one or several tiers.
@@ -334,7 +334,9 @@ struct TierCall: Sendable {
         let contexts = tiers.map(\.box.context)
         let (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
         let report = SaveReport(changes, stack.layout)
-        guard number > 0 else { return SavedWork(result: result, report: report, isSaved: false, uncommitted: nil) }
+        guard number > .beforeFirst else {
+            return SavedWork(result: result, report: report, isSaved: false, uncommitted: nil)
+        }
         if !isAwaited || blocked.contains(where: { $0.executor.hasWaitingJobs }) {
             stack.root.commitSoon()
             return SavedWork(result: result, report: report, isSaved: true, uncommitted: number)

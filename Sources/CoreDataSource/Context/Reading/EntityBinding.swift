@@ -107,7 +107,7 @@ final class EntityBinding {
         if object.state == .saved { registeredBytes += object.row.byteCount + EntityBinding.objectBytes }
     }
 
-    func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+    func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: SaveNumber) {
         let bytes = object.row.byteCount
         object.refresh(row, asOf: number)
         if isOwned { registeredBytes += object.row.byteCount - bytes }
@@ -136,7 +136,7 @@ final class EntityBinding {
     }
 
     /// Updates the state and the counts after the save of a changed object.
-    func didSave(_ object: ManagedObject, asOf number: Int64) {
+    func didSave(_ object: ManagedObject, asOf number: SaveNumber) {
         switch object.state {
         case .inserted, .edited:
             if isOwned {
@@ -163,7 +163,7 @@ final class EntityBinding {
     }
 
     /// Registers a deleted object again, because the deletion was rolled back.
-    func revive(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+    func revive(_ object: ManagedObject, _ row: RowSnapshot, asOf number: SaveNumber) {
         object.revive(row, asOf: number)
         objects.insert(object)
     }

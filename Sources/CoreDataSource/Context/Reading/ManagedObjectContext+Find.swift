@@ -267,7 +267,7 @@ extension ManagedObjectContext {
             // A save that was merged just now may have set the values.
             guard object.hasDeferredValues else { return }
             let (row, asOf) =
-                object.isDeleted ? (nil, 0) : try source.row(entity: object.layout.index, key: object.key)
+                object.isDeleted ? (nil, .beforeFirst) : try source.row(entity: object.layout.index, key: object.key)
             guard let row else {
                 throw DataSourceError(
                     .objectGone,

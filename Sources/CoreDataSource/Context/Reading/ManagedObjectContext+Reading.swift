@@ -334,7 +334,7 @@ extension ManagedObjectContext {
     /// and all earlier saves, and can include later saves.
     private func joinedRows(
         _ query: RowQuery, _ family: [Int]
-    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: SaveNumber) {
         guard hasEdits(query, family) else { return try source.joinedRows(query, family, stack.layout) }
         let asOf = source.newestSave
         return (try Join(ContextView(context: self), query.budget).rows(query, family), asOf)

@@ -22,7 +22,7 @@ extension ManagedObjectContext {
     }
 
     /// Returns the matching rows of one entity, including edits, and the number of the newest save that the rows include.
-    func readRows(_ query: RowQuery) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
+    func readRows(_ query: RowQuery) throws(DataSourceError) -> (rows: [StoredRow], asOf: SaveNumber) {
         let binding = bindings[query.entity]
         guard binding.hasEdits else { return try source.rows(query, binding.layout) }
         let (first, asOf) = try firstRows(query, [query.entity])
@@ -33,8 +33,8 @@ extension ManagedObjectContext {
     /// newest save that the rows include.
     func rows(
         _ query: RowQuery, ofEntities family: [Int]
-    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
-        if family.isEmpty { return ([], 0) }
+    ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: SaveNumber) {
+        if family.isEmpty { return ([], .beforeFirst) }
         let (first, asOf) = try firstRows(query, family)
         var all: [(entity: Int, stored: StoredRow)] = []
         for (entity, rows) in first { all += rows.map { (entity, $0) } }
@@ -46,7 +46,7 @@ extension ManagedObjectContext {
     /// Returns at least the first `offset + limit` rows of each entity, including edits.
     private func firstRows(
         _ query: RowQuery, _ family: [Int]
-    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: SaveNumber) {
         // Each row that the batch has changed may replace a row of the store.
         var spare = 0
         if query.limit != nil {

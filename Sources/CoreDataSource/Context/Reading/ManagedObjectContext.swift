@@ -265,7 +265,7 @@ public class ManagedObjectContext {
 
     // MARK: Rows
 
-    func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+    func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: SaveNumber) {
         let binding = bindings[object.layout.index]
         binding.layout.check(row)
         let isIndexed = hasValueIndexes && number > object.asOf && !object.row.hasSameWords(as: row)
@@ -282,7 +282,7 @@ extension ManagedObjectContext: Sendable {}
 /// Makes objects from rows, one object for each row.
 extension ManagedObjectContext {
     /// Returns the registered object of a row. If there is none, registers a new object.
-    func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: Int64) -> ManagedObject {
+    func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: SaveNumber) -> ManagedObject {
         if let object = binding.objects[stored.key] {
             if object.state == .saved { refresh(object, stored.row, asOf: number) }
             return object
@@ -290,14 +290,14 @@ extension ManagedObjectContext {
         return register(stored, binding, .saved, asOf: number)
     }
 
-    func objects(_ rows: [StoredRow], _ entity: Int, asOf number: Int64) -> [ManagedObject] {
+    func objects(_ rows: [StoredRow], _ entity: Int, asOf number: SaveNumber) -> [ManagedObject] {
         let binding = bindings[entity]
         binding.objects.reserve(rows.count)
         return rows.map { object($0, binding, asOf: number) }
     }
 
     func register(
-        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
+        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: SaveNumber
     ) -> ManagedObject {
         binding.layout.check(stored.row)
         let object = binding.type.make(binding.home, key: stored.key, row: stored.row, state, asOf: number)

@@ -46,7 +46,7 @@ public final class DraftContext: EditingContext {
     private var sweepThreshold = 1024
 
     private struct SeenState: Equatable {
-        var newestSave: Int64
+        var newestSave: SaveNumber
         var position: FeedPosition
     }
 
@@ -178,7 +178,7 @@ public final class DraftContext: EditingContext {
 
     override func didRead() {}
 
-    override func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+    override func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: SaveNumber) {
         if saving[LinkEnd(object)] == nil { super.refresh(object, row, asOf: number) }
     }
 
@@ -231,7 +231,7 @@ extension DraftContext: MainFollower {
         if merged.isReset { forgetSaved() }
         if merged.changesLinks { related.removeAll() }
         for changes in merged.saves {
-            for entity in changes.entities { follow(entity, asOf: changes.number) }
+            for entity in changes.entities { follow(entity, asOf: changes.saveNumber) }
         }
         if merged.staleness != nil { mustReload = true }
         reload()
@@ -239,7 +239,7 @@ extension DraftContext: MainFollower {
         if mayChange, !mustReload { revision.advance() }
     }
 
-    private func follow(_ changes: EntityChanges, asOf number: Int64) {
+    private func follow(_ changes: EntityChanges, asOf number: SaveNumber) {
         let binding = bindings[changes.entity]
         if !changes.deleted.isEmpty, !changed.isEmpty || !journal.isEmpty {
             entitiesWithGoneObjects.insert(changes.entity)
@@ -253,7 +253,7 @@ extension DraftContext: MainFollower {
 
     /// - Parameter isReload: Whether the row was reloaded because it is not known which rows have changed.
     private func applySavedRow(
-        _ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64, isReload: Bool = false
+        _ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: SaveNumber, isReload: Bool = false
     ) {
         guard let object = binding.objects[key], isReload ? number >= object.asOf : number > object.asOf else { return }
         switch object.state {

@@ -40,7 +40,7 @@ extension DraftContext {
                 let newest = found.map { $0[row.end.key] } ?? (row.state == .deleted ? nil : row.row)
                 guard let object = objects[row.end].flatMap({ survivingObject($0, row, binding) }) else { continue }
                 rebase(object, row, on: newest)
-                object.asOf = max(object.asOf, read?.asOf ?? 0)
+                object.asOf = max(object.asOf, read?.asOf ?? .beforeFirst)
                 newestSavedRows[row.end] = nil
                 updateRegistration(object, binding)
                 rebased.append(object)

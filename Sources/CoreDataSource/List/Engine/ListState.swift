@@ -10,10 +10,10 @@ package final class ListState: Sendable {
     /// Whether ``rows`` contains every matching row.
     package let isComplete: Bool
     /// The number of the newest save that the state includes.
-    package let asOf: Int64
+    package let asOf: SaveNumber
 
     init(
-        _ query: ListQuery, _ rows: RowStorage, sectionStarts: ContiguousArray<Int>, isComplete: Bool, asOf: Int64
+        _ query: ListQuery, _ rows: RowStorage, sectionStarts: ContiguousArray<Int>, isComplete: Bool, asOf: SaveNumber
     ) {
         self.query = query
         self.rows = rows
@@ -25,7 +25,7 @@ package final class ListState: Sendable {
     /// - Parameters:
     ///   - rows: All matching rows, or the rows up to the limit and its reserve, in order.
     ///   - isComplete: Whether these are all matching rows.
-    package convenience init(_ query: ListQuery, _ rows: RowStorage, isComplete: Bool, asOf: Int64) {
+    package convenience init(_ query: ListQuery, _ rows: RowStorage, isComplete: Bool, asOf: SaveNumber) {
         var starts = ContiguousArray<Int>()
         if query.order.section == nil {
             starts = [0]
@@ -39,7 +39,7 @@ package final class ListState: Sendable {
         self.init(query, rows, sectionStarts: starts, isComplete: isComplete, asOf: asOf)
     }
 
-    package var isRead: Bool { asOf >= 0 }
+    package var isRead: Bool { asOf >= .beforeFirst }
 
     /// The row after which the next rows are read; nil to read from the first row.
     package var lastKeptRow: ListedRow? { rows.last ?? query.start }
@@ -120,9 +120,9 @@ package struct RowTail: Sendable {
     /// Whether the rows end with the last matching row.
     package let isLast: Bool
     /// The number of the newest save that the rows include.
-    package let asOf: Int64
+    package let asOf: SaveNumber
 
-    package init(_ rows: [ListedRow], isLast: Bool, asOf: Int64) {
+    package init(_ rows: [ListedRow], isLast: Bool, asOf: SaveNumber) {
         self.rows = rows
         self.isLast = isLast
         self.asOf = asOf
@@ -153,7 +153,7 @@ package enum ListStep: Sendable {
 
 extension ListState {
     /// Applies changes. The cost is a search for each change, and a copy of each chunk with a change.
-    package func applying(_ net: NetChanges, asOf number: Int64) -> ListStep {
+    package func applying(_ net: NetChanges, asOf number: SaveNumber) -> ListStep {
         guard let (edited, indexes) = edited(net, asOf: number) else { return .isStale }
         return edited.checked(indexes)
     }
@@ -168,7 +168,7 @@ extension ListState {
     }
 
     /// Returns the state after the changes; nil if an old row is missing.
-    private func edited(_ net: NetChanges, asOf number: Int64) -> (ListState, RowIndexes)? {
+    private func edited(_ net: NetChanges, asOf number: SaveNumber) -> (ListState, RowIndexes)? {
         guard let edits = edits(net) else { return nil }
         let starts = sectionStarts(after: edits)
         return (

@@ -31,7 +31,7 @@ package struct NetChanges: Sendable {
     /// The columns that changed, by entity. Each entity with a changed row has an entry.
     private(set) var columns: [Int: ColumnSet] = [:]
     /// The numbers of the first and the last save; nil if no save made the changes.
-    package private(set) var saves: ClosedRange<Int64>?
+    package private(set) var saves: ClosedRange<SaveNumber>?
     /// The other members whose saves are included.
     private(set) var members: Set<StoreMember> = []
     /// The keys of rows that count as changed even if they are equal before and after. Either their to-many relationships
@@ -51,7 +51,7 @@ package struct NetChanges: Sendable {
     package mutating func add(
         _ changes: ChangeSet, to query: ListQuery, _ budget: QueryBudget = QueryBudget()
     ) throws(DataSourceError) {
-        saves = (saves?.lowerBound ?? changes.number)...changes.number
+        saves = (saves?.lowerBound ?? changes.saveNumber)...changes.saveNumber
         if let member = changes.member { members.insert(member) }
         for changes in changes.entities where query.family.contains(changes.entity) {
             if changes.rowCount > 64 { rows.reserveCapacity(rows.count + changes.rowCount) }
@@ -201,7 +201,7 @@ package struct NetChanges: Sendable {
     /// Adds the numbers, members and changed columns of saves that were applied.
     mutating func record(_ saves: [ChangeSet], ofEntities entities: Set<Int>) {
         for save in saves {
-            self.saves = (self.saves?.lowerBound ?? save.number)...save.number
+            self.saves = (self.saves?.lowerBound ?? save.saveNumber)...save.saveNumber
             if let member = save.member { members.insert(member) }
             for changes in save.entities where entities.contains(changes.entity) {
                 let changed = changes.updated.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }

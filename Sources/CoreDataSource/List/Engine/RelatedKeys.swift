@@ -60,7 +60,7 @@ package struct RelatedKeys: Sendable, Equatable {
     /// and by column.
     private var ends: [Int: [Int: Set<Int64>]] = [:]
     /// The numbers of the first and the last save that changed these rows.
-    private var saves: ClosedRange<Int64>?
+    private var saves: ClosedRange<SaveNumber>?
 
     /// If the list has fewer rows than this number, the links of the list's rows are read instead of the links of the changed
     /// rows.
@@ -98,10 +98,10 @@ package struct RelatedKeys: Sendable, Equatable {
                 self.ends[changes.entity, default: [:]][column, default: []].formUnion(ends)
             }
         }
-        if isAny { record(save.number...save.number) }
+        if isAny { record(save.saveNumber...save.saveNumber) }
     }
 
-    private mutating func record(_ range: ClosedRange<Int64>) {
+    private mutating func record(_ range: ClosedRange<SaveNumber>) {
         saves =
             min(
                 saves?.lowerBound ?? range.lowerBound, range.lowerBound)...max(
@@ -123,7 +123,7 @@ package struct RelatedKeys: Sendable, Equatable {
     /// - Parameters:
     ///   - start: The number of the newest save that the previous read included.
     ///   - end: The number of the newest save that this read includes.
-    func canMissChanges(from start: Int64, to end: Int64) -> Bool {
+    func canMissChanges(from start: SaveNumber, to end: SaveNumber) -> Bool {
         guard let saves else { return false }
         return saves.count > 1 || saves.lowerBound <= start || saves.upperBound < end
     }

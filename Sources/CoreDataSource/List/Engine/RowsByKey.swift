@@ -11,7 +11,7 @@ package final class RowsByKey: Sendable {
         var version = -1
         var rows: [Int64: ListedRow] = [:]
         /// The number of the newest save that a read of the list has included; -1 before the first read.
-        var asOf: Int64 = -1
+        var asOf = SaveNumber.neverRead
 
         mutating func build(from state: ListState, _ version: Int) {
             if self.version == version { return }
@@ -70,14 +70,14 @@ package final class RowsByKey: Sendable {
     }
 
     /// Forgets that a read has included saves after a number, because the result of the read was dropped.
-    func forgetReads(after number: Int64) {
+    func forgetReads(after number: SaveNumber) {
         index.withLock { $0.asOf = min($0.asOf, number) }
     }
 
     /// Records the newest save that a read of the list has included.
     ///
     /// - Returns: The number of the newest save that any earlier read has included.
-    func recordRead(asOf number: Int64) -> Int64 {
+    func recordRead(asOf number: SaveNumber) -> SaveNumber {
         index.withLock { index in
             defer { index.asOf = max(index.asOf, number) }
             return index.asOf

@@ -141,7 +141,8 @@ struct DetachedObjectFactory: Sendable {
 
     func object(_ row: ListedRow, _ state: ObjectState = .saved) -> ManagedObject {
         types[row.entity].make(
-            ObjectHome(layout.entities[row.entity], in: nil, .readOnly), key: row.key, row: row.row, state, asOf: 0)
+            ObjectHome(layout.entities[row.entity], in: nil, .readOnly), key: row.key, row: row.row, state,
+            asOf: .beforeFirst)
     }
 
     /// Passes the object of a row to a closure, and returns the closure's result.
@@ -204,7 +205,7 @@ extension MainTier {
     /// - Returns: The objects, and whether all missing rows could be read. If a row could not be read, its object has the
     ///   values of the list.
     func objects(
-        _ rows: [ReportedRow], asOf number: Int64, isBehind: Bool
+        _ rows: [ReportedRow], asOf number: SaveNumber, isBehind: Bool
     ) -> (objects: [ManagedObject], isComplete: Bool) {
         let known = rows.map { knownObject($0, asOf: number, isBehind: isBehind) }
         if known.allSatisfy({ $0 != nil }) { return (known.compactMap(\.self), true) }
@@ -227,7 +228,7 @@ extension MainTier {
     }
 
     /// Returns the object of a row; nil if the row must be read first.
-    private func knownObject(_ row: ReportedRow, asOf number: Int64, isBehind: Bool) -> ManagedObject? {
+    private func knownObject(_ row: ReportedRow, asOf number: SaveNumber, isBehind: Bool) -> ManagedObject? {
         let binding = context.bindings[row.row.entity]
         if !isBehind, case .row(let newest) = row.newest {
             return context.object(newest.stored, binding, asOf: number)

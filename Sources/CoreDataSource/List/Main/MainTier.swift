@@ -126,7 +126,7 @@ package final class MainTier {
         if staleness != nil || isReset || changesLinks { context.related.removeAll() }
         applyReset(reset)
         for changes in saves {
-            for entity in changes.entities { merge(entity, changes.number) }
+            for entity in changes.entities { merge(entity, changes.saveNumber) }
         }
         let merged = MergedSaves(
             saves: saves, isReset: isReset, staleness: staleness, changesLinks: changesLinks,
@@ -148,7 +148,7 @@ package final class MainTier {
         changes.entities.contains(where: stack.graph.changesLinks)
     }
 
-    private func merge(_ changes: EntityChanges, _ number: Int64) {
+    private func merge(_ changes: EntityChanges, _ number: SaveNumber) {
         let binding = context.bindings[changes.entity]
         if deletedObjects.count > 0 { for row in changes.inserted { restore(row, binding, number) } }
         if binding.objects.count == 0 { return }
@@ -161,7 +161,7 @@ package final class MainTier {
     }
 
     /// Restores the object of a row whose deletion was rolled back.
-    private func restore(_ stored: StoredRow, _ binding: EntityBinding, _ number: Int64) {
+    private func restore(_ stored: StoredRow, _ binding: EntityBinding, _ number: SaveNumber) {
         guard let object = deletedObjects[stored.key], object.layout === binding.layout else { return }
         deletedObjects.remove(stored.key)
         if binding.objects[stored.key] != nil { return }

@@ -24,7 +24,7 @@ final class AggregateEngine: HubEngine {
     weak var subscriber: (any Subscriber)?
     private(set) var state: AggregateState
     /// The number of the newest save that the state includes.
-    private var asOf: Int64
+    private var asOf: SaveNumber
     private var pending: [(save: ChangeSet, notice: Int, byteCount: Int)] = []
     /// The reason for the next read of all rows; nil if no read is needed.
     private var nextReadReason: ListReason?
@@ -62,7 +62,7 @@ final class AggregateEngine: HubEngine {
     // MARK: Notices
 
     func enqueue(_ changes: [ChangeSet], together: Bool) {
-        let concerning = changes.filter { $0.number > asOf && worker.query.concerns($0) }
+        let concerning = changes.filter { $0.saveNumber > asOf && worker.query.concerns($0) }
         if concerning.isEmpty { return }
         defer { hub.update(self) }
         noticeCount += 1
@@ -109,7 +109,7 @@ final class AggregateEngine: HubEngine {
             (nextReadReason, firstNoticeToRead) = (nil, nil)
             return start(.read, reason)
         }
-        let saves = pending.map(\.save).filter { $0.number > asOf }
+        let saves = pending.map(\.save).filter { $0.saveNumber > asOf }
         pending = []
         var reason = newReason(saves.allSatisfy(\.isRollback) ? .rolledBack : .save)
         reason.record(saves, ofEntities: worker.query.watched, hub.names)
@@ -185,7 +185,7 @@ final class AggregateEngine: HubEngine {
         }
     }
 
-    private func show(_ new: AggregateState, _ number: Int64) {
+    private func show(_ new: AggregateState, _ number: SaveNumber) {
         (state, asOf) = (new, max(asOf, number))
         updateSettledCount()
     }
@@ -224,8 +224,8 @@ struct AggregateWorker: Sendable {
 
     enum Outcome: Sendable {
         /// The new state, and the number of its newest save.
-        case applied(AggregateState, Int64)
-        case read(AggregateState, Int64)
+        case applied(AggregateState, SaveNumber)
+        case read(AggregateState, SaveNumber)
         /// The rows could not be read.
         case failed(DataSourceError)
         /// The predicate could not be evaluated for a row of a save, or the changed rows could not be read. A later save may have
@@ -267,7 +267,7 @@ struct AggregateWorker: Sendable {
     ) -> Outcome {
         do throws(DataSourceError) {
             try state.follow(saves, of: query, groupedBy: links, source, layout)
-            return .applied(state, saves.last?.number ?? 0)
+            return .applied(state, saves.last?.saveNumber ?? .beforeFirst)
         } catch { return .notApplied }
     }
 
@@ -275,7 +275,7 @@ struct AggregateWorker: Sendable {
         do throws(DataSourceError) {
             let budget = QueryBudget()
             for save in saves { try state.apply(save, to: query, budget) }
-            return .applied(state, saves.last?.number ?? 0)
+            return .applied(state, saves.last?.saveNumber ?? .beforeFirst)
         } catch { return .notApplied }
     }
 
@@ -286,7 +286,7 @@ struct AggregateWorker: Sendable {
     }
 
     /// Calculates the aggregates from all rows, including uncommitted saves. The rows are not kept.
-    func read() throws(DataSourceError) -> (AggregateState, asOf: Int64) {
+    func read() throws(DataSourceError) -> (AggregateState, asOf: SaveNumber) {
         if let links = plan.links { return try read(links) }
         var state = AggregateState(plan)
         if !requeriesStore, let entity = query.family.first {
@@ -310,9 +310,9 @@ struct AggregateWorker: Sendable {
     }
 
     /// Calculates the aggregates from all rows and their links, which are of the same moment.
-    private func read(_ links: GroupLinks) throws(DataSourceError) -> (AggregateState, asOf: Int64) {
+    private func read(_ links: GroupLinks) throws(DataSourceError) -> (AggregateState, asOf: SaveNumber) {
         try source.withOneState { source throws(DataSourceError) in
-            var (state, rows, asOf) = (AggregateState(plan), [StoredRow](), Int64(0))
+            var (state, rows, asOf) = (AggregateState(plan), [StoredRow](), SaveNumber.beforeFirst)
             if requeriesStore {
                 let list = try ListState.read(query, source, layout)
                 (rows, asOf) = ((0..<list.count).map { list.rows[$0].stored }, list.asOf)

@@ -86,7 +86,7 @@ extension ListReason {
 
     mutating func record(_ net: NetChanges, _ names: Names) {
         members.formUnion(net.members)
-        saves = net.saves ?? saves
+        saves = net.saves.map { $0.lowerBound.rawValue...$0.upperBound.rawValue } ?? saves
         rowCount = net.rows.count
         columns.merge(net.columns) { $0.union($1) }
         self.names = names

@@ -46,7 +46,7 @@ package struct ListSchedule {
     /// The number of ``state``.
     private var version = 0
     /// The number of the newest save that was handled. All earlier saves were handled too.
-    private var asOf: Int64
+    private var asOf: SaveNumber
     private var pending: [PendingSave] = []
     private var work: ListWork?
     /// The reason for the next read; nil if no read is needed.
@@ -105,7 +105,7 @@ package struct ListSchedule {
         }
     }
 
-    var isFilled: Bool { asOf >= 0 }
+    var isFilled: Bool { asOf >= .beforeFirst }
 
     package var isWorking: Bool { work != nil }
 
@@ -160,9 +160,9 @@ extension ListSchedule {
 
 extension ListSchedule {
     private mutating func enqueue(_ changes: [ChangeSet], _ together: Bool) {
-        let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
+        let concerning = changes.filter { $0.saveNumber > asOf && query.concerns($0) }
         guard let last = concerning.last else { return }
-        if isUnaffected(by: concerning) { return asOf = last.number }
+        if isUnaffected(by: concerning) { return asOf = last.saveNumber }
         noticeCount += 1
         if query.requeriesStore {
             touch(query.touchedRows(in: concerning))
@@ -231,8 +231,8 @@ extension ListSchedule {
         guard isReady else { return .none }
         // The last read already includes those of the waiting saves that were committed before it. It does not show a row that
         // one of them changed and a later one changed back, although the row's cell may show the value in between.
-        let covered = pending.filter { $0.changes.number <= asOf }.map(\.changes)
-        pending.removeAll { $0.changes.number <= asOf }
+        let covered = pending.filter { $0.changes.saveNumber <= asOf }.map(\.changes)
+        pending.removeAll { $0.changes.saveNumber <= asOf }
         var unseen = query.rowsChangedAgain(in: covered)
         unseen.keys.formUnion(query.links.owners(in: covered))
         if let nextReadReason {
@@ -272,9 +272,9 @@ extension ListSchedule {
         guard let ended = work else { return .none }
         work = nil
         switch ended.task {
-        case .merge(let saves): asOf = max(asOf, saves.last?.number ?? asOf)
+        case .merge(let saves): asOf = max(asOf, saves.last?.saveNumber ?? asOf)
         case .follow(let saves, _):
-            asOf = max(asOf, saves.last?.number ?? asOf)
+            asOf = max(asOf, saves.last?.saveNumber ?? asOf)
             if nextReadReason == nil { break }
             // All rows are read again anyway, so drop the outcome. After a reset, for example, the outcome can contain rows of
             // the new store. The index by key was advanced to a state that was not shown, so skip the number of that state.
@@ -345,8 +345,8 @@ extension ListSchedule {
             mustRead(from: settledCount + 1)
             return .none
         }
-        let newer = pending.map(\.changes).filter { $0.number <= tail.asOf }
-        pending.removeAll { $0.changes.number <= tail.asOf }
+        let newer = pending.map(\.changes).filter { $0.saveNumber <= tail.asOf }
+        pending.removeAll { $0.changes.saveNumber <= tail.asOf }
         return begin(short.reason, .appendTail(short, tail, newer))
     }
 

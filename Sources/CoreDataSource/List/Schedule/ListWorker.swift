@@ -52,7 +52,7 @@ private struct ListRun {
         let owners = state.query.links.owners(in: saves)
         let listed = worker.rowsByKey.rows(owners, in: state, version: work.version)
         net.add(touched: owners, listed, saves, state.query.links)
-        let step: ListStep = net.isEmpty ? .state(state, nil) : state.applying(net, asOf: last.number)
+        let step: ListStep = net.isEmpty ? .state(state, nil) : state.applying(net, asOf: last.saveNumber)
         if case .state = step { worker.rowsByKey.advance(from: work.version, by: net) }
         return net.isEmpty ? .unchanged(state) : reported(step, net)
     }
@@ -71,7 +71,7 @@ private struct ListRun {
         let listed = worker.rowsByKey.rows(touched, in: state, version: version + 1)
         net.add(touched: touched, listed, saves, query.links)
         reason.didReadStore = true
-        return reported(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
+        return reported(state.applying(net, asOf: saves.last?.saveNumber ?? state.asOf), net)
     }
 
     /// The keys of the list's rows whose relationships lead to changed rows.
@@ -151,7 +151,7 @@ private struct ListRun {
 extension ListState {
     /// A list whose rows were not read yet.
     static func unread(_ query: ListQuery) -> ListState {
-        ListState(query, RowStorage(EmptyCollection()), isComplete: true, asOf: -1)
+        ListState(query, RowStorage(EmptyCollection()), isComplete: true, asOf: .neverRead)
     }
 
     /// Reads the rows of a list, including uncommitted saves.
@@ -187,7 +187,7 @@ extension ListQuery {
     /// the list does not show it.
     func rows(
         _ keys: Set<Int64>, _ source: RowSource, _ layout: ModelLayout
-    ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: SaveNumber) {
         var rows: [Int64: ListedRow?] = [:]
         for key in keys { rows[key] = .some(nil) }
         let isKept = RowPredicate.isMember(.key, ValueList(keys.map { .integer($0) }, .natural))
@@ -214,7 +214,7 @@ extension ListQuery {
     /// Reads rows, and returns them in the order of the list.
     fileprivate func read(
         _ rows: RowQuery, _ source: RowSource, _ layout: ModelLayout
-    ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
+    ) throws(DataSourceError) -> (rows: [ListedRow], asOf: SaveNumber) {
         if !joined.isEmpty {
             let (found, asOf) = try source.joinedRows(rows, family, layout)
             let listed = try found.map { (row) throws(DataSourceError) in try order.listed(row.entity, row.stored) }

@@ -8,7 +8,7 @@ package final class PendingBlock: Sendable {
     /// A save with at least this many rows gets its own block.
     static let smallestCount = 1024
 
-    let number: Int64
+    let number: SaveNumber
     private let tables: [Int: Table]
 
     private struct Table: Sendable {
@@ -24,20 +24,20 @@ package final class PendingBlock: Sendable {
         var sources: [PendingSources] = []
     }
 
-    init(_ changes: ChangeSet, number: Int64, _ layout: ModelLayout) {
+    init(_ changes: ChangeSet, number: SaveNumber, _ layout: ModelLayout) {
         self.number = number
         var tables: [Int: Table] = [:]
         for entity in changes.entities { tables[entity.entity] = Self.table(entity, layout.entities[entity.entity]) }
         self.tables = tables
     }
 
-    private init(_ other: PendingBlock, number: Int64) {
+    private init(_ other: PendingBlock, number: SaveNumber) {
         self.number = number
         tables = other.tables
     }
 
     /// Returns a block with the same rows and the given number of the save.
-    func numbered(_ number: Int64) -> PendingBlock { PendingBlock(self, number: number) }
+    func numbered(_ number: SaveNumber) -> PendingBlock { PendingBlock(self, number: number) }
 
     private static func table(_ changes: EntityChanges, _ layout: EntityLayout) -> Table {
         var table = Table(layout: layout)

@@ -22,17 +22,17 @@ struct PendingRows {
     /// Returns the block of a large save; nil for a small save. Making a block takes long. So make the block before the save is
     /// added, without locking the log.
     static func block(_ changes: ChangeSet, _ layout: ModelLayout) -> PendingBlock? {
-        changes.rowCount < PendingBlock.smallestCount ? nil : PendingBlock(changes, number: 0, layout)
+        changes.rowCount < PendingBlock.smallestCount ? nil : PendingBlock(changes, number: .beforeFirst, layout)
     }
 
     // MARK: Changing
 
     mutating func add(_ changes: ChangeSet, _ block: PendingBlock?) {
-        if let block { return blocks.append(block.numbered(changes.number)) }
-        for entity in changes.entities { add(entity, changes.number) }
+        if let block { return blocks.append(block.numbered(changes.saveNumber)) }
+        for entity in changes.entities { add(entity, changes.saveNumber) }
     }
 
-    private mutating func add(_ changes: EntityChanges, _ number: Int64) {
+    private mutating func add(_ changes: EntityChanges, _ number: SaveNumber) {
         let entity = changes.entity
         var table = tables[entity] ?? PendingTable(layout.entities[entity])
         tables[entity] = nil
@@ -42,14 +42,14 @@ struct PendingRows {
 
     /// Removes the rows of a save, except rows that a newer save has changed.
     mutating func remove(_ changes: ChangeSet) {
-        if let block = blocks.firstIndex(where: { $0.number == changes.number }) {
+        if let block = blocks.firstIndex(where: { $0.number == changes.saveNumber }) {
             blocks.remove(at: block)
             return
         }
         for entity in changes.entities {
             guard var table = tables[entity.entity] else { continue }
             tables[entity.entity] = nil
-            entity.forEachRow { key, _ in table.remove(key, lastChangedBy: changes.number) }
+            entity.forEachRow { key, _ in table.remove(key, lastChangedBy: changes.saveNumber) }
             // Drop an empty large table, so that the next save of the entity begins with a small table.
             tables[entity.entity] = table.rows.isEmpty && !table.rows.isSmall ? nil : table
         }
@@ -57,8 +57,8 @@ struct PendingRows {
 
     /// Adds the rows of a save again, after rows of newer saves were removed.
     mutating func restore(_ changes: ChangeSet) {
-        if blocks.contains(where: { $0.number == changes.number }) { return }
-        for entity in changes.entities { add(entity, changes.number) }
+        if blocks.contains(where: { $0.number == changes.saveNumber }) { return }
+        for entity in changes.entities { add(entity, changes.saveNumber) }
     }
 
     mutating func removeAll() {
@@ -69,7 +69,7 @@ struct PendingRows {
     // MARK: Looking
 
     /// Returns the newest version of a row, if its save came after `number`; otherwise nil.
-    func row(_ entity: Int, _ key: Int64, after number: Int64) -> PendingRow? {
+    func row(_ entity: Int, _ key: Int64, after number: SaveNumber) -> PendingRow? {
         var newest = tables[entity]?.rows[key]
         examined.add(1 + blocks.count)
         for block in blocks.reversed() {
@@ -83,7 +83,7 @@ struct PendingRows {
     }
 
     /// Returns the row with the given values in the columns of a uniqueness constraint, among the rows of saves after `number`.
-    func row(_ entity: Int, constraint: Int, values: [RowValue], after number: Int64) -> StoredRow? {
+    func row(_ entity: Int, constraint: Int, values: [RowValue], after number: SaveNumber) -> StoredRow? {
         if isEmpty(entity) { return nil }
         var hash = UniqueHash()
         for value in values { hash.combine(value) }
@@ -100,7 +100,7 @@ struct PendingRows {
     }
 
     /// Returns all rows of an entity from saves after `number`.
-    func view(_ entity: Int, after number: Int64) -> PendingView {
+    func view(_ entity: Int, after number: SaveNumber) -> PendingView {
         examined.add(count(entity))
         return PendingView(
             entity: entity, start: number, rows: tables[entity]?.rows ?? PartitionedRows(),
@@ -109,7 +109,8 @@ struct PendingRows {
 
     /// Returns rows of an entity from saves after `number`: the rows that replace the given stored rows, and all rows that may
     /// link to the destinations of the look-up.
-    func view(_ entity: Int, _ lookup: LinkLookup?, under stored: [StoredRow], after number: Int64) -> PendingView {
+    func view(_ entity: Int, _ lookup: LinkLookup?, under stored: [StoredRow], after number: SaveNumber) -> PendingView
+    {
         guard let lookup, stored.count < count(entity) else { return view(entity, after: number) }
         var keys = stored.map(\.key)
         for end in lookup.ends {
@@ -126,7 +127,7 @@ struct PendingRows {
     /// Whether the saves after `number` contain any row of an entity that is not deleted.
     ///
     /// **Complexity**: visits rows until it finds the first row that is not deleted.
-    func hasRow(_ entity: Int, after number: Int64) -> Bool {
+    func hasRow(_ entity: Int, after number: SaveNumber) -> Bool {
         if let table = tables[entity] {
             for (key, row) in table.rows.all where row.row != nil {
                 if self.row(entity, key, after: number)?.row != nil { return true }
@@ -162,7 +163,7 @@ package final class PendingCounter: Sendable {
 /// The rows of one entity that a read of the store may not have found.
 struct PendingView: NewerRows {
     fileprivate let entity: Int
-    fileprivate let start: Int64
+    fileprivate let start: SaveNumber
     fileprivate let rows: PartitionedRows<Int64, PendingRow>
     /// The blocks, the oldest first.
     fileprivate let blocks: [PendingBlock]
@@ -201,7 +202,7 @@ struct PendingView: NewerRows {
         }
     }
 
-    private func isReplaced(_ key: Int64, after number: Int64) -> Bool {
+    private func isReplaced(_ key: Int64, after number: SaveNumber) -> Bool {
         blocks.contains { $0.number > number && $0.row(entity, key) != nil }
     }
 }
@@ -209,7 +210,7 @@ struct PendingView: NewerRows {
 /// The state of a row after a save.
 struct PendingRow {
     /// The number of the save.
-    let number: Int64
+    let number: SaveNumber
     /// Nil for a deleted row.
     let row: RowSnapshot?
 }

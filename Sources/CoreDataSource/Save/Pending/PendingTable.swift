@@ -36,7 +36,7 @@ struct PendingTable {
     }
 
     /// Removes a row, if the save with the number was the last save that changed the row.
-    mutating func remove(_ key: Int64, lastChangedBy number: Int64) {
+    mutating func remove(_ key: Int64, lastChangedBy number: SaveNumber) {
         guard rows[key]?.number == number, let removed = rows.removeValue(forKey: key) else { return }
         if let row = removed.row { removeValues(of: row, key) }
     }

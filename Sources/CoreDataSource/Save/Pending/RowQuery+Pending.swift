@@ -28,8 +28,8 @@ extension RowQuery {
     /// - Throws: Errors of the predicate, and any error that `read` throws.
     func firstRows<Newer>(
         spare: Int, _ layout: (_ entity: Int) -> EntityLayout,
-        _ read: (RowQuery) throws(DataSourceError) -> (layers: [LayeredRows<Newer>], asOf: Int64)
-    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+        _ read: (RowQuery) throws(DataSourceError) -> (layers: [LayeredRows<Newer>], asOf: SaveNumber)
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: SaveNumber) {
         var spare = spare
         while true {
             let widenedQuery = widened(by: spare)

@@ -1,4 +1,5 @@
 import CoreDataSource
+import RowStore
 import TestSupport
 
 /// What a replay compares after each step.
@@ -7,7 +8,7 @@ extension ListReplay {
     func waitUntilShown() async throws {
         let resumes = random.next(below: 2) == 0
         if resumes { resumeAll() }
-        var newest: Int64 = -1
+        var newest = SaveNumber.neverRead
         repeat {
             newest = container.stack.root.newestSave
             container.mainTier.merge()

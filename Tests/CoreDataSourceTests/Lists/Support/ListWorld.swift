@@ -49,7 +49,7 @@ struct ListWorld {
 
     private(set) var items: [Int64: Item] = [:]
     private var lastKey: Int64 = 0
-    private(set) var lastSave: Int64 = 0
+    private(set) var lastSave: SaveNumber = 0
 
     // MARK: Rows
 
@@ -129,9 +129,9 @@ struct ListWorld {
         let before = items
         let count = random.next(below: 40) == 0 ? 30 : 1 + random.next(below: 4)
         for _ in 0..<count { edit(&random) }
-        lastSave += 1
+        lastSave = lastSave.next
         var changes = ChangeSet(entities: Self.entities.map { self.changes($0, since: before) }.filter { !$0.isEmpty })
-        changes.number = lastSave
+        changes.saveNumber = lastSave
         return changes
     }
 

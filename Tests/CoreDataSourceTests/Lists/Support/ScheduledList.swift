@@ -24,7 +24,7 @@ struct ScheduledList {
     private var running: Running?
     private var screen: ShownList
     /// What the list had to show after each save. Before and after a reset it is the same save.
-    private var past: [Int64: [ShownList]] = [:]
+    private var past: [SaveNumber: [ShownList]] = [:]
     /// Whether the observer waits for the rows after a reset.
     private var owesReset = false
     private var isFinished = false
@@ -182,7 +182,7 @@ struct ScheduledList {
         switch work.task {
         case .merge(let saves), .follow(let saves, _):
             if isEverySaveWanted && saves.count > 1 { recordProblem("saves were taken together") }
-            let numbers = [work.state.asOf] + saves.map(\.number)
+            let numbers = [work.state.asOf] + saves.map(\.saveNumber)
             if zip(numbers, numbers.dropFirst()).contains(where: { $0 >= $1 }) {
                 recordProblem("\(numbers) are out of order")
             }
@@ -233,10 +233,10 @@ extension ScheduledList {
         case .merge(let saves):
             let net = try net(saves)
             if net.isEmpty { return .unchanged(work.state) }
-            return outcome(work.state.applying(net, asOf: saves.last?.number ?? 0), net, work)
+            return outcome(work.state.applying(net, asOf: saves.last?.saveNumber ?? 0), net, work)
         case .follow(let saves, let version):
             let net = rowsByKey.advance(work.state, version: version, to: affectedRows(saves))
-            return outcome(work.state.applying(net, asOf: saves.last?.number ?? 0), net, work)
+            return outcome(work.state.applying(net, asOf: saves.last?.saveNumber ?? 0), net, work)
         // The rows are as they were.
         case .reportChanged: return .unchanged(work.state)
         case .read:

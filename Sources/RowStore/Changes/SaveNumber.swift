@@ -1,0 +1,42 @@
+/// The number of a save in the log of its container. The first save has the number 1, and numbers have no gaps.
+///
+/// Only the numbers of one container can be compared. A position in the feed of a shared store, and the number of a record of
+/// the history, are other numbers: they count the commits of all containers.
+@usableFromInline
+package struct SaveNumber: Hashable, Sendable {
+    @usableFromInline package let rawValue: Int64
+
+    @inlinable @inline(__always)
+    package init(_ rawValue: Int64) {
+        self.rawValue = rawValue
+    }
+
+    /// The number before the first save: of a change set that is in no log, and of an object without a saved row.
+    @inlinable @inline(__always)
+    package static var beforeFirst: SaveNumber { SaveNumber(0) }
+
+    /// A number lower than that of any read, for rows that were never read. A read from an empty log has ``beforeFirst``.
+    @inlinable @inline(__always)
+    package static var neverRead: SaveNumber { SaveNumber(-1) }
+
+    /// The number of the following save.
+    @inlinable @inline(__always)
+    package var next: SaveNumber { SaveNumber(rawValue + 1) }
+
+    @inlinable @inline(__always)
+    package static func == (lhs: SaveNumber, rhs: SaveNumber) -> Bool { lhs.rawValue == rhs.rawValue }
+
+    @inlinable @inline(__always)
+    package func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
+}
+
+extension SaveNumber: Strideable {
+    @inlinable @inline(__always)
+    package static func < (lhs: SaveNumber, rhs: SaveNumber) -> Bool { lhs.rawValue < rhs.rawValue }
+
+    @inlinable @inline(__always)
+    package func distance(to other: SaveNumber) -> Int { Int(other.rawValue - rawValue) }
+
+    @inlinable @inline(__always)
+    package func advanced(by count: Int) -> SaveNumber { SaveNumber(rawValue + Int64(count)) }
+}
