@@ -10,8 +10,8 @@ internal import RowStore
 final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
-    /// The prepared statements, at the numbers that ``StoreSchema`` assigns.
-    private var numbered: [Statement?] = []
+    /// The prepared statements, at the indexes of their slots.
+    private var inSlots: [Statement?] = []
     /// The prepared statements of repeated queries, by their SQL.
     private var queries: [String: Statement] = [:]
     private var isOpen = true
@@ -80,7 +80,7 @@ final class Connection: @unchecked Sendable {
         guard isOpen else { return }
         if let copyingLog { try? set(closingCopiesLog: copyingLog) }
         isOpen = false
-        numbered = []
+        inSlots = []
         queries = [:]
         // End the tracing, because a statement that another object retains could exist longer than the tracer.
         if tracer != nil { sqlite3_trace_v2(handle, 0, nil, nil) }
@@ -99,14 +99,20 @@ extension Connection {
     /// The maximum number of query statements that are kept. If one more is needed, all are removed.
     private static let queryLimit = 64
 
-    /// Returns the statement with the given number. Prepares the statement on its first use.
+    /// Returns the statement in the slot. Prepares the statement on its first use.
     @inline(__always)
-    func statement(_ number: Int, _ sql: @autoclosure () -> String) throws(DataSourceError) -> Statement {
-        if number < numbered.count, let statement = numbered[number] { return statement }
+    func statement(_ slot: StatementSlot, _ sql: @autoclosure () -> String) throws(DataSourceError) -> Statement {
+        let index = slot.index
+        if index < inSlots.count, let statement = inSlots[index] { return statement }
         let statement = try prepare(sql())
-        while numbered.count <= number { numbered.append(nil) }
-        numbered[number] = statement
+        while inSlots.count <= index { inSlots.append(nil) }
+        inSlots[index] = statement
         return statement
+    }
+
+    @inline(__always)
+    func statement(_ fixed: FixedStatement, _ sql: @autoclosure () -> String) throws(DataSourceError) -> Statement {
+        try statement(StatementSlot(fixed), sql())
     }
 
     /// Returns the statement of a query, with the values bound.

@@ -60,7 +60,7 @@ final class Reader: @unchecked Sendable {
         if let keptTransaction, keptTransaction.writes != writes || keptTransaction.isOld { endKeptTransaction() }
         defer { lastLookup = writes }
         guard let writes, writes == lastLookup, keptTransaction == nil else { return }
-        try execute(schema.firstFreeStatement, "BEGIN")
+        try execute(.begin, "BEGIN")
         keptTransaction = KeptTransaction(writes: writes)
     }
 
@@ -69,7 +69,7 @@ final class Reader: @unchecked Sendable {
     ) throws(DataSourceError) -> R {
         guard isolation == .snapshot || isShared else { return try body(self) }
         // In SQLite, the snapshot of a transaction begins with its first read.
-        try execute(schema.firstFreeStatement, "BEGIN")
+        try execute(.begin, "BEGIN")
         defer { connection.rollBack() }
         if isShared { try recordPosition() }
         return try body(self)
@@ -79,19 +79,19 @@ final class Reader: @unchecked Sendable {
     func beginSnapshot() throws(DataSourceError) {
         endKeptTransaction()
         lastLookup = nil
-        try execute(schema.firstFreeStatement, "BEGIN")
+        try execute(.begin, "BEGIN")
         if isShared { try recordPosition() }
     }
 
     private func recordPosition() throws(DataSourceError) {
-        let statement = try connection.statement(schema.firstFreeStatement + 7, "SELECT \"position\" FROM \"_feed\"")
+        let statement = try connection.statement(.selectPosition, "SELECT \"position\" FROM \"_feed\"")
         defer { sqlite3_reset(statement.handle) }
         guard statement.step() == SQLITE_ROW else { throw SharedTables.damaged(connection) }
         position = sqlite3_column_int64(statement.handle, 0)
     }
 
-    private func execute(_ number: Int, _ sql: String) throws(DataSourceError) {
-        let statement = try connection.statement(number, sql)
+    private func execute(_ fixed: FixedStatement, _ sql: String) throws(DataSourceError) {
+        let statement = try connection.statement(fixed, sql)
         let code = statement.step()
         sqlite3_reset(statement.handle)
         guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }

@@ -48,8 +48,8 @@ final class EntityTable: Sendable {
     /// The identity of the table, which does not depend on the order of its columns. An existing table has a different order if
     /// a flag in the model has changed since the table was made.
     let shape: TableShape
-    /// The number of the statement ``insertSQL`` in a connection. The next numbers are those of the table's other statements.
-    let firstStatement: Int
+    /// The slot of the statement ``insertSQL`` in a connection. The next slots are those of the table's other statements.
+    let firstStatement: StatementSlot
     let insertSQL: String
     let deleteSQL: String
     let selectSQL: String
@@ -66,16 +66,17 @@ final class EntityTable: Sendable {
     /// The SQL for a column that is not stored.
     static let missing = "NULL"
 
-    var insertStatement: Int { firstStatement }
-    var deleteStatement: Int { firstStatement + 1 }
-    var keyStatement: Int { firstStatement + 2 }
-    func constraintStatement(_ constraint: Int) -> Int { firstStatement + 3 + constraint }
+    var insertStatement: StatementSlot { firstStatement }
+    var deleteStatement: StatementSlot { firstStatement.advanced(by: 1) }
+    var keyStatement: StatementSlot { firstStatement.advanced(by: 2) }
+    func constraintStatement(_ constraint: Int) -> StatementSlot { firstStatement.advanced(by: 3 + constraint) }
     func unquotedName(_ column: Int) -> String { names[column] ?? "" }
     var statementCount: Int { 3 + constraintSQL.count }
 
     /// - Parameter names: The unquoted name of each stored column, by the column's index.
     init(
-        _ layout: EntityLayout, name: String, names: [Int: String], indexedColumns: Set<Int>, firstStatement: Int
+        _ layout: EntityLayout, name: String, names: [Int: String], indexedColumns: Set<Int>,
+        firstStatement: StatementSlot
     ) {
         self.layout = layout
         self.name = name

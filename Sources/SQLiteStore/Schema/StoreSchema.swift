@@ -13,8 +13,6 @@ struct StoreSchema: Sendable {
     let joins: [JoinTable]
     /// The indexes, by their names. A name contains the whole definition of the index.
     let indexes: [String: StoreIndex]
-    /// The number of the first statement that does not belong to a table.
-    let firstFreeStatement: Int
 
     /// The maximum number of columns in a table, with SQLite's default settings.
     static let columnLimit = 2000
@@ -39,7 +37,7 @@ struct StoreSchema: Sendable {
         self.format = format
         var names = Names(reserved: [StoreMetadata.table])
         var tables: [EntityTable?] = []
-        var firstStatement = 0
+        var firstStatement = StatementSlot.firstOfTables
         for entity in layout.entities {
             guard !entity.isAbstract else {
                 tables.append(nil)
@@ -48,13 +46,12 @@ struct StoreSchema: Sendable {
             let table = EntityTable(
                 entity, name: try names.claim(entity.name), names: try StoreSchema.columnNames(entity, format),
                 indexedColumns: StoreIndex.firstColumns(entity), firstStatement: firstStatement)
-            firstStatement += table.statementCount
+            firstStatement = firstStatement.advanced(by: table.statementCount)
             tables.append(table)
         }
         self.tables = tables
         queryTables = Dictionary(
             uniqueKeysWithValues: tables.compactMap { $0.map { ($0.layout.index, $0.queryTable) } })
-        self.firstFreeStatement = firstStatement
         joins =
             try format == ManagedObjectModel.firstStoreFormat
             ? JoinTable.all(of: layout.model, &names) : tables.compactMap { $0.flatMap { JoinTable($0, layout) } }

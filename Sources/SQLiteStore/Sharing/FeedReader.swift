@@ -50,9 +50,9 @@ final class FeedReader {
     private func snapshot<R>(
         _ body: (SharedTables.Feed) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        try step(0, "BEGIN")
+        try step(.begin, "BEGIN")
         defer { connection.rollBack() }
-        let feed = try SharedTables.feed(connection.statement(1, SharedTables.selectFeedSQL), connection)
+        let feed = try SharedTables.feed(connection.statement(.selectFeed, SharedTables.selectFeedSQL), connection)
         var found: UInt32 = 0
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_DATA_VERSION, &found)
         // If the file has changed but no member has counted a write, a program that is not a member has written.
@@ -61,8 +61,8 @@ final class FeedReader {
         return try body(feed)
     }
 
-    private func step(_ number: Int, _ sql: String) throws(DataSourceError) {
-        let statement = try connection.statement(number, sql)
+    private func step(_ fixed: FixedStatement, _ sql: String) throws(DataSourceError) {
+        let statement = try connection.statement(fixed, sql)
         let code = statement.step()
         sqlite3_reset(statement.handle)
         guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
@@ -90,7 +90,7 @@ final class FeedReader {
             return page
         }
         let statement = try connection.statement(
-            2,
+            .selectSaves,
             """
             SELECT "position", "member", "unknown", CASE WHEN "member" = ?2 THEN NULL ELSE "changes" END FROM "_changes" \
             WHERE "position" > ?1 AND "position" <= ?3 ORDER BY "position" LIMIT \(FeedReader.pageSize)

@@ -63,7 +63,7 @@ final class SharedWriter {
     /// - Returns: Whether another member has written since this member's last transaction.
     func begin() throws(DataSourceError) -> Bool {
         hasRecordedSave = false
-        let statement = try connection.statement(schema.firstFreeStatement + 7, SharedTables.selectFeedSQL)
+        let statement = try connection.statement(.selectFeed, SharedTables.selectFeedSQL)
         feed = try SharedTables.feed(statement, connection)
         return feed.writes != knownWrites
     }
@@ -73,7 +73,7 @@ final class SharedWriter {
         feed.writes += 1
         try forgetOldSaves()
         let statement = try connection.statement(
-            schema.firstFreeStatement + 8,
+            .updateFeed,
             "UPDATE \"_feed\" SET \"position\" = ?1, \"lowest\" = ?2, \"writes\" = ?3, \"leases\" = ?4")
         for (index, value) in [feed.position, feed.lowest, feed.writes, feed.leases].enumerated() {
             sqlite3_bind_int64(statement.handle, Int32(index + 1), value)
@@ -96,7 +96,7 @@ final class SharedWriter {
     /// - Parameter writes: The number of writes by members at the start of the check.
     func feed(ifUnchangedByOthersSince writes: Int64) -> SharedTables.Feed? {
         guard writes >= ownWrites.lowerBound - 1,
-            let statement = try? connection.statement(schema.firstFreeStatement + 7, SharedTables.selectFeedSQL),
+            let statement = try? connection.statement(.selectFeed, SharedTables.selectFeedSQL),
             let found = try? SharedTables.feed(statement, connection), found.writes == ownWrites.upperBound
         else { return nil }
         return found

@@ -62,7 +62,7 @@ extension Writer {
         if openEarlyWrite != nil { return outside.takeUnreportedWrite() }
         // A read transaction makes the connection check the file.
         let isSeen =
-            (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
+            (try? execute(.checkFile, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
         // If the keys cannot be read now, a later commit refuses any save that uses a stored key again.
         if isSeen, lookOutside() { try? raiseFirstFreeKey() }
         let isFound = outside.takeUnreportedWrite()

@@ -176,7 +176,7 @@ final class Writer {
         statementsRun = 0
         rowsWritten = 0
         highestKey = 0
-        try execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")
+        try execute(.beginImmediate, "BEGIN IMMEDIATE")
         do throws(DataSourceError) {
             try watch.checkLock()
             let isByMember = try sharing?.begin() ?? false
@@ -195,19 +195,18 @@ final class Writer {
     ///
     /// - Returns: The error of the save; nil if the body succeeded.
     private func savepoint(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) -> DataSourceError? {
-        let first = schema.firstFreeStatement + 3
-        try execute(first, "SAVEPOINT one_save")
+        try execute(.setSavepoint, "SAVEPOINT one_save")
         let before = (rowsWritten, highestKey, sharing?.position ?? 0)
         let place = history?.place
         do throws(DataSourceError) {
             try body()
-            try execute(first + 1, "RELEASE one_save")
+            try execute(.releaseSavepoint, "RELEASE one_save")
             return nil
         } catch {
             guard error.concernsOneSave, connection.isInTransaction else { throw error }
-            try execute(first + 2, "ROLLBACK TO one_save")
+            try execute(.rollBackToSavepoint, "ROLLBACK TO one_save")
             connection.forgetNewScopeTable()
-            try execute(first + 1, "RELEASE one_save")
+            try execute(.releaseSavepoint, "RELEASE one_save")
             (rowsWritten, highestKey) = (before.0, before.1)
             sharing?.position = before.2
             if let place { history?.place = place }
@@ -221,18 +220,18 @@ final class Writer {
         // In a shared store, keys are reserved before rows use them.
         guard sharing == nil, highestKey >= bound else { return bound }
         let next = highestKey > Int64.max - Writer.keyReserve ? Int64.max : highestKey + Writer.keyReserve
-        try execute(schema.firstFreeStatement + 2, StoreMetadata.setFirstFreeKeySQL, next)
+        try execute(.setFirstFreeKey, StoreMetadata.setFirstFreeKeySQL, next)
         return next
     }
 
-    /// Runs a statement with at most one parameter and no result rows. The connection keeps the prepared statement under the
-    /// number.
+    /// Runs a statement with at most one parameter and no result rows. The connection keeps the prepared
+    /// statement.
     ///
     /// - Parameter hasRow: Whether the statement returns one row. The row is ignored.
     func execute(
-        _ number: Int, _ sql: String, _ value: Int64? = nil, hasRow: Bool = false
+        _ fixed: FixedStatement, _ sql: String, _ value: Int64? = nil, hasRow: Bool = false
     ) throws(DataSourceError) {
-        let statement = try connection.statement(number, sql)
+        let statement = try connection.statement(fixed, sql)
         if let value { sqlite3_bind_int64(statement.handle, 1, value) }
         let code = statement.step()
         sqlite3_reset(statement.handle)
@@ -255,7 +254,7 @@ final class Writer {
 /// these pages. The writer therefore overwrites the pages before it reports the failure.
 extension Writer {
     func commitTransaction() throws(DataSourceError) {
-        let statement = try connection.statement(schema.firstFreeStatement + 1, "COMMIT")
+        let statement = try connection.statement(.commit, "COMMIT")
         let code = statement.step()
         sqlite3_reset(statement.handle)
         statementsRun += 1
