@@ -207,7 +207,7 @@ extension RootTier {
 /// The state of writes by other programs that were noticed.
 struct OutsideWriteState {
     /// The position of the feed after the last event about writes of other programs.
-    fileprivate(set) var position: Int64 = 0
+    fileprivate(set) var position = EventNumber.beforeFirst
     /// The newest pending save whose rows may not include the writes of other programs; nil if there is none.
     fileprivate(set) var newestStaleSave: SaveNumber?
 
@@ -253,14 +253,14 @@ extension RootTier.State {
 /// The feed keeps a limited number of events and bytes. A follower at an older position gets a single event, which says that
 /// all rows may have changed.
 package struct Feed: Sendable {
-    /// The number of events so far.
-    package private(set) var position: Int64 = 0
+    /// The number of the newest event.
+    package private(set) var position = EventNumber.beforeFirst
     /// The newest events, the oldest first.
     private var events: [(event: FeedEvent, byteCount: Int)] = []
     /// The memory of the events, in bytes.
     package private(set) var byteCount = 0
     /// For each origin, the position after the last event that rolled back saves of this origin.
-    private var rollbacks: [Int: Int64] = [:]
+    private var rollbacks: [Int: EventNumber] = [:]
 
     /// The largest number of events.
     package static let limit = 64
@@ -277,7 +277,7 @@ package struct Feed: Sendable {
             bytes = changes.byteCount
             if bytes > Feed.byteLimit { (event, bytes) = (.unknown(Set(changes.entities.map(\.entity))), 0) }
         }
-        position += 1
+        position = position.advanced(by: 1)
         events.append((event, bytes))
         byteCount += bytes
         while events.count > Feed.limit || byteCount > Feed.byteLimit { byteCount -= events.removeFirst().byteCount }
@@ -296,18 +296,18 @@ package struct Feed: Sendable {
     mutating func replaceOrigins(_ moved: [Int: Int]) {
         for (old, new) in moved {
             guard let position = rollbacks.removeValue(forKey: old) else { continue }
-            rollbacks[new] = max(position, rollbacks[new] ?? 0)
+            rollbacks[new] = max(position, rollbacks[new] ?? .beforeFirst)
         }
     }
 
     /// Returns the events after a position.
-    package func events(after start: Int64) -> [FeedEvent] {
-        let count = Int(position - start)
+    package func events(after start: EventNumber) -> [FeedEvent] {
+        let count = start.distance(to: position)
         return count <= events.count ? events.suffix(count).map(\.event) : [.unknown(nil)]
     }
 
     /// Whether saves of an origin were rolled back after a position.
-    package func hasRolledBack(_ origin: Int, after start: Int64) -> Bool {
+    package func hasRolledBack(_ origin: Int, after start: EventNumber) -> Bool {
         rollbacks[origin].map { $0 > start } ?? false
     }
 }

@@ -223,8 +223,24 @@ struct ReadBasis: Equatable {
 package struct FeedPosition: Sendable, Equatable {
     /// The number of resets of the store.
     package var generation: Int
-    /// The number of events.
-    package var number: Int64
+    package var number: EventNumber
+}
+
+/// The number of an event in the feed of a container. The first event has the number 1. The feed of a shared store has other
+/// events, which are counted by positions.
+package struct EventNumber: Strideable, Sendable {
+    private let rawValue: Int64
+
+    package init(_ rawValue: Int64) {
+        self.rawValue = rawValue
+    }
+
+    static let beforeFirst = EventNumber(0)
+
+    package static func < (lhs: EventNumber, rhs: EventNumber) -> Bool { lhs.rawValue < rhs.rawValue }
+    package static func == (lhs: EventNumber, rhs: EventNumber) -> Bool { lhs.rawValue == rhs.rawValue }
+    package func distance(to other: EventNumber) -> Int { Int(other.rawValue - rawValue) }
+    package func advanced(by count: Int) -> EventNumber { EventNumber(rawValue + Int64(count)) }
 }
 
 /// The positions at which the running fetches began.

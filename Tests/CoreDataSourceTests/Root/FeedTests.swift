@@ -17,7 +17,7 @@ struct FeedTests {
     @Test func aFollowerGetsEveryEventSinceItsPosition() {
         let feed = feed(of: 3 * Feed.limit)
         for count in 0...Feed.limit {
-            let events = feed.events(after: feed.position - Int64(count))
+            let events = feed.events(after: feed.position.advanced(by: -count))
             #expect(entities(events) == (3 * Feed.limit - count..<3 * Feed.limit).map { [$0] })
         }
     }
@@ -25,7 +25,7 @@ struct FeedTests {
     @Test(arguments: [1, 2, Feed.limit])
     func aFollowerThatMissedAnEventGetsAnUnknownChange(missed: Int) {
         let feed = feed(of: 3 * Feed.limit)
-        let events = feed.events(after: feed.position - Int64(Feed.limit + missed))
+        let events = feed.events(after: feed.position.advanced(by: -Feed.limit - missed))
         #expect(entities(events) == [nil])
     }
 
@@ -40,12 +40,12 @@ struct FeedTests {
             feed.append(.changes(ChangeSet(entities: [changes])))
             #expect(feed.byteCount <= Feed.byteLimit)
         }
-        #expect(feed.events(after: 19).count == 1)
-        #expect(entities(feed.events(after: 10)) == [nil])
+        #expect(feed.events(after: EventNumber(19)).count == 1)
+        #expect(entities(feed.events(after: EventNumber(10))) == [nil])
         var large = EntityChanges(entity: 2)
         large.inserted = (1...5).map { StoredRow(key: $0, row: row) }
         feed.append(.changes(ChangeSet(entities: [large])))
-        #expect(entities(feed.events(after: 20)) == [[2]])
+        #expect(entities(feed.events(after: EventNumber(20))) == [[2]])
     }
 
     /// Of too many rows it only says which entities they are of.
@@ -55,13 +55,13 @@ struct FeedTests {
         let row = RowSnapshot(columnCount: 3)
         changes.deleted = (0..<Int64(Feed.rowLimit)).map { StoredRow(key: $0, row: row) }
         feed.append(rollback: ChangeSet(entities: [changes]), ofOrigins: [7])
-        guard case .changes = feed.events(after: 0).first else {
+        guard case .changes = feed.events(after: EventNumber(0)).first else {
             return #expect(Bool(false), "few enough for a list of rows")
         }
         changes.deleted.append(StoredRow(key: -1, row: row))
         feed.append(rollback: ChangeSet(entities: [changes]), ofOrigins: [8])
-        #expect(entities(feed.events(after: 1)) == [[1]])
-        #expect(feed.hasRolledBack(7, after: 0) && !feed.hasRolledBack(7, after: 1))
-        #expect(feed.hasRolledBack(8, after: 1) && !feed.hasRolledBack(9, after: 0))
+        #expect(entities(feed.events(after: EventNumber(1))) == [[1]])
+        #expect(feed.hasRolledBack(7, after: EventNumber(0)) && !feed.hasRolledBack(7, after: EventNumber(1)))
+        #expect(feed.hasRolledBack(8, after: EventNumber(1)) && !feed.hasRolledBack(9, after: EventNumber(0)))
     }
 }
