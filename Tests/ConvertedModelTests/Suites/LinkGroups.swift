@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Query/Related/LinkGroups.swift
