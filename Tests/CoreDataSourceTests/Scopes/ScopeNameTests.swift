@@ -61,4 +61,64 @@ struct ScopeNameTests {
             }
         }
     }
+
+    // MARK: One name for two entities
+
+    /// Loads contacts, and then groups with the same name of the scope, in two processes or launches.
+    private func loadBoth(_ contacts: ContactDataSource, _ groups: GroupDataSource) async throws {
+        let tags = Shared<[String?]>([])
+        try await contacts.load(.contacts, maxAge: .seconds(100)) { request in
+            tags.update { $0.append(request.entityTag) }
+            return .list(contactList(0..<3), entityTag: "1")
+        }
+        let others = SyncScope("contacts", GroupEntity.self)
+        try await groups.load(others, maxAge: .seconds(100)) { request in
+            tags.update { $0.append(request.entityTag) }
+            return .list([GroupData(gid: "1", name: "a")], entityTag: "2")
+        }
+        #expect(tags.value == [nil, nil])
+        #expect(try groups.freshness(of: others).entityTag == "2")
+    }
+
+    /// The answer to the one makes the other unknown. Neither gets the other's entity tag, and no object is lost.
+    @Test(arguments: ScopeStoreKind.shared)
+    func aNameForTwoEntitiesInTwoProcessesLoadsEachAgain(_ kind: ScopeStoreKind) async throws {
+        let place = try ScopePlace(kind)
+        let (one, other) = (try place.open(), try place.open())
+        let contacts = try one.dataSource(ContactDataSource.self)
+        let groups = try other.dataSource(GroupDataSource.self)
+        for _ in 0..<2 {
+            try await loadBoth(contacts, groups)
+            contacts.tier.forgetScopes()
+            groups.tier.forgetScopes()
+            let found = try contacts.freshness(of: .contacts)
+            #expect(found.requestedAt == nil && found.entityTag == nil)
+        }
+        #expect(try contacts.count(ContactEntity.self) == 3)
+        #expect(try groups.fetch(GroupEntity.self).map(\.gid) == ["1"])
+        try await one.close()
+        try await other.close()
+    }
+
+    /// A new version of the app may use a name for another entity. It could not forget the scope of the old version.
+    @Test(arguments: ScopeStoreKind.kept)
+    func aNewVersionMayUseANameForAnotherEntity(_ kind: ScopeStoreKind) async throws {
+        let place = try ScopePlace(kind)
+        let old = try place.open()
+        let contacts = try old.dataSource(ContactDataSource.self)
+        try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3), entityTag: "1") }
+        try await old.close()
+        let new = try place.open()
+        let groups = try new.dataSource(GroupDataSource.self)
+        let scope = SyncScope("contacts", GroupEntity.self)
+        #expect(try groups.freshness(of: scope).requestedAt == nil)
+        try await groups.load(scope, maxAge: .seconds(100)) { request in
+            #expect(request.entityTag == nil)
+            return .list([GroupData(gid: "1", name: "a")], entityTag: "2")
+        }
+        groups.tier.forgetScopes()
+        #expect(try groups.freshness(of: scope).entityTag == "2")
+        #expect(try new.dataSource(ContactDataSource.self).uids() == ["uid-0", "uid-1", "uid-2"])
+        try await new.close()
+    }
 }
