@@ -19,6 +19,11 @@ extension DataSource {
     /// the caller loads again after this load. A caller with the `maxAge` zero takes the answer of any running load. If a
     /// caller is canceled, the load continues for the others. If all callers are canceled, the load is canceled.
     ///
+    /// The first caller decides how the answer is stored. The other callers' limits of deletions, options, evictions and
+    /// authors do not matter, so if a caller needs other deletions, it loads again afterwards. But each caller has its own time
+    /// limit: it waits at most that long for each request of the load, and then throws `loadTimedOut`, while the load
+    /// continues for the others.
+    ///
     /// Processes that share the store wait for each other, too. A process that waits for another one throws `loadPostponed`
     /// if the other load fails. The waiting process calls its own closure if the other process ends, or stores nothing during
     /// the time limit. If several processes wait, only one of them calls its closure, and the others wait for that one.
@@ -43,7 +48,8 @@ extension DataSource {
     ///     unless a load of the list is running.
     ///   - whenStale: Whether to wait for the server; `.wait` by default. With `.serveStale`, stale objects are returned at
     ///     once, and no error of the server is thrown. If no answer was ever stored, the call waits, and throws any error.
-    ///   - timeLimit: The longest time for each call of the closure, at most a week; a minute by default.
+    ///   - timeLimit: The longest time for each call of the closure, at most a week; a minute by default. Also the longest wait
+    ///     for each request of a load that another caller has begun.
     ///   - deleting: The limit of deletions, as for a sync.
     ///   - options: The options, as for a sync. An empty list deletes objects only with ``SyncOptions/allowsEmpty``.
     ///   - request: Requests a list or a page from the server. It runs outside the main actor.
@@ -83,7 +89,7 @@ extension DataSource {
         let (scope, loads) = (load.scope, tier.loads)
         try tier.claim(scope)
         let found = try load.freshness()
-        let key = CoalescedLoads.Key.scope(scope.id, generation: load.generation)
+        let key = load.key
         let now = tier.stack.root.scheduling.now()
         if !found.isStale(after: load.maxAge, at: now) { return found }
         let isPostponed = load.maxAge > .zero && found.isPostponed(at: now) && !loads.isRunning(key)
@@ -93,7 +99,9 @@ extension DataSource {
             return found
         }
         if isPostponed { throw DataSourceError(postponed: scope.name, found) }
-        while try await !loads.run(key, load.run) {
+        let patience = CoalescedLoads.Patience(
+            load.timeLimit, tier.stack.root.scheduling, "the scope \"\(scope.name)\"", of: Object.entityName)
+        while try await !loads.run(key, patience, load.run) {
             // This was the load of another caller. Its request may be too old for this caller. It may also have made no
             // request, because the last answer was fresh enough for the other caller.
             let loaded = try load.freshness()
@@ -118,6 +126,9 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     /// The time at which the caller asked.
     let askedAt: Date
 
+    /// Identifies the load among the running loads.
+    var key: CoalescedLoads.Key { .scope(scope.id, generation: generation) }
+
     private var tier: PrivateTier { source.tier }
     private var scheduling: WorkScheduling { tier.stack.root.scheduling }
 
@@ -131,7 +142,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let root = tier.stack.root
         let turn = ScopeTurn(
             root: root, id: scope.id, source: tier.owner, timeLimit: root.scopes.pauses.turn ?? timeLimit)
-        try await turn.run(isEnough: isEnough, runInTurn)
+        try await turn.run(isEnough: isEnough, didProgress: { tier.loads.willRequest(key) }, runInTurn)
     }
 
     /// Reads how old the objects are.
@@ -232,7 +243,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
 
     /// Sends a request with the app's closure, and waits at most `timeLimit` for the answer.
     private func limited(_ next: ScopeRequest) async throws -> ServerAnswer<Value> {
-        try await LoadRace.limited(
+        tier.loads.willRequest(key)
+        return try await LoadRace.limited(
             to: timeLimit, "a request for the scope \"\(scope.name)\"", of: Object.entityName, scheduling
         ) { [request] in
             try await request(next)

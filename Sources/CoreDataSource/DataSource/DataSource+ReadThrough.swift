@@ -17,7 +17,7 @@ extension DataSource {
     ///
     /// If several tasks look up the same missing object at the same time, the loader runs only once, and all tasks get its
     /// result or its error. Errors are not kept: the next call loads again. In a canceled task, the call throws at once. The
-    /// load is canceled when all tasks that wait for it are canceled.
+    /// load is canceled when all tasks that wait for it are canceled. Each task waits at most for its own time limit.
     ///
     /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a separate scope, whose name
     /// is the entity and the format of the predicate, such as `ContactEntity uid == "7"`. So the store keeps the time of the
@@ -52,7 +52,8 @@ extension DataSource {
     ///   - type: The type of the returned value.
     ///   - maxAge: The age from which the object is loaded again, counted from the request; nil, the default, to load only a
     ///     missing object.
-    ///   - timeLimit: The longest time for the loader, at most a week; a minute by default.
+    ///   - timeLimit: The longest time for the loader, and the longest wait for the loader of another task, at most a week; a
+    ///     minute by default.
     ///   - load: Loads and returns the value to add; nil if there is none.
     /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
     /// - Throws: Errors of the loader; `loadTimedOut`; `storeReset` if the store was reset meanwhile; errors of
@@ -76,7 +77,10 @@ extension DataSource {
         } else {
             let work = CoalescedLoads.Key.object(
                 attribute: attribute, value: key.storedValue, generation: generation)
-            try await tier.loads.run(work) {
+            let patience = CoalescedLoads.Patience(
+                timeLimit, root.scheduling, "the same object of \(Result.Object.entityName)",
+                of: Result.Object.entityName)
+            try await tier.loads.run(work, patience) {
                 // Another load may have added the object after the look-up.
                 if try await self.find(attribute, key, type) != nil { return }
                 let value = try await LoadRace.limited(

@@ -22,11 +22,14 @@ struct ScopeTurn: Sendable {
 
     /// Runs a load in the turn of this process.
     ///
-    /// - Parameter isEnough: Whether the load is no longer needed, because another process has changed what the store knows of
-    ///   the scope. The first argument is what the store knew when this call began.
-    /// - Throws: Errors of both closures; errors of the store; `CancellationError`.
+    /// - Parameters:
+    ///   - isEnough: Whether the load is no longer needed, because another process has changed what the store knows of
+    ///     the scope. The first argument is what the store knew when this call began.
+    ///   - didProgress: Called when the other process has stored another page, or when another process takes over.
+    /// - Throws: Errors of the closures; errors of the store; `CancellationError`.
     func run(
-        isEnough: (_ before: StoredScope?, _ now: StoredScope?) throws -> Bool, _ load: () async throws -> Void
+        isEnough: (_ before: StoredScope?, _ now: StoredScope?) throws -> Bool, didProgress: () -> Void,
+        _ load: () async throws -> Void
     ) async throws {
         guard let keeper = root.leases, let store = keeper.sharing as? any LeaseStore else { return try await load() }
         let before = try root.stored(id)
@@ -43,7 +46,10 @@ struct ScopeTurn: Sendable {
                 return try await load()
             case .held(let epoch):
                 // Give each new holder the whole time.
-                if epoch != holder { (holder, end) = (epoch, ContinuousClock.now + limit) }
+                if epoch != holder {
+                    (holder, end) = (epoch, ContinuousClock.now + limit)
+                    didProgress()
+                }
             // The store cannot say who has the lease.
             case nil: return try await load()
             }
@@ -51,7 +57,10 @@ struct ScopeTurn: Sendable {
             let now = try newest()
             if try isEnough(before, now) { return }
             // The holder has stored another page, so give it the whole time again.
-            if now?.answer ?? 0 != seen { (seen, end) = (now?.answer ?? 0, ContinuousClock.now + limit) }
+            if now?.answer ?? 0 != seen {
+                (seen, end) = (now?.answer ?? 0, ContinuousClock.now + limit)
+                didProgress()
+            }
         }
     }
 

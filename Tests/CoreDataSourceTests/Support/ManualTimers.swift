@@ -20,10 +20,12 @@ final class ManualTimers: Sendable {
     var delays: [Duration] { waiting.withLock { $0.map(\.delay) } }
 
     /// Runs the timers that are set now.
-    func fire() {
+    ///
+    /// - Parameter isWanted: Whether to run a timer of a length; all by default.
+    func fire(where isWanted: (Duration) -> Bool = { _ in true }) {
         let fired = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
+            defer { waiting.removeAll { isWanted($0.delay) } }
+            return waiting.filter { isWanted($0.delay) }
         }
         for timer in fired { timer.work() }
     }

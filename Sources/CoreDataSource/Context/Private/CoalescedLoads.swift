@@ -34,12 +34,50 @@ final class CoalescedLoads: Sendable {
 
     private typealias Waiter = CheckedContinuation<Result<Bool, any Error>, Never>
 
+    /// How long a caller waits for the load of another caller. The time begins again with each request of the load.
+    struct Patience: Sendable {
+        /// A longer time than a week counts as a week, because timers do not accept all durations.
+        let limit: Duration
+        let scheduling: WorkScheduling
+        /// What the caller gets after that time.
+        let error: DataSourceError
+
+        init(_ limit: Duration, _ scheduling: WorkScheduling, _ what: String, of entity: String) {
+            self.limit = min(max(limit, .zero), .seconds(604_800))
+            self.scheduling = scheduling
+            error = DataSourceError(
+                .loadTimedOut,
+                "Another caller is loading \(what), and its request was not answered within \(limit), the time limit of this call. The load goes on. The objects are as they were. Try again later, or pass a longer timeLimit.",
+                entityName: entity)
+        }
+    }
+
+    private struct Caller {
+        let waiter: Waiter
+        /// Nil for the caller that has started the load: the load has its time limit.
+        let patience: Patience?
+        /// The end of the wait.
+        var end: ContinuousClock.Instant?
+
+        /// Gives the caller the whole time again.
+        mutating func wait() { end = patience.map { $0.scheduling.instant() + $0.limit } }
+    }
+
     private struct Load {
         let number: Int
         let task: Task<Void, Never>
-        var waiting: [Int: Waiter] = [:]
+        var waiting: [Int: Caller] = [:]
         /// Whether the load goes on without waiters.
         var isKept = false
+        /// When the next timer runs; nil if there is none.
+        var timer: ContinuousClock.Instant?
+
+        /// Returns the time of a timer that must be set, because some caller waits for a shorter time than until the next timer.
+        mutating func nextTimer() -> ContinuousClock.Instant? {
+            guard let end = waiting.values.compactMap(\.end).min(), timer.map({ end < $0 }) ?? true else { return nil }
+            timer = end
+            return end
+        }
     }
 
     private struct State {
@@ -55,10 +93,14 @@ final class CoalescedLoads: Sendable {
     ///
     /// A load is canceled when its last waiter is canceled, unless ``start(_:_:)`` was called with its key.
     ///
+    /// - Parameter patience: How long to wait for the load of another caller.
     /// - Returns: Whether the call has started the load.
-    /// - Throws: For every waiter, any error that the load throws; `CancellationError` if the task is canceled.
+    /// - Throws: For every waiter, any error that the load throws; `CancellationError` if the task is canceled; `loadTimedOut` if
+    ///   the load of another caller takes too long.
     @discardableResult
-    func run(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) async throws -> Bool {
+    func run(
+        _ key: Key, _ patience: Patience, _ load: @escaping @Sendable () async throws -> Void
+    ) async throws -> Bool {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
@@ -66,7 +108,7 @@ final class CoalescedLoads: Sendable {
         defer { state.withLock { _ = $0.cancelled.remove(number) } }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { (waiter: Waiter) in
-                if !enter(key, number: number, waiter: waiter, load: load) {
+                if !enter(key, number: number, waiter: waiter, patience, load) {
                     waiter.resume(returning: .failure(CancellationError()))
                 }
             }
@@ -88,20 +130,71 @@ final class CoalescedLoads: Sendable {
         }
     }
 
+    /// Records that the load of a key makes another request. All callers wait for the whole time again.
+    func willRequest(_ key: Key) {
+        state.withLock { state in
+            guard let callers = state.loads[key]?.waiting.keys else { return }
+            for caller in callers { state.loads[key]?.waiting[caller]?.wait() }
+        }
+    }
+
     /// Whether a load of the key is running.
     func isRunning(_ key: Key) -> Bool { state.withLock { $0.loads[key] != nil } }
 
     /// - Returns: False if the caller is already canceled.
     private func enter(
-        _ key: Key, number: Int, waiter: Waiter, load: @escaping @Sendable () async throws -> Void
+        _ key: Key, number: Int, waiter: Waiter, _ patience: Patience,
+        _ load: @escaping @Sendable () async throws -> Void
     ) -> Bool {
-        state.withLock { state in
-            if state.cancelled.contains(number) { return false }
-            if state.loads[key] == nil {
-                state.loads[key] = Load(number: number, task: task(key, number, load))
+        let (isWaiting, timer) = state.withLock { state -> (Bool, (Int, ContinuousClock.Instant)?) in
+            if state.cancelled.contains(number) { return (false, nil) }
+            guard var running = state.loads.removeValue(forKey: key) else {
+                var started = Load(number: number, task: task(key, number, load))
+                started.waiting[number] = Caller(waiter: waiter, patience: nil)
+                state.loads[key] = started
+                return (true, nil)
             }
-            state.loads[key]?.waiting[number] = waiter
-            return true
+            var caller = Caller(waiter: waiter, patience: patience)
+            caller.wait()
+            running.waiting[number] = caller
+            let timer = running.nextTimer().map { (running.number, $0) }
+            state.loads[key] = running
+            return (true, timer)
+        }
+        if let (load, end) = timer { setTimer(key, load, at: end, patience.scheduling) }
+        return isWaiting
+    }
+
+    /// - Parameter number: The number of the load.
+    private func setTimer(
+        _ key: Key, _ number: Int, at end: ContinuousClock.Instant, _ scheduling: WorkScheduling
+    ) {
+        scheduling.after(max(.zero, end - scheduling.instant())) { [weak self] in
+            self?.endWaits(key, number, at: end, scheduling)
+        }
+    }
+
+    /// Ends the waits that have taken too long.
+    ///
+    /// - Parameter end: The time of the timer. Another timer may have replaced it.
+    private func endWaits(
+        _ key: Key, _ number: Int, at end: ContinuousClock.Instant, _ scheduling: WorkScheduling
+    ) {
+        let now = scheduling.instant()
+        let (late, task, timer) = state.withLock { state -> ([Caller], Task<Void, Never>?, ContinuousClock.Instant?) in
+            guard var load = state.loads[key], load.number == number, load.timer == end else { return ([], nil, nil) }
+            let late = load.waiting.filter { $0.value.end.map { $0 <= now } ?? false }
+            for caller in late.keys { load.waiting[caller] = nil }
+            load.timer = nil
+            let timer = load.nextTimer()
+            let isLeft = !late.isEmpty && load.waiting.isEmpty && !load.isKept
+            state.loads[key] = isLeft ? nil : load
+            return (Array(late.values), isLeft ? load.task : nil, timer)
+        }
+        if let timer { setTimer(key, number, at: timer, scheduling) }
+        task?.cancel()
+        for caller in late {
+            if let error = caller.patience?.error { caller.waiter.resume(returning: .failure(error)) }
         }
     }
 
@@ -118,18 +211,19 @@ final class CoalescedLoads: Sendable {
         }
     }
 
-    private func end(_ key: Key, _ number: Int, _ result: Result<Void, any Error>) {
-        let waiting = state.withLock { state -> [Int: Waiter] in
+    /// - Parameter started: The number of the load, and of the caller that has started it.
+    private func end(_ key: Key, _ started: Int, _ result: Result<Void, any Error>) {
+        let waiting = state.withLock { state -> [Int: Caller] in
             // Another load of the key may have started after the last waiter of this load left.
-            guard state.loads[key]?.number == number else { return [:] }
+            guard state.loads[key]?.number == started else { return [:] }
             return state.loads.removeValue(forKey: key)?.waiting ?? [:]
         }
-        for (caller, waiter) in waiting { waiter.resume(returning: result.map { caller == number }) }
+        for (number, caller) in waiting { caller.waiter.resume(returning: result.map { number == started }) }
     }
 
     private func cancel(_ key: Key, _ number: Int) {
         let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
-            guard let waiter = state.loads[key]?.waiting.removeValue(forKey: number) else {
+            guard let waiter = state.loads[key]?.waiting.removeValue(forKey: number)?.waiter else {
                 state.cancelled.insert(number)
                 return (nil, nil)
             }
