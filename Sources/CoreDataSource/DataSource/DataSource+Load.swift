@@ -39,8 +39,11 @@ extension DataSource {
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
-    /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. A load of pages keeps the keys of all objects in
-    /// scope in memory.
+    /// A list deletes only objects that were in scope before its request, or before the request for its first page. So what the
+    /// user inserts during the request, or edits into the scope, stays until a later list does not have it.
+    ///
+    /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. A load keeps the keys of all objects in scope in
+    /// memory, and reads them before the request.
     ///
     /// - Parameters:
     ///   - scope: The scope. The data source must own its entity.
@@ -195,7 +198,9 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let before = try freshness()
         // Another load may have stored an answer since the caller looked.
         if !before.isStale(after: maxAge, at: requestedAt) { return }
-        var basis = LoadBasis(before)
+        var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deletion, options: options)
+        writing.basis = LoadBasis(before)
+        writing.candidates = try await source.keys(in: scope)
         var pages = ListedPages()
         var cursors: Set<String> = []
         // After a part of a list, the stored cursor is that of the next part. A new request begins with the first part, so it
@@ -204,8 +209,6 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         var next = ScopeRequest(entityTag: before.entityTag, cursor: cursor, page: 0)
         while true {
             let answer = try await limited(next)
-            var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deletion, options: options)
-            writing.basis = basis
             switch answer {
             case .gone:
                 _ = try await source.write([], writing.deletingAll, .whole(nil, nil))
@@ -223,15 +226,19 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
                 let written = try await source.write(values, writing, .page(pages, cursor))
                 guard let cursor else { return }
                 pages.add(written.page)
-                basis.answer = written.number
+                writing.basis?.answer = written.number
                 next = ScopeRequest(entityTag: nil, cursor: cursor, page: next.page + 1)
             case .list, .notModified:
-                throw DataSourceError(
-                    .invalidRequest,
-                    "The request for page \(next.page) of the scope \"\(scope.name)\" was not answered with a page. Return .page or .gone.",
-                    entityName: Object.entityName)
+                throw noPage(next.page)
             }
         }
+    }
+
+    private func noPage(_ page: Int) -> DataSourceError {
+        DataSourceError(
+            .invalidRequest,
+            "The request for page \(page) of the scope \"\(scope.name)\" was not answered with a page. Return .page or .gone.",
+            entityName: Object.entityName)
     }
 
     private func repeated(_ page: Int) -> DataSourceError {

@@ -138,22 +138,24 @@ extension DataSource {
         }.result
     }
 
+    /// Reads the keys of the objects in scope. An answer deletes no other objects, because it cannot know those that come into
+    /// scope during its request.
+    nonisolated func keys<Object: ManagedObject>(in scope: SyncScope<Object>) async throws -> Set<Int64> {
+        try await tier.perform(waitFor: .store, values: 0) { try $0.keys(in: scope) }.result
+    }
+
     private nonisolated func reconcile<Object: ManagedObject>(
         _ values: [Value], _ writing: ScopeWriting<Object>, _ part: ListPart, in context: PrivateContext
     ) throws -> (SyncReport, ListedPages) {
-        var pages = part.earlierPages
-        let isFirst = part.isOfPages && pages.candidates == nil
-        var stored: [ManagedObject] = []
-        if part.deletes || isFirst { stored = try context.scope(Object.self, writing.scope.predicate) }
-        if isFirst { pages.candidates = Set(stored.lazy.map(\.key)) }
-        if let candidates = pages.candidates { stored.removeAll { !candidates.contains($0.key) } }
+        var stored = part.deletes ? try context.scope(Object.self, writing.scope.predicate) : []
+        if let candidates = writing.candidates { stored.removeAll { !candidates.contains($0.key) } }
         let rules = SyncRules(
             deletion: part.deletes ? writing.deletion : .none, operations: .all, options: writing.options,
             isScoped: writing.scope.predicate != nil)
         var sweep = try SyncSweep(Object.self, rules, in: context)
-        sweep.earlierPages = pages
+        sweep.earlierPages = part.earlierPages
         try add(values, in: context) { try sweep.markObject($0, in: context) }
-        let report = try sweep.end(part.deletes ? stored : [], in: context)
+        let report = try sweep.end(stored, in: context)
         context.listedObjects = sweep.markedObjects
         return (report, sweep.page)
     }
@@ -200,6 +202,11 @@ extension DataSource {
 }
 
 extension PrivateContext {
+    /// Returns the keys of the objects in scope.
+    fileprivate func keys<Object: ManagedObject>(in scope: SyncScope<Object>) throws -> Set<Int64> {
+        Set(try ids(ObjectRequest(Object.self, where: scope.predicate)).map(\.key))
+    }
+
     /// Deletes the objects of a scope that are too old or too many.
     ///
     /// - Returns: The number of deleted objects.

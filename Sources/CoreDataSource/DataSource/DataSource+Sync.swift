@@ -163,8 +163,7 @@ struct SyncSweep {
 
     /// This page and the earlier pages, for the later pages of the list.
     var page: ListedPages {
-        ListedPages(
-            keys: Set(markedObjects.lazy.map(\.key)), ignored: report.ignored, candidates: earlierPages.candidates)
+        ListedPages(keys: Set(markedObjects.lazy.map(\.key)), ignored: report.ignored)
     }
 
     /// Deletes the objects in scope that are not in the list.
@@ -301,14 +300,10 @@ struct ListedPages: Sendable {
     var keys: Set<Int64> = []
     /// The number of values for which the hook returned nil.
     var ignored = 0
-    /// The keys of the objects that were in scope before the first page, which are deleted if no page lists them. Nil before
-    /// the first page.
-    var candidates: Set<Int64>?
 
     mutating func add(_ page: ListedPages) {
         keys.formUnion(page.keys)
         ignored += page.ignored
-        candidates = page.candidates
     }
 }
 

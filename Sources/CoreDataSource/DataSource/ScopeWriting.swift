@@ -18,6 +18,9 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
     var options: SyncOptions
     /// The state of the scope at the request; nil to write in any state.
     var basis: LoadBasis?
+    /// The keys of the objects that were in scope before the request. Only these objects are deleted if the list does not have
+    /// them. Nil for the objects that are in scope at the write.
+    var candidates: Set<Int64>?
 
     init(_ scope: SyncScope<Object>, requestedAt: Date, deletion: SyncDeletion, options: SyncOptions) {
         self.scope = scope
@@ -29,7 +32,7 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
     private init(deletingAll other: Self) {
         self.init(
             other.scope, requestedAt: other.requestedAt, deletion: .all, options: other.options.union(.allowsEmpty))
-        basis = other.basis
+        (basis, candidates) = (other.basis, other.candidates)
     }
 
     var deletingAll: Self { Self(deletingAll: self) }
@@ -50,8 +53,6 @@ enum ListPart: Sendable {
     case page(ListedPages, String?)
 
     var earlierPages: ListedPages { if case .page(let pages, _) = self { pages } else { ListedPages() } }
-
-    var isOfPages: Bool { if case .page = self { true } else { false } }
 
     /// Whether objects that are not in the list are deleted.
     var deletes: Bool {
