@@ -28,9 +28,11 @@ extension DataSource {
     /// if the other load fails. The waiting process calls its own closure if the other process ends, or stores nothing during
     /// the time limit. If several processes wait, only one of them calls its closure, and the others wait for that one.
     ///
-    /// An answer never replaces the answer to a later request. In two cases, the load begins again, at most twice: another
-    /// answer was stored during the request, by another process or with ``apply(_:to:requestedAt:since:deleting:options:)``;
-    /// or the answer is `.notModified`, but the entity tag of the request was dropped or replaced in the meantime.
+    /// An answer never replaces the answer to a later request. In three cases, the load begins again, at most twice: another
+    /// answer for the scope was stored during the request, by another process or with
+    /// ``apply(_:to:requestedAt:since:deleting:options:)``; the answer would change, delete or add objects that another answer
+    /// has stored, deleted or not contained during the request, for another scope or a single object; or the answer is
+    /// `.notModified`, but the entity tag of the request was dropped or replaced in the meantime.
     ///
     /// If a load fails, the objects stay as they are, and the store notes the failure. Until ``ScopeFreshness/retryAt``, loads
     /// throw `loadPostponed`. This pause lasts 1 to 2 seconds after the first failure, and twice as long after each further
@@ -183,7 +185,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     private func runInTurn() async throws {
         for attempt in 1... {
             do {
-                return try await runOnce()
+                return try await runOnce(attempt)
             } catch let error as DataSourceError where error.code == .scopeChanged && attempt < Self.attempts {
                 continue
             } catch {
@@ -193,16 +195,20 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         }
     }
 
-    private func runOnce() async throws {
+    private func runOnce(_ attempt: Int) async throws {
         let requestedAt = scheduling.now()
         let before = try freshness()
         // Another load may have stored an answer since the caller looked.
         if !before.isStale(after: maxAge, at: requestedAt) { return }
+        let requests = tier.stack.root.requests
+        let number = requests.begin()
+        defer { requests.end(number) }
         var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deletion, options: options)
         writing.basis = LoadBasis(before)
         writing.candidates = try await source.keys(in: scope)
-        var pages = ListedPages()
-        var cursors: Set<String> = []
+        writing.answered = AnsweredRequest(number: number, requestedAt: requestedAt, scope: scope.name)
+        writing.answered.canRequestAgain = attempt < Self.attempts
+        var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
         // After a part of a list, the stored cursor is that of the next part. A new request begins with the first part, so it
         // does not use this cursor.
         let cursor = before.isComplete ? before.cursor : nil

@@ -17,7 +17,8 @@ extension DataSource {
     ///
     /// If several tasks look up the same missing object at the same time, the loader runs only once, and all tasks get its
     /// result or its error. Errors are not kept: the next call loads again. In a canceled task, the call throws at once. The
-    /// load is canceled when all tasks that wait for it are canceled. Each task waits at most for its own time limit.
+    /// load is canceled when all tasks that wait for it are canceled. Each task waits at most for its own time limit. If
+    /// another answer has stored or deleted the object meanwhile, the result of the loader is not stored.
     ///
     /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a separate scope, whose name
     /// is the entity and the format of the predicate, such as `ContactEntity uid == "7"`. So the store keeps the time of the
@@ -83,6 +84,10 @@ extension DataSource {
             try await tier.loads.run(work, patience) {
                 // Another load may have added the object after the look-up.
                 if try await self.find(attribute, key, type) != nil { return }
+                let number = root.requests.begin()
+                defer { root.requests.end(number) }
+                var request = AnsweredRequest(number: number, requestedAt: root.scheduling.now(), scope: "")
+                request.canRequestAgain = false
                 let value = try await LoadRace.limited(
                     to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
                     root.scheduling
@@ -90,14 +95,30 @@ extension DataSource {
                     try await load(key)
                 }
                 guard let value else { return }
-                _ = try await self.tier.perform(waitFor: .store, deletes: false, kind: .incoming) { context in
-                    if root.generation != generation { throw RootTier.storeReset }
-                    _ = try self.onAdd(all: [value], in: context)
+                do {
+                    try await self.store(value, request, generation)
+                } catch let error as DataSourceError where error.code == .scopeChanged {
+                    // Another answer has stored the object, or has deleted it.
                 }
             }
         }
         // Run the look-up as a write, because a write brings the main context up to date.
         return try await find(attribute, key, type, values: 1)
+    }
+
+    /// Saves a loaded value.
+    ///
+    /// - Throws: `scopeChanged` if the save would replace another answer; `storeReset`; errors of the hook.
+    private nonisolated func store(_ value: Value, _ request: AnsweredRequest, _ generation: Int) async throws {
+        let root = tier.stack.root
+        _ = try await tier.perform(waitFor: .store, deletes: false, kind: .incoming) { context in
+            if root.generation != generation { throw RootTier.storeReset }
+            let objects = try self.add([value], in: context) { _ in }
+            try context.endSweeps(objects)
+            try context.checkLists(storedSince: request)
+            context.listedObjects = objects.compactMap { $0 }
+            context.answered = request
+        }
     }
 
     /// Whether at most one object can have a value of the attribute.

@@ -17,9 +17,9 @@ extension DataSource {
     ///     answer, to: all, requestedAt: start, since: freshness)
     /// ```
     ///
-    /// Pass the freshness that you have read before the request. If another answer was stored since, this answer may be older,
-    /// and the call throws. Unlike a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, the call makes no further
-    /// request.
+    /// Pass the freshness that you have read before the request. If another answer for the scope was stored since, this answer
+    /// may be older, and the call throws. Unlike a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, the call makes no
+    /// further request, does not know whether answers for other scopes are newer, and deletes what is in scope now.
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
@@ -126,6 +126,8 @@ extension DataSource {
         return try await tier.perform(waitFor: .store, values: max(1, values.count), kind: .incoming) { context in
             try writing.basis?.check(tier, writing.scope)
             var (report, page) = try self.reconcile(values, writing, part, in: context)
+            try context.checkLists(storedSince: writing.answered)
+            context.answered = writing.answered(with: part)
             var change = change
             if case .loaded(_, _, isComplete: true) = change.event {
                 report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
@@ -189,6 +191,7 @@ extension DataSource {
                 root.scopes.beginWriting(change.name, change.number)
             }
             context.scopeChanges.append(change)
+            context.answered = writing.answered
             return report
         }.result
         if report.evicted > 0 { return report }
@@ -205,6 +208,23 @@ extension PrivateContext {
     /// Returns the keys of the objects in scope.
     fileprivate func keys<Object: ManagedObject>(in scope: SyncScope<Object>) throws -> Set<Int64> {
         Set(try ids(ObjectRequest(Object.self, where: scope.predicate)).map(\.key))
+    }
+
+    /// Returns the keys of those of the given objects that are in scope.
+    fileprivate func keys<Object: ManagedObject>(
+        of objects: [ManagedObject], in scope: SyncScope<Object>
+    ) throws -> Set<Int64> {
+        let plan = try plan(ObjectRequest(Object.self, where: scope.predicate))
+        let objects = objects.filter { plan.family.contains($0.layout.index) }
+        if objects.isEmpty { return [] }
+        // The predicate follows relationships.
+        if plan.objectPredicate != nil || !plan.query.joined.isEmpty {
+            return try keys(in: scope).intersection(objects.map(\.key))
+        }
+        let (predicate, budget) = (plan.query.predicate, plan.query.budget)
+        return try objects.reduce(into: []) { keys, object in
+            if try predicate.evaluate(object.row, key: object.key, object.layout, budget) { keys.insert(object.key) }
+        }
     }
 
     /// Deletes the objects of a scope that are too old or too many.
@@ -241,6 +261,17 @@ extension PrivateContext {
                 deleted.formUnion(rows.deleted.lazy.map { LinkEnd(entity: rows.entity, key: $0.key) })
             }
         }
+    }
+}
+
+extension ScopeWriting {
+    /// The request, with the complete list if the answer is one.
+    fileprivate func answered(with part: ListPart) -> AnsweredRequest {
+        var answered = answered
+        if part.deletes {
+            answered.list = CompleteList(earlier: part.earlierPages.keys) { [scope] in try $0.keys(of: $1, in: scope) }
+        }
+        return answered
     }
 }
 

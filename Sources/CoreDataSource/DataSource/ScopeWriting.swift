@@ -21,18 +21,21 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
     /// The keys of the objects that were in scope before the request. Only these objects are deleted if the list does not have
     /// them. Nil for the objects that are in scope at the write.
     var candidates: Set<Int64>?
+    /// The request that was answered.
+    var answered: AnsweredRequest
 
     init(_ scope: SyncScope<Object>, requestedAt: Date, deletion: SyncDeletion, options: SyncOptions) {
         self.scope = scope
         self.requestedAt = requestedAt
         self.deletion = deletion
         self.options = options
+        answered = AnsweredRequest(number: nil, requestedAt: requestedAt, scope: scope.name)
     }
 
     private init(deletingAll other: Self) {
         self.init(
             other.scope, requestedAt: other.requestedAt, deletion: .all, options: other.options.union(.allowsEmpty))
-        (basis, candidates) = (other.basis, other.candidates)
+        (basis, candidates, answered) = (other.basis, other.candidates, other.answered)
     }
 
     var deletingAll: Self { Self(deletingAll: self) }

@@ -39,6 +39,8 @@ extension RootTier {
             if case .changes(let changes) = event { return (event, PendingRows.block(changes, layout)) }
             return (event, nil)
         }
+        // Record the rows first: a batch that has followed to this position checks them.
+        for (event, _) in events { recordForRequests(event) }
         state.withLock { state in
             guard state.log.generation == generation else { return }
             for (event, block) in events { state.apply(event, block) }
@@ -47,6 +49,12 @@ extension RootTier {
         if !events.isEmpty { scopes.forgetKnown() }
         if page.foundOutsideRows { raiseKeys.withLock { $0 }?(store.firstFreeKey) }
         if page.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { notifyMainIfListening() }
+    }
+
+    private func recordForRequests(_ event: FeedEvent) {
+        requests.record(ofOtherMember: {
+            if case .changes(let changes) = event { SavedRows(changes, layout) } else { .unknown }
+        })
     }
 
     /// Begins to apply the saves of other members at each notification from a member.

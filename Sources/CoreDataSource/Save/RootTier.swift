@@ -36,6 +36,8 @@ package final class RootTier: Sendable {
     package let saves: SaveBroadcaster
     /// The cache of the store's scopes.
     package let scopes = ScopeCache()
+    /// The running requests of loads.
+    package let requests = RunningRequests()
     /// Called after a save was logged, to schedule the merge into the main context.
     private let notifyMain: @Sendable () -> Void
     /// Called with the first free key of the store after another program inserted rows.

@@ -314,6 +314,17 @@ extension RootTier {
         )
     }
 
+    /// Whether the store has the answer to a later request of another scope. Another member may have stored it. Members compare
+    /// only the times of their requests, so if the times are equal, the other request counts as later.
+    func hasLaterRequest(than request: AnsweredRequest) throws(DataSourceError) -> Bool {
+        let newest = try store.read(.statement) { reader throws(DataSourceError) -> Date? in
+            // A custom store cannot say so.
+            guard let reader = reader as? any RequestReader else { return .distantFuture }
+            return try reader.newestRequest(exceptOfScope: request.scope)
+        }
+        return newest.map { $0 >= request.requestedAt } ?? false
+    }
+
     /// Reads what the store knows of a scope.
     ///
     /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.

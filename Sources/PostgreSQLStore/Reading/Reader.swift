@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import Foundation
 internal import PredicateSQL
 internal import RowStore
 
@@ -96,6 +97,15 @@ extension Reader: ScopeReader {
         counters.count(statements: 1)
         return try pipeline([Request(schema.scopeSQL, [WireValue(name)])])[0].values.first
             .flatMap(StoredScope.init(values:))
+    }
+}
+
+extension Reader: RequestReader {
+    func newestRequest(exceptOfScope name: String) throws(DataSourceError) -> Date? {
+        if name.utf8.contains(0) { return nil }
+        counters.count(statements: 1)
+        return try pipeline([Request(schema.newestRequestSQL, [WireValue(name)])])[0].values.first?.first
+            .flatMap(StoredScope.date(of:))
     }
 }
 

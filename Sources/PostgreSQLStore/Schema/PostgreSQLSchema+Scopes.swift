@@ -65,6 +65,9 @@ extension PostgreSQLSchema {
         "SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) WHERE \"name\" = $1"
     }
 
+    /// Reads the time of the newest request of all scopes except the named one.
+    var newestRequestSQL: String { "SELECT MAX(\"requested\") FROM \(scopes) WHERE \"name\" <> $1" }
+
     fileprivate static let scopeColumns = StoredScope.columns.map(\.quoted)
 
     /// Inserts or replaces a scope.

@@ -134,6 +134,9 @@ extension StoredScope {
         "answer", "version",
     ]
 
+    /// Returns the date in a column; nil if there is none.
+    package static func date(of value: RowValue) -> Date? { value.scopeDate }
+
     package var values: [RowValue] {
         [
             .text(name), .text(entity), .text(predicate), .init(requestedAt), .init(entityTag), .init(cursor),

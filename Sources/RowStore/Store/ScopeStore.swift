@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A custom store that keeps scopes. A scope records how old a list of a server is.
 ///
 /// ``InMemoryRows`` keeps the scopes, and its readers find them. A store that implements this protocol writes them together
@@ -23,6 +25,15 @@ public protocol ScopeReader: StoreReader {
     ///
     /// - Throws: `storeClosed`; an error if the store cannot be read.
     func scope(named name: String) throws(DataSourceError) -> StoredScope?
+}
+
+/// A reader of a store that several members can have open.
+package protocol RequestReader: StoreReader {
+    /// Returns the time of the newest request whose answer the store has.
+    ///
+    /// - Parameter name: The name of a scope that does not count.
+    /// - Returns: Nil if there is no answer for another scope.
+    func newestRequest(exceptOfScope name: String) throws(DataSourceError) -> Date?
 }
 
 extension ChangeSet {

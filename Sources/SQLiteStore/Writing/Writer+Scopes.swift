@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RowStore
 
 extension Connection {
@@ -76,5 +77,15 @@ extension Reader: ScopeReader {
         guard try connection.hasScopeTable() else { return nil }
         counters.count(statements: 2)
         return try connection.scope(named: name)
+    }
+}
+
+extension Reader: RequestReader {
+    func newestRequest(exceptOfScope name: String) throws(DataSourceError) -> Date? {
+        connection.expectScopeTable()
+        guard try connection.hasScopeTable() else { return nil }
+        counters.count(statements: 2)
+        return try connection.values(ScopeTable.newestRequestSQL, [.text(name)]).first?.first
+            .flatMap(StoredScope.date(of:))
     }
 }

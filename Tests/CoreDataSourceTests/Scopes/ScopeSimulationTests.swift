@@ -4,8 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random loads, during which lists are stored, objects are deleted and evicted, requests fail, clocks are set back, tasks are
-/// cancelled, stores are reset, and other processes load the same list.
+/// Random loads of one or two scopes with common objects, during which other lists are loaded and stored, objects are deleted and
+/// evicted, requests fail and take too long, clocks are set back, tasks are cancelled, stores are reset, and other processes load
+/// the same lists.
 ///
 /// `COREDATASOURCE_SCOPES` says how many worlds there are of each kind of store, and `COREDATASOURCE_SEED` repeats a run.
 @MainActor
@@ -13,7 +14,8 @@ struct ScopeSimulationTests {
     /// A server with a list that changes. Its entity tags are the numbers of its versions.
     private final class Server: Sendable {
         let versions = Shared<[Set<Int>]>([[0, 1, 2]])
-        let running = Shared(0)
+        /// The number of running requests for each scope.
+        let running = Shared<[String: Int]>([:])
         let requests = Shared(0)
 
         var tag: Int { versions.value.count - 1 }
@@ -36,13 +38,17 @@ struct ScopeSimulationTests {
         let place: ScopePlace
         let server = Server()
         let random: Shared<SeededRandom>
-        let scope: SyncScope<ContactEntity>
+        /// All contacts, and maybe some of them.
+        let scopes: [SyncScope<ContactEntity>]
+        /// The number of the scope during whose requests the other scope is loaded. The other way around, two requests could
+        /// wait for each other.
+        let outer: Int
         let seed: UInt64
         /// Whether several requests may run at the same time: that of a load that all have left, and that of a load from before
         /// a reset, may still run.
         let mayOverlap = Shared(false)
-        /// The newest version that was stored.
-        let newest = Shared(0)
+        /// The newest version that was stored for each scope.
+        let newest = Shared<[String: Int]>([:])
         /// The number of resets.
         let resets = Shared(0)
         /// Whether anything was requested or stored since the last reset.
@@ -51,8 +57,14 @@ struct ScopeSimulationTests {
         init(_ members: [ContactDataSource], _ place: ScopePlace, seed: UInt64, round: Int) {
             (self.members, self.place, self.seed) = (members, place, seed)
             random = Shared(SeededRandom(seed: seed &+ UInt64(round)))
-            let limit = round % 2 == 0 ? nil : ScopeEviction<ContactEntity>(maxCount: 3, order: [.descending(\.uid)])
-            scope = SyncScope("contacts", evicting: limit)
+            outer = round / 4 % 2
+            scopes =
+                round % 2 == 0
+                ? [.contacts, SyncScope("some", ContactEntity.self, where: \.uid <= "uid-4")]
+                : [
+                    SyncScope(
+                        "contacts", evicting: ScopeEviction<ContactEntity>(maxCount: 3, order: [.descending(\.uid)]))
+                ]
         }
 
         func roll(_ range: ClosedRange<Int>) -> Int {
@@ -65,16 +77,23 @@ struct ScopeSimulationTests {
 
         func anyMember() -> ContactDataSource { members[roll(0...members.count - 1)] }
 
+        func anyScope() -> SyncScope<ContactEntity> { scopes[roll(0...scopes.count - 1)] }
+
+        /// Whether the scope has the object.
+        func has(_ scope: SyncScope<ContactEntity>, _ uid: String) -> Bool {
+            scope.name == "contacts" || uid <= "uid-4"
+        }
+
         /// Changes something while a request is under way, or between two loads. A reset may come between.
         func interfere() async throws {
             do { try await change() } catch let error as DataSourceError {
-                guard [.storeReset, .scopeChanged].contains(error.code) else { throw error }
+                guard [.storeReset, .scopeChanged, .emptySync].contains(error.code) else { throw error }
             }
         }
 
         private func change() async throws {
-            let contacts = anyMember()
-            switch roll(0...11) {
+            let (contacts, scope) = (anyMember(), anyScope())
+            switch roll(0...12) {
             case 0, 1: changeServer()
             case 2:
                 try await contacts.delete(
@@ -85,12 +104,18 @@ struct ScopeSimulationTests {
                 let before = try contacts.freshness(of: scope)
                 let (tag, user) = (server.tag, resets.value)
                 try await contacts.apply(
-                    .list(list(tag, for: user), entityTag: "\(tag)"), to: scope, requestedAt: place.clock.value,
+                    .list(list(tag, of: scope, for: user), entityTag: "\(tag)"), to: scope,
+                    requestedAt: place.clock.value,
                     since: before, deleting: .all)
-            case 5: place.pass(Double(roll(-20...20)))
+            // Members compare the times of their requests.
+            case 5: place.pass(Double(roll((members.count == 1 ? -20 : 0)...20)))
             case 6: contacts.tier.forgetScopes()
             // A store that other members have open cannot be reset.
             case 7 where members.count == 1 && roll(0...3) == 0: try await reset()
+            case 8:
+                // The running requests have taken too long, but go on. The timers of shared stores are those of the system.
+                mayOverlap.value = true
+                place.timers.fire()
             default: place.pass(1)
             }
         }
@@ -104,19 +129,25 @@ struct ScopeSimulationTests {
         }
 
         /// The list of a version, for a user.
-        func list(_ tag: Int, for user: Int) -> [ContactData] {
-            server.list(tag).map { ContactData(uid: $0.uid, name: $0.name, phone: "\(user)") }
+        func list(_ tag: Int, of scope: SyncScope<ContactEntity>, for user: Int) -> [ContactData] {
+            server.list(tag).filter { has(scope, $0.uid) }.map {
+                ContactData(uid: $0.uid, name: $0.name, phone: "\(user)")
+            }
         }
 
-        func answer(_ request: ScopeRequest) async throws -> ServerAnswer<any Sendable> {
+        func answer(
+            _ request: ScopeRequest, for scope: SyncScope<ContactEntity>
+        ) async throws -> ServerAnswer<any Sendable> {
+            let name = scope.name
             server.requests.update { $0 += 1 }
-            server.running.update { $0 += 1 }
-            defer { server.running.update { $0 -= 1 } }
+            server.running.update { $0[name, default: 0] += 1 }
+            defer { server.running.update { $0[name, default: 0] -= 1 } }
             isTouched.value = true
-            #expect(server.running.value == 1 || mayOverlap.value, "Two requests for one scope, seed \(seed).")
+            #expect(server.running.value[name] == 1 || mayOverlap.value, "Two requests for \(name), seed \(seed).")
             let (tag, user) = (server.tag, resets.value)
-            let list = { (tag: Int) in self.list(tag, for: user) }
+            let list = { (tag: Int) in self.list(tag, of: scope, for: user) }
             for _ in 0..<roll(0...2) { try await interfere() }
+            if scopes.count == 2, name == scopes[outer].name, roll(0...1) == 0 { try await loadTheOtherScope() }
             switch roll(0...10) {
             case 0: throw Poison()
             case 1: throw Busy(retryAfter: .seconds(roll(0...30)))
@@ -133,28 +164,63 @@ struct ScopeSimulationTests {
             return request.entityTag == "\(tag)" ? .notModified : .list(list(tag), entityTag: "\(tag)")
         }
 
-        /// A tag is never newer than its rows: the rows are those of its version. Nothing is left of the time before a reset.
+        /// Loads a newer list of the other scope during a request.
+        private func loadTheOtherScope() async throws {
+            changeServer()
+            let scope = scopes[1 - outer]
+            do {
+                try await anyMember().load(scope, maxAge: .zero, deleting: .all) { try await answer($0, for: scope) }
+            } catch { check(error) }
+        }
+
+        /// A tag is never newer than its rows: the rows are those of its version, or of newer ones. Nothing is left of the time
+        /// before a reset.
         @MainActor func check() async throws {
             for contacts in members { try await contacts.main.container?.flush() }
             for contacts in members {
                 contacts.tier.forgetScopes()
-                let found = try contacts.freshness(of: scope)
                 let stored = try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)])
                 #expect(
-                    isTouched.value || found.failureCount == 0 && found.requestedAt == nil && stored.isEmpty,
-                    "The reset left \(found), seed \(seed).")
-                #expect(
                     stored.allSatisfy { $0.phone == "\(resets.value)" }, "A row is from before a reset, seed \(seed).")
-                if let limit = scope.eviction?.maxCount, found.isComplete {
-                    #expect(stored.count <= limit, "Too many rows, seed \(seed).")
+                for scope in scopes {
+                    let found = try contacts.freshness(of: scope)
+                    #expect(
+                        isTouched.value || found.failureCount == 0 && found.requestedAt == nil && stored.isEmpty,
+                        "The reset left \(found), seed \(seed).")
+                    if let limit = scope.eviction?.maxCount, found.isComplete {
+                        #expect(stored.count <= limit, "Too many rows, seed \(seed).")
+                    }
+                    guard let tag = found.entityTag.flatMap(Int.init) else { continue }
+                    let rows = stored.filter { has(scope, $0.uid) }
+                    check(scope, tag, rows.reduce(into: [:]) { $0[$1.uid] = Int($1.name) })
                 }
-                guard let tag = found.entityTag.flatMap(Int.init) else { continue }
-                #expect(tag >= newest.value, "An older list replaced a newer one, seed \(seed).")
-                newest.value = tag
-                #expect(
-                    stored.map(\.uid) == server.list(tag).map(\.uid).sorted(),
-                    "The rows are not those of tag \(tag), seed \(seed).")
             }
+        }
+
+        /// - Parameter rows: The versions of the stored objects, by their uids.
+        private func check(_ scope: SyncScope<ContactEntity>, _ tag: Int, _ rows: [String: Int]) {
+            let world = "tag \(tag) of \(scope.name), seed \(seed), rows \(rows)"
+            #expect(tag >= newest.value[scope.name] ?? 0, "An older list replaced a newer one, \(world).")
+            newest.update { $0[scope.name] = tag }
+            let listed = Set(list(tag, of: scope, for: 0).map(\.uid))
+            #expect(listed.isSubset(of: rows.keys), "An object is missing, \(world).")
+            let oldest = rows.values.min() ?? tag
+            #expect(oldest >= tag, "A row is older, \(world).")
+            if scopes.count == 1 { #expect(listed == Set(rows.keys), "There are other objects, \(world).") }
+            // The list of another process covers only the objects that it has.
+            if members.count == 1 {
+                let others = rows.filter { !listed.contains($0.key) && $0.value <= tag }
+                #expect(others.isEmpty, "An old object is left, \(world).")
+            }
+        }
+
+        private func check(_ error: any Error) {
+            if error is CancellationError || error is Poison || error is Busy { return }
+            let expected: [DataSourceError.Code] = [
+                .loadPostponed, .loadTimedOut, .emptySync, .scopeChanged, .storeReset,
+            ]
+            let isExpected = (error as? DataSourceError).map { expected.contains($0.code) } ?? false
+            #expect(isExpected, "\(error), seed \(seed)")
         }
 
         /// Loads, often for several askers, one of which may leave.
@@ -164,20 +230,20 @@ struct ScopeSimulationTests {
             let isCancelled = count == 3 && roll(0...1) == 0
             mayOverlap.value = isCancelled
             let tasks = (0..<count).map { _ in
-                let contacts = anyMember()
-                return Task { try await contacts.load(scope, maxAge: maxAge, deleting: .all) { try await answer($0) } }
+                let (contacts, scope) = (anyMember(), anyScope())
+                return Task {
+                    try await contacts.load(scope, maxAge: maxAge, deleting: .all) { try await answer($0, for: scope) }
+                }
             }
             if isCancelled { tasks[roll(0...1)].cancel() }
             for task in tasks {
-                switch await task.result {
-                case .success, .failure(is CancellationError), .failure(is Poison), .failure(is Busy): continue
-                case .failure(let error as DataSourceError):
-                    let expected: [DataSourceError.Code] = [.loadPostponed, .emptySync, .scopeChanged, .storeReset]
-                    #expect(expected.contains(error.code), "\(error), seed \(seed)")
-                case .failure(let error): Issue.record(error)
-                }
+                if case .failure(let error) = await task.result { check(error) }
             }
-            while members.contains(where: { $0.tier.loadCount > 0 }) || server.running.value > 0 { await Task.yield() }
+            while members.contains(where: { $0.tier.loadCount > 0 })
+                || server.running.value.values.contains(where: { $0 > 0 })
+            {
+                await Task.yield()
+            }
         }
     }
 

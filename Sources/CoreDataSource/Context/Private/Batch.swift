@@ -191,6 +191,7 @@ struct Batch {
         for other in others {
             for rows in try other.collectChanges().entities { changes.add(rows) }
         }
+        try context.checkAnswer(savedWith: changes)
         changes.scopes = context.scopeChanges(savedWith: changes)
         assert(changes.hasEachRowOnce)
         guard !changes.isEmpty else {

@@ -27,6 +27,8 @@ public final class PrivateContext: EditingContext {
     var sweeps = ChildSweeps()
     /// The changes that the batch makes to the store's scopes.
     var scopeChanges: [ScopeChange] = []
+    /// The request whose answer the batch stores; nil if it stores none.
+    var answered: AnsweredRequest?
     /// The objects of the list that the batch stores.
     var listedObjects: [ManagedObject] = []
     /// The objects that the batch had deleted before it began to evict objects of a scope; nil if it has evicted none.
@@ -114,7 +116,7 @@ public final class PrivateContext: EditingContext {
         (hasCascaded, hasFailedToCascade) = (false, false)
         sweeps = ChildSweeps()
         told.removeAll()
-        (scopeChanges, listedObjects, deletedBeforeEviction) = ([], [], nil)
+        (scopeChanges, listedObjects, deletedBeforeEviction, answered) = ([], [], nil, nil)
     }
 
     /// Applies the cascades of the deletions so far, so that a query does not find the deleted objects.
