@@ -217,6 +217,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
             let answer = try await limited(next)
             switch answer {
             case .gone:
+                // The objects of the earlier pages are gone, too, although some came into scope during the load.
+                writing.candidates?.formUnion(pages.keys)
                 _ = try await source.write([], writing.deletingAll, .whole(nil, nil))
                 return
             case .list(let values, let entityTag, let cursor) where next.page == 0:

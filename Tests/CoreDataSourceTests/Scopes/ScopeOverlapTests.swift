@@ -210,4 +210,20 @@ struct ScopeOverlapTests {
             #expect(try contacts.uids() == ["uid-0", "uid-1", "uid-2"])
         }
     }
+
+    /// The list was removed between two of its pages.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aListThatIsGoneAtALaterPageHasNoObjects(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, _ in
+            try await contacts.add(contactList(8..<10))
+            let scope = SyncScope<ContactEntity>("some", where: \.uid != "uid-9")
+            let found = try await contacts.load(scope, maxAge: .seconds(10)) { request in
+                request.page == 0 ? .page(contactList(0..<2), next: "2") : .gone
+            }
+            #expect(found.isComplete && found.cursor == nil && found.failureCount == 0)
+            // This one is not in scope.
+            #expect(try contacts.uids() == ["uid-9"])
+            try await contacts.load(scope, maxAge: .seconds(10)) { _ in throw Poison() }
+        }
+    }
 }
