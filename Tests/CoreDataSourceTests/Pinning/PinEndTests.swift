@@ -251,6 +251,8 @@ struct PinEndTests {
         for number in 0..<50 {
             try await contacts.add(contactList(number..<number + 1))
             try container.main.advance()
+            // A second pin keeps the same state.
+            for _ in 0..<3 { try container.main.pin(for: .ample) }
             #expect(try container.main.count(ContactEntity.self) == number + 1)
         }
         #expect(connections(to: directory.store) < before + 8)

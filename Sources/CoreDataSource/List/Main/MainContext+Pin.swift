@@ -98,13 +98,19 @@ extension MainContext {
 
 /// The pin of a main context, and the bytes that wait because of it: see ``MainContext/pin(for:)``.
 ///
+/// A context has at most one pin, which keeps one state: a second ``MainContext/pin(for:)`` only begins a new limit. On a
+/// server, the pin is an open transaction, so the server keeps the old version of each row that any program changes or deletes,
+/// in all tables of the database. The client cannot ask how many bytes these are. They grow from the time of the last
+/// ``MainContext/advance()``, or of the first `pin` if there was none, until the pin ends or moves on.
+///
 /// ```swift
 /// if let pinned = main.pinned, (pinned.logByteCount ?? 0) > 100 << 20 {
 ///     main.unpin()
 /// }
 /// ```
 public struct PinState: Sendable {
-    /// The time of the last call of ``MainContext/pin(for:)`` or ``MainContext/advance()``.
+    /// The time of the last call of ``MainContext/pin(for:)`` or ``MainContext/advance()``. The pinned state can be older,
+    /// because a second `pin` keeps the state.
     public let since: Date
     /// The time after ``since`` at which the pin ends.
     public let limit: Duration
