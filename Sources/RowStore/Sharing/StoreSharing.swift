@@ -7,7 +7,8 @@
 /// The container calls these methods to determine which member may write. The store keeps the leases beside the rows, and
 /// changes both with the same kind of transactions. Waiting members get leases in the order of their requests. Each member gets
 /// either all requested leases or none. A commit compares ``ChangeSet/leases`` with the current leases in its own transaction,
-/// and refuses saves under other leases with `leaseLost`.
+/// and refuses saves under other leases with `leaseLost`. These leases are not for scopes: members that load the same list of
+/// a server at the same time make one request each.
 ///
 /// **Isolation**: none. The methods are called on any thread, and on several threads at the same time. They wait for the store,
 /// so they are never called on the main actor. After the store was closed, they throw `storeClosed`.
