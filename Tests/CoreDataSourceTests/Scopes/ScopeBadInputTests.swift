@@ -222,4 +222,42 @@ struct ScopeBadInputTests {
         #expect(found.requestedAt == nil && found.failureCount == 0)
         try await next.close()
     }
+
+    /// The answer has values for the old model.
+    @Test(arguments: HistoryPlace.migrated)
+    func anAnswerFromBeforeAMigrationIsNotStored(_ place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let url = directory.store
+        let first = try await place.open(url, .init(synchronous: .normal))
+        let contacts = try first.dataSource(ContactDataSource.self)
+        try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3), entityTag: "1") }
+        var model = ManagedObjectModel.contacts
+        let entity = try #require(model.entities.firstIndex { $0.name == "ContactEntity" })
+        model.entities[entity].attributes.append(
+            AttributeDescription(name: "country", type: .string, isOptional: true))
+        let (opened, migrated) = (Shared<PersistentContainer?>(nil), model)
+        let migrate = { @Sendable in
+            try await place.open(url, .init(synchronous: .normal, resetPolicy: .migrate), model: migrated)
+        }
+        await expectError(.storeClosed) {
+            try await contacts.load(.contacts, maxAge: .zero) { _ in
+                // The store keeps its model for as long as this container has it open.
+                await expectError(.storeInUse) { _ = try await migrate() }
+                try await first.close()
+                let container = try await migrate()
+                opened.value = container
+                return .list(contactList(5..<9), entityTag: "2")
+            }
+        }
+        let second = try #require(opened.value)
+        let migratedContacts = try second.dataSource(ContactDataSource.self)
+        #expect(try migratedContacts.uids() == ["uid-0", "uid-1", "uid-2"])
+        #expect(try migratedContacts.freshness(of: .contacts) == ScopeFreshness())
+        try await migratedContacts.load(.contacts, maxAge: .seconds(1000)) { request in
+            #expect(request == ScopeRequest())
+            return .list(contactList(0..<2), entityTag: "2")
+        }
+        #expect(try migratedContacts.uids() == ["uid-0", "uid-1"])
+        try await second.close()
+    }
 }
