@@ -96,6 +96,9 @@ struct ScopeSnippets {
             }
             let isOld = freshness.isStale(after: .seconds(300))
             #expect(isOld)
+            let contact = SyncScope(where: \ContactEntity.uid, equals: "7")
+            let age = try contacts.freshness(of: contact)
+            #expect(age.requestedAt == nil)
         }
     }
 

@@ -85,6 +85,20 @@ extension DataSource {
         return try found ?? freshness(of: scope)
     }
 
+    /// Loads an object that is in the store in the background, if it is stale.
+    ///
+    /// - Parameter generation: The number of resets of the store when the caller asked.
+    nonisolated func refresh<Object: ManagedObject>(
+        _ scope: SyncScope<Object>, maxAge: Duration, timeLimit: Duration, deleting: SyncDeletion, generation: Int,
+        _ request: @escaping @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
+    ) async throws {
+        var load = ScopeLoad(
+            source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: [],
+            request: request, generation: generation, askedAt: tier.stack.root.scheduling.now())
+        load.hasObject = true
+        _ = try await wait(for: load, .serveStale)
+    }
+
     /// Waits for a load, unless the objects are fresh or are served stale.
     ///
     /// - Returns: The freshness of objects that are there already; nil after a load.
@@ -98,7 +112,7 @@ extension DataSource {
         let now = tier.stack.root.scheduling.now()
         if !found.isStale(after: load.maxAge, at: now) { return found }
         let isPostponed = load.maxAge > .zero && found.isPostponed(at: now) && !loads.isRunning(key)
-        if whenStale == .serveStale, found.requestedAt != nil {
+        if whenStale == .serveStale, load.hasObject || found.requestedAt != nil {
             // A running load goes on even if its callers are canceled.
             if !isPostponed { loads.start(key) { try await load.run() } }
             return found
@@ -130,6 +144,9 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     let generation: Int
     /// The time at which the caller asked.
     let askedAt: Date
+    /// Whether the caller has found the object of the scope in the store. If so, there is something to serve before the first
+    /// answer, for example an object of a list.
+    var hasObject = false
 
     /// Identifies the load among the running loads.
     var key: CoalescedLoads.Key { .scope(scope.id, generation: generation) }

@@ -20,10 +20,13 @@ extension DataSource {
     /// load is canceled when all tasks that wait for it are canceled. Each task waits at most for its own time limit. If
     /// another answer has stored or deleted the object meanwhile, the result of the loader is not stored.
     ///
-    /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a separate scope, whose name
-    /// is the entity and the format of the predicate, such as `ContactEntity uid == "7"`. So the store keeps the time of the
-    /// request, processes that share the store make one request, and loads pause after a failure. The store keeps 10,000
-    /// scopes; objects beyond that number count as old.
+    /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a separate scope:
+    /// ``SyncScope/init(where:equals:)``. So the store keeps the time of the request, processes that share the store make one
+    /// request, and loads pause after a failure. The store keeps 10,000 scopes; objects beyond that number count as old.
+    ///
+    /// With ``StalePolicy/serveStale``, an object that is in the store is returned at once. If it is old, it is loaded in the
+    /// background, and no error of the loader is thrown. The same is true for an object that was never loaded alone, for
+    /// example an object of a list. If the object is missing, the call waits, as without this policy.
     ///
     /// If the loader returns nil, the objects with the key are deleted. Until `maxAge` has passed since this request, the
     /// call returns nil without calling the loader again. The same is true if the object was deleted after its last request,
@@ -53,6 +56,8 @@ extension DataSource {
     ///   - type: The type of the returned value.
     ///   - maxAge: The age from which the object is loaded again, counted from the request; nil, the default, to load only a
     ///     missing object.
+    ///   - whenStale: Whether to wait for the server if the object is in the store, but is old; `.wait` by default. Without an
+    ///     age, no object is old, and this argument has no effect.
     ///   - timeLimit: The longest time for the loader, and the longest wait for the loader of another task, at most a week; a
     ///     minute by default.
     ///   - load: Loads and returns the value to add; nil if there is none.
@@ -62,48 +67,63 @@ extension DataSource {
     ///   ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, such as `valueTooLarge` for a key of about 1 KB.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
         where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,
-        maxAge: Duration? = nil, timeLimit: Duration = .seconds(60),
+        maxAge: Duration? = nil, whenStale: StalePolicy = .wait, timeLimit: Duration = .seconds(60),
         orLoad load: @escaping @Sendable (Key) async throws -> Value?
     ) async throws -> Result? {
-        let root = tier.stack.root
-        let generation = root.generation
+        let generation = tier.stack.root.generation
         if let maxAge {
+            let scope = SyncScope(where: attribute, equals: key)
             let deletion: SyncDeletion = isUnique(attribute, of: Result.Object.self) ? .all : .none
-            try await self.load(SyncScope(attribute, key), maxAge: maxAge, timeLimit: timeLimit, deleting: deletion) {
-                _ in
+            let request = { @Sendable (_: ScopeRequest) async throws -> ServerAnswer<Value> in
                 try await load(key).map { .list([$0]) } ?? .gone
             }
+            if whenStale == .serveStale, let found = try await find(attribute, key, type) {
+                try await refresh(
+                    scope, maxAge: maxAge, timeLimit: timeLimit, deleting: deletion, generation: generation, request)
+                return found
+            }
+            try await self.load(scope, maxAge: maxAge, timeLimit: timeLimit, deleting: deletion, request)
         } else if let found = try await find(attribute, key, type) {
             return found
         } else {
-            let work = CoalescedLoads.Key.object(
-                attribute: attribute, value: key.storedValue, generation: generation)
-            let patience = CoalescedLoads.Patience(
-                timeLimit, root.scheduling, "the same object of \(Result.Object.entityName)",
-                of: Result.Object.entityName)
-            try await tier.loads.run(work, patience) {
-                // Another load may have added the object after the look-up.
-                if try await self.find(attribute, key, type) != nil { return }
-                let number = root.requests.begin()
-                defer { root.requests.end(number) }
-                var request = AnsweredRequest(number: number, requestedAt: root.scheduling.now(), scope: "")
-                request.canRequestAgain = false
-                let value = try await LoadRace.limited(
-                    to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
-                    root.scheduling
-                ) {
-                    try await load(key)
-                }
-                guard let value else { return }
-                do {
-                    try await self.store(value, request, generation)
-                } catch let error as DataSourceError where error.code == .scopeChanged {
-                    // Another answer has stored the object, or has deleted it.
-                }
-            }
+            try await loadMissing(
+                attribute, key, as: type, generation: generation, timeLimit: timeLimit, orLoad: load)
         }
         // Run the look-up as a write, because a write brings the main context up to date.
         return try await find(attribute, key, type, values: 1)
+    }
+
+    /// Loads an object without an age, and adds it. Callers that wait for the same object get the same load.
+    private nonisolated func loadMissing<Result: ManagedObjectConvertible, Key: AttributeStorable>(
+        _ attribute: any KeyPath<Result.Object, Key> & Sendable, _ key: Key, as type: Result.Type,
+        generation: Int, timeLimit: Duration, orLoad load: @escaping @Sendable (Key) async throws -> Value?
+    ) async throws {
+        let root = tier.stack.root
+        let work = CoalescedLoads.Key.object(
+            attribute: attribute, value: key.storedValue, generation: generation)
+        let patience = CoalescedLoads.Patience(
+            timeLimit, root.scheduling, "the same object of \(Result.Object.entityName)",
+            of: Result.Object.entityName)
+        try await tier.loads.run(work, patience) {
+            // Another load may have added the object after the look-up.
+            if try await self.find(attribute, key, type) != nil { return }
+            let number = root.requests.begin()
+            defer { root.requests.end(number) }
+            var request = AnsweredRequest(number: number, requestedAt: root.scheduling.now(), scope: "")
+            request.canRequestAgain = false
+            let value = try await LoadRace.limited(
+                to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
+                root.scheduling
+            ) {
+                try await load(key)
+            }
+            guard let value else { return }
+            do {
+                try await self.store(value, request, generation)
+            } catch let error as DataSourceError where error.code == .scopeChanged {
+                // Another answer has stored the object, or has deleted it.
+            }
+        }
     }
 
     /// Saves a loaded value.
@@ -136,13 +156,5 @@ extension DataSource {
         try await tier.perform(waitFor: .store, values: values) { context in
             try context.first(Result.Object.self, where: attribute, equals: key).map { try Result($0) }
         }.result
-    }
-}
-
-extension SyncScope {
-    /// The scope of the object with a value of an attribute.
-    fileprivate init<Key: AttributeStorable>(_ attribute: any KeyPath<Object, Key> & Sendable, _ key: Key) {
-        let predicate = FetchPredicate<Object>.compare(attribute, .equal, key)
-        self.init(ObjectScope.name(Object.entityName, predicate.predicateFormat), where: predicate)
     }
 }

@@ -75,6 +75,7 @@ public protocol RetryAfterError: Error {
 public enum StalePolicy: Sendable, Hashable {
     /// The load waits for the server.
     case wait
-    /// The load returns at once, and refreshes the objects in the background. It waits only if no answer has been stored yet.
+    /// The load returns at once, and refreshes the objects in the background. It waits only if no answer has been stored yet. A
+    /// look-up of one object waits only if the object is missing.
     case serveStale
 }

@@ -55,6 +55,25 @@ public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
         hasFormat = predicate?.tree.hasFormat ?? true
     }
 
+    /// Makes the scope of one object, which
+    /// ``DataSource/value(where:equals:as:maxAge:whenStale:timeLimit:orLoad:)`` uses. The name is the entity and the format of the
+    /// predicate, such as `ContactEntity uid == "7"`.
+    ///
+    /// ```swift
+    /// let contact = SyncScope(where: \ContactEntity.uid, equals: "7")
+    /// let age = try contacts.freshness(of: contact)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - attribute: The attribute that identifies the object.
+    ///   - key: The value of the attribute.
+    public init<Key: AttributeStorable>(
+        where attribute: any KeyPath<Object, Key> & Sendable, equals key: Key
+    ) {
+        let predicate = FetchPredicate<Object>.compare(attribute, .equal, key)
+        self.init(ObjectScope.name(Object.entityName, predicate.predicateFormat), where: predicate)
+    }
+
     public static func == (lhs: SyncScope, rhs: SyncScope) -> Bool {
         lhs.id == rhs.id && lhs.predicate == rhs.predicate && lhs.eviction == rhs.eviction
     }

@@ -124,4 +124,74 @@ struct ScopeObjectTests {
             #expect(try contacts.uids() == ["uid-0", "uid-2", "uid-9"])
         }
     }
+
+    // MARK: Serving old objects
+
+    /// The app has no connection, but has the object.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func anOldObjectIsServedAndLoadedBehind(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            // A list has brought the object. It was never loaded alone.
+            try await contacts.add(contactList(0..<1))
+            let (answer, requests) = (Shared<ContactData?>(nil), Shared(0))
+            let load = { @Sendable (uid: String) in
+                try await contacts.value(
+                    where: \.uid, equals: uid, as: ContactValue.self, maxAge: .seconds(10), whenStale: .serveStale
+                ) { _ in
+                    requests.update { $0 += 1 }
+                    guard let found = answer.value else { throw Poison() }
+                    return found
+                }?.name
+            }
+            let scope = SyncScope(where: \ContactEntity.uid, equals: "uid-0")
+            #expect(try await load("uid-0") == "name 0")
+            while try contacts.freshness(of: scope).failureCount == 0 { await Task.yield() }
+            while contacts.tier.loadCount > 0 { await Task.yield() }
+            // The pause after the failure has not ended.
+            #expect(try await load("uid-0") == "name 0")
+            #expect(requests.value == 1 && contacts.tier.loadCount == 0)
+            answer.value = ContactData(uid: "uid-0", name: "new")
+            place.pass(10)
+            #expect(try await load("uid-0") == "name 0")
+            while try contacts.freshness(of: scope).requestedAt == nil { await Task.yield() }
+            while contacts.tier.loadCount > 0 { await Task.yield() }
+            #expect(try await load("uid-0") == "new")
+            #expect(requests.value == 2)
+        }
+    }
+
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aMissingObjectIsWaitedFor(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            for value in [nil, ContactData(uid: "uid-0", name: "new")] {
+                await expectThrows(Poison.self) {
+                    _ = try await contacts.value(
+                        where: \.uid, equals: "uid-0", as: ContactValue.self, maxAge: .zero, whenStale: .serveStale
+                    ) { _ in throw Poison() }
+                }
+                let found = try await contacts.value(
+                    where: \.uid, equals: "uid-0", as: ContactValue.self, maxAge: .zero, whenStale: .serveStale
+                ) { _ in value }
+                #expect(found?.name == value?.name)
+                place.pass(10)
+            }
+        }
+    }
+
+    @Test(arguments: ScopeStoreKind.allCases)
+    func theScopeOfAnObjectHasItsAgeAndCanBeForgotten(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let scope = SyncScope(where: \ContactEntity.uid, equals: "uid-0")
+            #expect(try contacts.freshness(of: scope).requestedAt == nil)
+            let requests = Shared(0)
+            for _ in 0..<2 { #expect(try await load(contacts, requests) == "loaded") }
+            #expect(requests.value == 1)
+            #expect(try contacts.freshness(of: scope).requestedAt == place.clock.value)
+            #expect(try contacts.freshness(of: scope).isComplete)
+            try await contacts.forget(scope)
+            #expect(try contacts.freshness(of: scope).requestedAt == nil)
+            #expect(try await load(contacts, requests) == "loaded")
+            #expect(requests.value == 2)
+        }
+    }
 }
