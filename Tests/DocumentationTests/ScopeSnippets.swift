@@ -86,6 +86,15 @@ struct ScopeSnippets {
         }
     }
 
+    @Test func anAppSetsThePausesAfterFailures() {
+        var configuration = PersistentContainer.Configuration()
+        configuration.loadPauses = LoadPauses(
+            first: .seconds(10), longest: .seconds(3600))
+        #expect(configuration.loadPauses.first == .seconds(10))
+        let pauses = LoadPauses(random: { 1 })
+        #expect(pauses.first == .seconds(2) && pauses.random() == 1)
+    }
+
     @Test func aViewSaysHowOldItsObjectsAre() async throws {
         try await withContacts { _, contacts in
             let all = SyncScope("contacts", ContactEntity.self)

@@ -98,6 +98,10 @@ extension PersistentContainer {
         ///
         /// **Isolation**: none. Any thread calls the closure.
         public var now: (@Sendable () -> Date)?
+        /// The pauses after failed loads of a scope: see <doc:DataSourceWithAServer>. By default, 1 to 2 seconds after the first
+        /// failure, and up to 5 minutes after further failures. The store keeps the end of each pause, so a pause applies to
+        /// all processes that share the store.
+        public var loadPauses: LoadPauses
         /// How long a call waits for rows that another program has locked.
         package var lockPatience = Duration.seconds(10)
         /// The most rows of one entity that an update or a deletion adds to a change set.
@@ -119,7 +123,7 @@ extension PersistentContainer {
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil,
             trace: (@Sendable (StatementTrace) -> Void)? = nil, tracesValues: Bool = false, directory: URL? = nil,
             mainPatience: Duration = .seconds(10), history: KeptHistory = .unchanged, author: String? = nil,
-            name: String? = nil, now: (@Sendable () -> Date)? = nil
+            name: String? = nil, now: (@Sendable () -> Date)? = nil, loadPauses: LoadPauses = LoadPauses()
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
@@ -139,6 +143,7 @@ extension PersistentContainer {
             self.author = author
             self.name = name
             self.now = now
+            self.loadPauses = loadPauses
         }
 
         var limits: RootLimits {

@@ -92,6 +92,7 @@ public final class PersistentContainer: Sendable {
         let root = RootTier(layout, store: store, limits: configuration.limits, scheduling: scheduling) {
             notifier.notify()
         }
+        root.scopes.pauses = configuration.loadPauses
         stack = PersistentStack(
             layout, root: root, mainNotifier: notifier,
             registeredObjectByteLimit: configuration.registeredObjectByteLimit,

@@ -36,7 +36,7 @@ extension DataSource {
     ///
     /// If a load fails, the objects stay as they are, and the store notes the failure. Until ``ScopeFreshness/retryAt``, loads
     /// throw `loadPostponed`. This pause lasts 1 to 2 seconds after the first failure, and twice as long after each further
-    /// failure, up to 5 minutes. If the error is a ``RetryAfterError``, loads throw for at least as long as the error says, but
+    /// failure, up to 5 minutes, unless ``PersistentContainer/Configuration/loadPauses`` says otherwise. If the error is a ``RetryAfterError``, loads throw for at least as long as the error says, but
     /// for a day at most. A load with the `maxAge` zero tries at once.
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
@@ -163,7 +163,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     func run() async throws {
         let root = tier.stack.root
         let turn = ScopeTurn(
-            root: root, id: scope.id, source: tier.owner, timeLimit: root.scopes.pauses.turn ?? timeLimit)
+            root: root, id: scope.id, source: tier.owner, timeLimit: root.scopes.longestTurn ?? timeLimit)
         try await turn.run(isEnough: isEnough, didProgress: { tier.loads.willRequest(key) }, runInTurn)
     }
 

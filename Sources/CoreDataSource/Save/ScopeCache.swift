@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import RowStore
 
 /// What identifies a scope: a scope with the same name and another entity or predicate counts as another scope.
@@ -40,6 +40,7 @@ package final class ScopeCache: Sendable {
         var version = 0
         var isClosed = false
         var pauses = LoadPauses()
+        var longestTurn: Duration?
         /// Called when scopes may have changed; nil while no list shows a scope.
         var follower: (@Sendable () -> Void)?
         /// The calls that wait for a change.
@@ -73,6 +74,12 @@ package final class ScopeCache: Sendable {
     package var pauses: LoadPauses {
         get { state.withLock(\.pauses) }
         set { state.withLock { $0.pauses = newValue } }
+    }
+
+    /// The longest wait for the load of another process; nil for the time limit of the waiting load. For tests.
+    package var longestTurn: Duration? {
+        get { state.withLock(\.longestTurn) }
+        set { state.withLock { $0.longestTurn = newValue } }
     }
 
     /// Returns what is known of a scope, without a read of the store. Returns nil if nothing is known.
@@ -335,31 +342,5 @@ extension RootTier {
             try (reader as? any ScopeReader)?.scope(named: name)
         }
         return scopes.record(found, ExactString(name), asOf: version, generation: generation)
-    }
-}
-
-/// The pauses after failed loads of a scope. They grow exponentially, and have a random part so that not all devices try again
-/// at the same time.
-package struct LoadPauses: Sendable {
-    package var first = 2.0
-    package var longest = 300.0
-    /// The longest wait for the load of another process; nil for the time limit of the waiting load. For tests.
-    package var turn: Duration?
-    /// The longest pause that a server can ask for: a day.
-    package static let longestAsked = 86_400.0
-    /// Returns a number from 0 to 1.
-    package var random: @Sendable () -> Double = { .random(in: 0...1) }
-
-    package init() {}
-
-    /// Returns the pause after a number of successive failures, in seconds.
-    ///
-    /// - Parameter asked: The pause that the server has asked for. The result is at least as long, but at most a day. It is
-    ///   up to a tenth longer, so that devices with the same pause do not all try again at the same time.
-    package func pause(afterFailures count: Int64, asked: Duration? = nil) -> TimeInterval {
-        let pause = min(longest, first * exp2(Double(min(max(0, count - 1), 60)))) * (0.5 + random() / 2)
-        guard let asked else { return pause }
-        let least = max(0, asked / .seconds(1))
-        return max(pause, min(least * (1 + random() / 10), LoadPauses.longestAsked))
     }
 }

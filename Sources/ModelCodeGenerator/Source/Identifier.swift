@@ -102,7 +102,7 @@ enum ReservedNames {
         "LeaseEpoch", "LeaseTable", "LeaseTimes", "LeaseTrust", "ListBuffering", "ListChangeType", "ListDifference",
         "ListReason",
         "ListRow", "ListSection", "ListSections", "ListSnapshot", "ListUpdate", "ListUpdates", "LiveAggregate",
-        "LiveList", "MainContext",
+        "LiveList", "LoadPauses", "MainContext",
         "ManagedModel", "ManagedObject", "ManagedObjectContext", "ManagedObjectConvertible", "ManagedObjectID",
         "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "EntityConfiguration",
         "CommittedSave", "CommittedSaves", "ModelDifference", "ModelError", "ModelHash", "ModelLayout", "ObjectGraph",

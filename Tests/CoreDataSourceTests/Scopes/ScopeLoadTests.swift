@@ -145,6 +145,35 @@ struct ScopeLoadTests {
         #expect(pauses.pause(afterFailures: 1, asked: .seconds(60)) == 66)
     }
 
+    @Test func anAppSetsThePauses() async throws {
+        let now = Date(timeIntervalSinceReferenceDate: 1_000)
+        let pauses = LoadPauses(first: .seconds(10), longest: .seconds(25), random: { 1 })
+        let container = try await PersistentContainer(
+            model: .contacts, store: .inMemory, configuration: .init(now: { now }, loadPauses: pauses))
+        let contacts = try container.dataSource(ContactDataSource.self)
+        for pause in [10.0, 20, 25, 25] {
+            await expectThrows(Poison.self) {
+                try await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
+            }
+            #expect(try contacts.freshness(of: .contacts).retryAt == now + pause)
+        }
+        try await container.close()
+    }
+
+    @Test(arguments: [(-1.0, 5.0), (0, 5), (0.5, 7.5), (1, 10), (2, 10), (.infinity, 10), (.nan, 5)])
+    func aRandomNumberIsInItsRange(random: Double, pause: Double) {
+        let pauses = LoadPauses(first: .seconds(10), random: { random })
+        #expect(pauses.pause(afterFailures: 1) == pause)
+    }
+
+    @Test func pausesAreAtMostADay() {
+        let longest = Duration.seconds(Int64.max)
+        #expect(LoadPauses(first: longest, longest: longest, random: { 1 }).pause(afterFailures: 1) == 86_400)
+        #expect(LoadPauses(first: .zero).pause(afterFailures: .max) == 0)
+        #expect(LoadPauses(first: .seconds(-5)).pause(afterFailures: 2) == 0)
+        #expect(LoadPauses(longest: .seconds(-5)).pause(afterFailures: 2) == 0)
+    }
+
     private struct Busy: RetryAfterError {
         var retryAfter: Duration?
     }

@@ -121,7 +121,7 @@ struct ScopeTurnTests {
                 }
             }
             await arrived.wait()
-            members[1].mainTier.stack.root.scopes.pauses.turn = .zero
+            members[1].mainTier.stack.root.scopes.longestTurn = .zero
             let found = try await members[1].load(.contacts, maxAge: .seconds(10)) { _ in
                 .list(contactList(0..<3), entityTag: "1")
             }
