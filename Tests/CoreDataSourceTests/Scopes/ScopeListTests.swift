@@ -58,6 +58,27 @@ struct ScopeListTests {
         for container in containers { try await container.close() }
     }
 
+    /// The list does not wait for a notification of the other process.
+    @Test(arguments: ScopeStoreKind.shared)
+    func aPostponedLoadShowsTheFailureOfAnotherProcess(_ kind: ScopeStoreKind) async throws {
+        let place = try ScopePlace(kind)
+        let containers = [try place.open(), try place.open()]
+        let contacts = try containers[0].dataSource(ContactDataSource.self)
+        let others = try containers[1].dataSource(ContactDataSource.self)
+        let list = try contacts.list(request)
+        for count in 1...5 {
+            await expectThrows(Poison.self) {
+                try await others.load(.contacts, maxAge: .zero) { _ in throw Poison() }
+            }
+            await expectError(.loadPostponed) {
+                try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<1)) }
+            }
+            try await contacts.perform(waitFor: .main) { _ in }
+            #expect(list.freshness?.failureCount == count)
+        }
+        for container in containers { try await container.close() }
+    }
+
     @Test(arguments: ScopeStoreKind.allCases)
     func anUpdateHasTheFreshness(_ kind: ScopeStoreKind) async throws {
         try await withScopes(kind) { contacts, place in
