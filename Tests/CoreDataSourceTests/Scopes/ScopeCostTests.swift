@@ -1,0 +1,115 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import TestSupport
+import Testing
+
+/// The rows and statements that loads, and saves with a history, write.
+@MainActor
+struct ScopeCostTests {
+    /// The writes of a call, in the tables that the tests count.
+    private struct Writes: Equatable {
+        /// The changed rows of contacts.
+        var contacts = 0
+        /// The statements that have changed contacts.
+        var contactStatements = 0
+        /// The changed rows of scopes.
+        var scopes = 0
+        /// The statements that have changed scopes.
+        var scopeStatements = 0
+        /// The rows that were added to the history.
+        var records = 0
+
+        init(_ statements: [StatementTrace]) {
+            for statement in statements where statement.rowCount > 0 {
+                if statement.sql.contains("\"ContactEntity\"") {
+                    contacts += statement.rowCount
+                    contactStatements += 1
+                } else if statement.sql.contains("\"_scopes\"") {
+                    scopes += statement.rowCount
+                    scopeStatements += 1
+                } else if statement.sql.hasPrefix("INSERT"), statement.sql.contains("\"_history\" VALUES") {
+                    records += statement.rowCount
+                }
+            }
+        }
+    }
+
+    /// Counts what a call writes into a store with 50 contacts of a list that was loaded.
+    private func writes(
+        _ place: HistoryPlace, _ history: KeptHistory = .unchanged,
+        _ call: @MainActor (ContactDataSource) async throws -> Void
+    ) async throws -> Writes {
+        let directory = try TemporaryDirectory()
+        let found = Shared<[StatementTrace]>([])
+        var configuration = PersistentContainer.Configuration(synchronous: .normal, history: history)
+        configuration.trace = { statement in
+            if statement.isWriting { found.update { $0.append(statement) } }
+        }
+        let container = try await place.open(directory.store, configuration)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<50), entityTag: "1") }
+        found.value = []
+        try await call(contacts)
+        let writes = Writes(found.value)
+        try await container.close()
+        return writes
+    }
+
+    private nonisolated static var newList: [any Sendable] { contactList(0..<50) { "new \($0)" } }
+
+    @Test(arguments: HistoryPlace.migrated, [KeptHistory.unchanged, .ample])
+    func aLoadWritesOneRowMoreThanASync(_ place: HistoryPlace, _ history: KeptHistory) async throws {
+        let sync = try await writes(place, history) { contacts in
+            try await contacts.sync(Self.newList, entity: ContactEntity.self)
+        }
+        let load = try await writes(place, history) { contacts in
+            try await contacts.load(.contacts, maxAge: .zero) { _ in .list(Self.newList, entityTag: "2") }
+        }
+        #expect(sync.contacts >= 50 && sync.scopes == 0)
+        var expected = sync
+        (expected.scopes, expected.scopeStatements) = (1, 1)
+        #expect(load == expected)
+    }
+
+    @Test(arguments: HistoryPlace.migrated, [KeptHistory.unchanged, .ample])
+    func aListThatIsNotModifiedWritesOneRow(_ place: HistoryPlace, _ history: KeptHistory) async throws {
+        let found = try await writes(place, history) { contacts in
+            try await contacts.load(.contacts, maxAge: .zero) { _ in .notModified }
+        }
+        var expected = Writes([])
+        (expected.scopes, expected.scopeStatements) = (1, 1)
+        #expect(found == expected)
+    }
+
+    @Test(arguments: HistoryPlace.migrated)
+    func aFailedLoadWritesOneRow(_ place: HistoryPlace) async throws {
+        let found = try await writes(place) { contacts in
+            _ = try? await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
+        }
+        var expected = Writes([])
+        (expected.scopes, expected.scopeStatements) = (1, 1)
+        #expect(found == expected)
+    }
+
+    @Test(arguments: HistoryPlace.migrated)
+    func aLoadOfFreshObjectsWritesNothing(_ place: HistoryPlace) async throws {
+        let found = try await writes(place) { contacts in
+            try await contacts.load(.contacts, maxAge: .seconds(86_400)) { _ in throw Poison() }
+        }
+        #expect(found == Writes([]))
+    }
+
+    @Test(arguments: HistoryPlace.migrated)
+    func aSaveWithAHistoryWritesOneRecord(_ place: HistoryPlace) async throws {
+        let add: @MainActor (ContactDataSource) async throws -> Void = { contacts in
+            try await contacts.add(contactList(0..<50) { "new \($0)" })
+        }
+        let off = try await writes(place, .unchanged, add)
+        let on = try await writes(place, .ample, add)
+        #expect(off.contacts >= 50 && off.records == 0)
+        var expected = off
+        expected.records = 1
+        #expect(on == expected)
+    }
+}
