@@ -38,6 +38,9 @@ struct ProgramTests {
             let words = line.split(separator: " ")
             #expect(lines.contains { $0.split(separator: " ") == words }, "\(line)\n\(run.output)")
         }
+        #expect(lines.contains { $0.hasSuffix("Feeds: updated just now, refreshing") }, "\(run.output)")
+        #expect(lines.contains { $0.hasSuffix("The network is cut off.") })
+        #expect(run.output.contains("updated just now, refresh failed: offline, next try in "))
         #expect(run.output.contains("updated just now, refresh failed: no connection to the server, next try in "))
         let postponed = lines.filter { $0.contains("the server answered 429, next try in ") }
         // Four lists, of each reader.

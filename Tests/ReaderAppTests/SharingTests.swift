@@ -105,6 +105,9 @@ struct FreshnessWordsTests {
                 == "updated 5 minutes ago, not complete, refresh failed: no connection to the server, next try in 20 s")
         words.retryAt = now - 1
         #expect(words.text(at: now).hasSuffix("no connection to the server"))
+        words.isRefreshing = true
+        #expect(words.text(at: now) == "updated 5 minutes ago, not complete, refreshing")
+        words.isRefreshing = false
         words.failure = "loadTimedOut"
         #expect(words.text(at: now).hasSuffix("the server did not answer in time"))
     }

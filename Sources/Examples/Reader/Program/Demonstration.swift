@@ -35,6 +35,9 @@ final class Demonstration {
         try await run(first, "redo", "open 6")
         try await wait(second, count: 2)
 
+        say("The first reader goes offline. Its requests fail, and the rows stay.")
+        try await run(first, "offline", "refresh 0", "online")
+
         say("The server ends. The rows stay, and the lists say that they are not up to date.")
         try await server.end()
         try await run(first, "refresh 0", "list")

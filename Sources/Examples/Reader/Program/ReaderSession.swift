@@ -17,14 +17,14 @@ final class ReaderSession {
 
     private let store: ReaderStore
     private let feeds: LiveList<FeedEntity>
-    private let articles: LiveList<ArticleEntity>
+    /// The articles of each feed, by the uid of the feed.
+    private var articles: [String: LiveList<ArticleEntity>] = [:]
     /// The articles with their numbers, as they were listed last.
     private var shown: [ManagedObjectID] = []
 
     init(_ store: ReaderStore) throws {
         self.store = store
         feeds = try store.feeds.all()
-        articles = try store.articles.all()
     }
 
     /// Performs the commands of standard input until it ends.
@@ -80,24 +80,19 @@ final class ReaderSession {
     // MARK: Commands
 
     private func list() throws {
-        let now = Date()
-        let ranges = Dictionary(
-            articles.sections.compactMap { section in
-                articles.object(section.range.lowerBound)?.feed.map { ($0.objectID, section.range) }
-            }, uniquingKeysWith: { first, _ in first })
         shown = []
-        say("Feeds: \(FreshnessWords(try store.feeds.freshness(of: FeedDataSource.list)).text(at: now))")
-        for index in 0..<feeds.count {
-            guard let feed = feeds.object(index) else { continue }
-            let freshness = try store.articles.freshness(of: ArticleDataSource.list(of: feed.uid))
-            let range = ranges[feed.objectID] ?? 0..<0
-            let count = range.count == 1 ? "1 article" : "\(range.count) articles"
-            say("\(feed.title): \(count), \(FreshnessWords(freshness).text(at: now))")
-            for index in range.prefix(Self.listed) {
-                shown.append(articles.snapshot[index].id)
-                say("  \(number(shown.count)) \(Self.row(articles.snapshot[index]))")
+        for shownList in try lists() {
+            guard let articles = shownList.articles else {
+                say("\(shownList.title): \(shownList.words())")
+                continue
             }
-            if range.count > Self.listed { say("       and \(range.count - Self.listed) more") }
+            let count = articles.count == 1 ? "1 article" : "\(articles.count) articles"
+            say("\(shownList.title): \(count), \(shownList.words())")
+            for row in articles.snapshot.prefix(Self.listed) {
+                shown.append(row.id)
+                say("  \(number(shown.count)) \(Self.row(row))")
+            }
+            if articles.count > Self.listed { say("       and \(articles.count - Self.listed) more") }
         }
     }
 
@@ -131,35 +126,65 @@ final class ReaderSession {
     private func star(_ number: Int, _ hasStar: Bool) async throws {
         guard let id = article(number) else { return }
         try await store.star([id], hasStar)
-        guard let index = articles.index(of: id) else { return say("The article is gone.") }
-        say(Self.row(articles.snapshot[index]))
+        let row = articles.values.lazy.compactMap { list in list.index(of: id).map { list.snapshot[$0] } }.first
+        say(row.map(Self.row) ?? "The article is gone.")
     }
 
     private func refresh(seconds: Double) async throws {
-        let before = try requestTimes()
-        let failures = await store.refresh(maxAge: .seconds(seconds))
-        let after = try requestTimes()
-        let count = after.count { before[$0.key] != $0.value }
+        let maxAge = Duration.seconds(seconds)
+        let before = try lists()
+        for list in before where list.isRequested(maxAge) { say("\(list.title): \(list.words(isRefreshing: true))") }
+        let failures = await store.refresh(maxAge: maxAge)
+        try await store.showLoads()
+        let after = try lists()
+        let times = Dictionary(uniqueKeysWithValues: before.map { ($0.scope, $0.freshness.requestedAt) })
+        let count = after.count { $0.freshness.requestedAt != times[$0.scope] ?? nil }
         say(count == 1 ? "1 list is up to date." : "\(count) lists are up to date.")
-        guard !failures.isEmpty else { return }
-        let now = Date()
-        say("Feeds: \(FreshnessWords(try store.feeds.freshness(of: FeedDataSource.list)).text(at: now))")
-        for index in 0..<feeds.count {
-            guard let feed = feeds.object(index) else { continue }
-            let freshness = try store.articles.freshness(of: ArticleDataSource.list(of: feed.uid))
-            if freshness.lastFailure != nil { say("\(feed.title): \(FreshnessWords(freshness).text(at: now))") }
+        if failures.isEmpty { return }
+        for list in after where list.articles == nil || list.freshness.lastFailure != nil {
+            say("\(list.title): \(list.words())")
         }
     }
 
-    /// For each list, by the name of its scope: the time of the request whose answer is in the store.
-    private func requestTimes() throws -> [String: Date] {
-        var times: [String: Date] = [:]
-        times[FeedDataSource.list.name] = try store.feeds.freshness(of: FeedDataSource.list).requestedAt
-        for feed in feeds.snapshot {
-            let scope = ArticleDataSource.list(of: feed.uid)
-            times[scope.name] = try store.articles.freshness(of: scope).requestedAt
+    // MARK: Freshness
+
+    /// A list of the server, with what its live list shows of its freshness. So the store is not read again.
+    private struct ShownList {
+        let scope: String
+        let title: String
+        let freshness: ScopeFreshness
+        /// The articles of a feed; nil for the list of feeds.
+        var articles: LiveList<ArticleEntity>?
+
+        func words(isRefreshing: Bool = false) -> String {
+            FreshnessWords(freshness, isRefreshing: isRefreshing).text(at: Date())
         }
-        return times
+
+        /// Whether a refresh makes a request.
+        func isRequested(_ maxAge: Duration) -> Bool {
+            guard freshness.isStale(after: maxAge) else { return false }
+            return maxAge == .zero || freshness.retryAt.map { $0 <= Date() } != false
+        }
+    }
+
+    /// The list of feeds, and then the articles of each feed.
+    private func lists() throws -> [ShownList] {
+        var lists = [
+            ShownList(
+                scope: FeedDataSource.list.name, title: "Feeds", freshness: feeds.freshness ?? ScopeFreshness())
+        ]
+        var used: [String: LiveList<ArticleEntity>] = [:]
+        for index in 0..<feeds.count {
+            guard let feed = feeds.object(index) else { continue }
+            let list = try articles[feed.uid] ?? store.articles.live(of: feed.uid)
+            used[feed.uid] = list
+            lists.append(
+                ShownList(
+                    scope: ArticleDataSource.list(of: feed.uid).name, title: feed.title,
+                    freshness: list.freshness ?? ScopeFreshness(), articles: list))
+        }
+        articles = used
+        return lists
     }
 
     // MARK: Other readers

@@ -31,9 +31,9 @@ package final class FeedDataSource: KeyedDataSource<Feed, FeedEntity> {
         }
     }
 
-    /// A live list of all feeds.
+    /// A live list of all feeds, with the freshness of the server's list.
     package func all() throws -> LiveList<FeedEntity> {
-        try list(ObjectRequest(FeedEntity.self, order: [.ascending(\.uid)]))
+        try list(ObjectRequest(FeedEntity.self, order: [.ascending(\.uid)], freshnessOf: Self.list))
     }
 }
 
@@ -115,6 +115,14 @@ package final class ArticleDataSource: DataSource<Article> {
         var request = ObjectRequest(ArticleEntity.self, order: [.descending(\.date), .descending(\.uid)])
         request.sections = .titles(\.feed?.title, orderedBy: .ascending(\.feed?.uid))
         return request
+    }
+
+    /// A live list of a feed's articles, newest first, with the freshness of the server's list.
+    package func live(of feed: String) throws -> LiveList<ArticleEntity> {
+        try list(
+            ObjectRequest(
+                ArticleEntity.self, where: \.feed?.uid == feed, order: [.descending(\.date), .descending(\.uid)],
+                freshnessOf: Self.list(of: feed)))
     }
 
     /// A live list of all articles.

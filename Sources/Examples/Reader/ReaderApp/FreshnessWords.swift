@@ -1,28 +1,33 @@
 package import CoreDataSource
 package import Foundation
 
-/// The sentence that a reader shows about the age of a list: `updated 5 minutes ago, refresh failed: the server answered 429,
-/// next try in 20 s`.
+/// The sentence that a reader shows about the age of a list: `updated 5 minutes ago, refreshing`, or `updated 5 minutes ago,
+/// refresh failed: the server answered 429, next try in 20 s`.
 package struct FreshnessWords: Sendable {
     package var requestedAt: Date?
     package var isComplete: Bool
     package var failure: String?
     package var retryAt: Date?
+    /// Whether a load is running.
+    package var isRefreshing = false
 
     package init(requestedAt: Date?, isComplete: Bool = true, failure: String? = nil, retryAt: Date? = nil) {
         (self.requestedAt, self.isComplete, self.failure, self.retryAt) = (requestedAt, isComplete, failure, retryAt)
     }
 
-    package init(_ freshness: ScopeFreshness) {
+    package init(_ freshness: ScopeFreshness, isRefreshing: Bool = false) {
         self.init(
             requestedAt: freshness.requestedAt, isComplete: freshness.isComplete, failure: freshness.lastFailure,
             retryAt: freshness.retryAt)
+        self.isRefreshing = isRefreshing
     }
 
     /// The sentence at a time.
     package func text(at now: Date) -> String {
         var words = requestedAt.map { Self.age($0, now) } ?? "never updated"
         if requestedAt != nil, !isComplete { words += ", not complete" }
+        // The last failure tells nothing about the running load.
+        if isRefreshing { return words + ", refreshing" }
         guard let failure else { return words }
         words += ", refresh failed: \(Self.reason(failure))"
         if let retryAt, retryAt > now { words += ", next try in \(Self.pause(retryAt.timeIntervalSince(now)))" }

@@ -65,6 +65,9 @@ package final class ReaderStore {
         }
     }
 
+    /// Waits until the live lists show the rows and the freshness of all loads so far, also of failed loads.
+    package func showLoads() async throws { try await articles.perform(waitFor: .main) { _ in } }
+
     // MARK: The user's edits
 
     /// Marks articles as read.
