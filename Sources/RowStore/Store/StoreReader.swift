@@ -157,6 +157,14 @@ package protocol SnapshotStore: PersistentStore {
     /// one of its own writes was made.
     func checkForOutsideWrites() -> Bool?
 
+    /// Watches the store for writes of other programs. While the watch is on, the store need not be checked: each write was reported by a
+    /// check, or the handler is called.
+    ///
+    /// - Parameter handler: Called at each possible write, also of this store, on any thread. Also called during this call.
+    /// - Returns: Nil if the store must still be checked: because it cannot be watched, or because another program is writing now, or has made
+    ///   a write that was not reported yet. Nil by default.
+    func watchForOutsideWrites(_ handler: @escaping @Sendable () -> Void) -> StoreWatch?
+
     /// Copies the log as far as open snapshots allow. If they see the newest state, lets the next commit write at the beginning of
     /// the log, although the snapshots stay open.
     func emptyLogBesideSnapshots()
@@ -164,6 +172,7 @@ package protocol SnapshotStore: PersistentStore {
 
 extension SnapshotStore {
     package func checkForOutsideWrites() -> Bool? { noticeOutsideWrites() }
+    package func watchForOutsideWrites(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? { nil }
     package func emptyLogBesideSnapshots() {}
 }
 

@@ -4,7 +4,7 @@ internal import Foundation
 /// number. Tests use ``fault`` to make calls fail.
 package struct FileCalls: Sendable {
     package enum Call: String, Sendable, CaseIterable {
-        case resolve, readLink, status, lock, create, setMode, remove, move, link, sync, list
+        case resolve, readLink, status, lock, create, setMode, remove, move, link, sync, list, watch
     }
 
     /// Runs before each call. If the closure returns a number other than 0, the call is skipped and returns that number as its

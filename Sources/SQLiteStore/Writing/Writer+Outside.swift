@@ -10,7 +10,7 @@ internal import RowStore
 struct OutsideWrites {
     private var version: UInt32 = 0
     /// Whether another program has made a write that was not reported yet.
-    private var hasUnreportedWrite = false
+    private(set) var hasUnreportedWrite = false
     /// Whether another program has made a write after which the entity tags of scopes were not dropped yet.
     private(set) var makesTagsWrong = false
 
@@ -67,6 +67,20 @@ extension Writer {
         if isSeen, lookOutside() { try? raiseFirstFreeKey() }
         let isFound = outside.takeUnreportedWrite()
         return isSeen || isFound ? isFound : nil
+    }
+
+    /// Whether all writes of other programs were reported, and no other program is in a transaction that writes.
+    ///
+    /// A program writes its rows to the log before they can be read, and may then wait for the disk. During this time it has SQLite's
+    /// write lock, so this function takes the lock for a moment. It does not wait for the lock, and writes nothing.
+    func hasReportedAllWrites() -> Bool {
+        guard openEarlyWrite == nil, (try? watch.checkFiles()) != nil else { return false }
+        connection.setBusyTimeout(.zero)
+        defer { connection.setBusyTimeout(lockTimeout) }
+        guard (try? execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")) != nil else { return false }
+        if lookOutside() { try? raiseFirstFreeKey() }
+        connection.rollBack()
+        return !outside.hasUnreportedWrite
     }
 
     /// Returns the result of ``FeedReader/readFeed(after:)`` without a read of the feed, if no other member has written since

@@ -14,7 +14,7 @@ final class Writer {
     /// Records the saves; nil if the store keeps no history.
     let history: HistoryWriter?
     let log: WALCheckpointer
-    private let watch: FileWatch
+    let watch: FileWatch
     var outside = OutsideWrites()
     /// The error that stops all later writes: a commit has failed, and may or may not be on the disk. Nil in normal operation.
     private(set) var unknown: DataSourceError?
