@@ -81,7 +81,11 @@ extension RootTier {
 
     /// Refuses all further saves with `storeClosed`.
     package func stopAccepting() {
-        state.withLock { $0.isClosed = true }
+        let watch = state.withLock { state in
+            state.isClosed = true
+            return state.outsideChecks.stop()
+        }
+        watch?.end()
         scopes.close()
     }
 

@@ -186,29 +186,50 @@ extension RootTier {
         return subscription
     }
 
-    /// Repeatedly checks for writes of other programs, as long as the main context merges saves or a loop waits for
-    /// saves.
+    /// Follows the writes of other programs, as long as the main context merges saves or a loop waits for saves.
     func followOutsideWrites() {
         guard store.canBeWrittenOutside else { return }
-        let isFirst = state.withLock { state in
-            defer { state.isFollowingOutsideWrites = true }
-            return !state.isFollowingOutsideWrites
-        }
-        if isFirst { scheduleNextCheck() }
+        if state.withLock({ $0.outsideChecks.start() }) { scheduleNextCheck() }
     }
 
     private func scheduleNextCheck() {
-        scheduling.after(.milliseconds(500)) { [weak self] in
-            guard let self else { return }
-            let isListening = self.saves.isListening
-            let goesOn = self.state.withLock { state in
-                state.isFollowingOutsideWrites = !state.isClosed && (state.log.merged != nil || isListening)
-                return state.isFollowingOutsideWrites
-            }
-            guard goesOn else { return }
-            self.noticeOutsideWrites()
-            self.scheduleNextCheck()
+        scheduling.after(OutsideChecks.interval) { [weak self] in self?.checkAgain() }
+    }
+
+    private func checkAgain() {
+        let isListening = saves.isListening
+        let goesOn = state.withLock { state in
+            let goesOn = !state.isClosed && (state.log.merged != nil || isListening)
+            // The store is not watched now.
+            if !goesOn { _ = state.outsideChecks.stop() }
+            return goesOn
         }
+        guard goesOn else { return }
+        noticeOutsideWrites()
+        let attempt = state.withLock { state in
+            let place = OutsideChecks.Place(
+                generation: state.log.generation, save: state.log.newest, event: state.feed.position)
+            return state.outsideChecks.didCheck(at: place)
+        }
+        if let attempt, watchStore(attempt) { return }
+        scheduleNextCheck()
+    }
+
+    /// - Returns: Whether the store is watched, so that it need not be checked.
+    private func watchStore(_ attempt: Int) -> Bool {
+        // The members of a shared store notify each other, and are checked as well.
+        guard store.sharing == nil, let store = store as? any SnapshotStore else { return false }
+        let watch = store.watchForOutsideWrites { [weak self] in self?.didNoticeWrite(attempt) }
+        guard let watch else { return false }
+        let isKept = state.withLock { $0.outsideChecks.keep(watch, of: attempt) }
+        if !isKept { watch.end() }
+        return isKept
+    }
+
+    private func didNoticeWrite(_ attempt: Int) {
+        guard let watch = state.withLock({ $0.outsideChecks.didNotice(attempt) }) else { return }
+        watch.end()
+        scheduleNextCheck()
     }
 }
 

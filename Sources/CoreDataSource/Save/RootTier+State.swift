@@ -22,8 +22,7 @@ extension RootTier {
         var isResumeScheduled = false
         /// The number of commits in a row that postponed saves.
         private(set) var postponeCount = 0
-        /// Whether a repeated check for writes of other programs is scheduled.
-        var isFollowingOutsideWrites = false
+        var outsideChecks = OutsideChecks()
         var outsideWrites = OutsideWriteState()
         /// The number of bulk changes that have begun. If this number changes during a read, the read is repeated.
         var bulkChangeCount = 0
