@@ -113,8 +113,8 @@ final class WALCheckpointer {
         obstacle = code == SQLITE_OK ? nil : Obstacle(reads: open, frames: frames)
         switch code {
         case SQLITE_OK:
-            frames = 0
-            copied = 0
+            // The next commit begins at the start of the log, so its length is not less than this one.
+            (frames, copied, nextAttempt) = (0, 0, 0)
             reportedRead = nil
             lengthAtLastWait = nil
             record(code)
@@ -154,8 +154,8 @@ final class WALCheckpointer {
             guard (try? writeLock.take(lockTimeout: .zero)) != nil else { return }
         }
         defer { writeLock?.release() }
-        nextAttempt = frames + limits.soft / 4
         record(copy(SQLITE_CHECKPOINT_PASSIVE))
+        nextAttempt = frames + limits.soft / 4
         counters.setFrames(frames, uncopied: frames - copied)
         guard isWhole else { return }
         connection.setBusyTimeout(.zero)
@@ -175,7 +175,10 @@ final class WALCheckpointer {
         // If SQLite could not try to copy, both numbers are -1.
         if done >= 0 {
             // Other members may have copied and restarted the log.
-            if writeLock != nil { frames = Int(total) }
+            if writeLock != nil {
+                if Int(total) < frames { nextAttempt = 0 }
+                frames = Int(total)
+            }
             copied = min(Int(done), frames)
             counters.countCheckpoint()
         }

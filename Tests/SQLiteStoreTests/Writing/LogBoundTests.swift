@@ -149,6 +149,50 @@ struct LogBoundTests {
         try checkIntegrity(folder)
     }
 
+    private func snapshot(_ store: SQLiteStore) throws -> any StoreSnapshot {
+        let snapshot = try store.openSnapshot(named: "a pin")
+        _ = try snapshot.read { (reader) throws(DataSourceError) in try reader.count(RowQuery(entity: TestModel.item)) }
+        return snapshot
+    }
+
+    /// An attempt to empty a long log beside a snapshot fails. Then the log begins again, here or by another member. The next attempts
+    /// are made as soon as the first.
+    @Test(arguments: [false, true])
+    func aLogThatBeganAgainIsEmptiedBesideSnapshotsAsSoonAsTheFirst(byMember: Bool) throws {
+        let folder = try TemporaryFolder()
+        var options = options(folder)
+        options.isShared = byMember
+        let store = try SQLiteStore.open(options)
+        var pinned: (any StoreSnapshot)? = try snapshot(store)
+        for key in Int64(1)...400 { try store.write([item(key)]) }
+        store.emptyLogBesideSnapshots()
+        #expect(store.counters.walBytes > limit)
+        pinned = nil
+        let other = try byMember ? SQLiteStore.open(options) : nil
+        if let other {
+            // It learns how long the log is, and empties it.
+            try other.write([item(2000)])
+            other.upkeep()
+            try other.write([item(2001)])
+            pinned = try snapshot(store)
+        }
+        store.upkeep()
+        #expect(store.counters.walBytes < limit / 10)
+        var longest = 0
+        for key in Int64(401)...800 {
+            try store.write([item(key)])
+            // The next snapshot is opened before the last is released.
+            pinned = try snapshot(store)
+            store.emptyLogBesideSnapshots()
+            longest = max(longest, store.counters.walBytes)
+        }
+        #expect(longest < limit / 4)
+        #expect(pinned?.hasEnded == false)
+        other?.close()
+        store.close()
+        try checkIntegrity(folder)
+    }
+
     /// Lets the log be emptied while a read is begun.
     private func empty(_ emptying: ReadWhileEmptying) throws {
         let folder = try TemporaryFolder()
