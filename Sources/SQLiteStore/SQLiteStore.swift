@@ -361,6 +361,11 @@ extension SQLiteStore: SnapshotStore {
         return found
     }
 
+    package var hasUnreportedOutsideWrite: Bool? {
+        if isReadOnly { return false }
+        return writer.withLockIfAvailable { $0.current?.outside.hasUnreportedWrite } ?? nil
+    }
+
     package func emptyLogBesideSnapshots() {
         writer.withLock { writer in
             guard let writer = writer.current, writer.openEarlyWrite == nil, writer.log.isLong, writer.hasLock else {

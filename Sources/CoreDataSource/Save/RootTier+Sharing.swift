@@ -158,7 +158,9 @@ extension RootTier {
         let isComplete: Bool
         state.withLock { $0.unrecordedChangeCount += 1 }
         if store.sharing != nil, !store.isRemote {
-            isComplete = (try? follow()) != nil
+            // The transactions that reserve keys and change leases find writes of other programs, too, but do not report them.
+            isComplete =
+                (try? follow()) != nil && (store as? any SnapshotStore)?.hasUnreportedOutsideWrite == false
         } else {
             let isFound = (store as? any SnapshotStore)?.checkForOutsideWrites()
             if isFound == true { didFindOutsideWrites() }

@@ -165,6 +165,10 @@ package protocol SnapshotStore: PersistentStore {
     ///   a write that was not reported yet. Nil by default.
     func watchForOutsideWrites(_ handler: @escaping @Sendable () -> Void) -> StoreWatch?
 
+    /// Whether the store has found a write of another program that it has not reported yet. Nil if another thread may be finding such
+    /// a write now.
+    var hasUnreportedOutsideWrite: Bool? { get }
+
     /// Copies the log as far as open snapshots allow. If they see the newest state, lets the next commit write at the beginning of
     /// the log, although the snapshots stay open.
     func emptyLogBesideSnapshots()
@@ -173,6 +177,7 @@ package protocol SnapshotStore: PersistentStore {
 extension SnapshotStore {
     package func checkForOutsideWrites() -> Bool? { noticeOutsideWrites() }
     package func watchForOutsideWrites(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? { nil }
+    package var hasUnreportedOutsideWrite: Bool? { false }
     package func emptyLogBesideSnapshots() {}
 }
 

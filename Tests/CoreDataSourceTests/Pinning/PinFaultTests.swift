@@ -149,6 +149,43 @@ struct PinFaultTests {
         try expectIntact(directory.store)
     }
 
+    /// The reservation of keys finds the write of another program, and a save of another member hides it. The container notices the write
+    /// later.
+    @Test func aWriteThatAReservationOfKeysFindsIsShownByObjectsAndLists() async throws {
+        let directory = try TemporaryDirectory()
+        let layout = ModelLayout(.contacts)
+        var options = SQLiteStore.Options(
+            url: directory.store, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal)
+        (options.isShared, options.leaseTimes) = (true, .patient)
+        let store = try SQLiteStore.open(options)
+        // No timer checks the file.
+        let timers = ManualTimers()
+        let container = PersistentContainer(
+            layout, store, startup: store.startup, configuration: .init(), scheduling: timers.scheduling)
+        let other = try PersistentContainer.shared(directory.store)
+        let others = try other.dataSource(GroupDataSource.self)
+        try await others.add(GroupData(gid: "1", name: "one"))
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<5))
+        let held = try #require(try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
+        let list = try contacts.list(ObjectRequest(ContactEntity.self, where: \.name == "theirs"))
+        await container.mainTier.waitForLists()
+        try RawConnection(directory.store).execute("UPDATE ContactEntity SET name = 'theirs'")
+        _ = try store.reserveKeys(1)
+        #expect(store.hasUnreportedOutsideWrite == true)
+        try await others.add(GroupData(gid: "2", name: "two"))
+        try container.main.pin(for: .ample)
+        #expect(try container.main.count(ContactEntity.self, where: \.name == "theirs") == 5)
+        _ = try store.reserveKeys(1)
+        container.stack.root.noticeOutsideWrites()
+        container.mainTier.merge()
+        await container.mainTier.waitForLists()
+        #expect(held.name == "theirs" && list.count == 5)
+        try await other.close()
+        try await container.close()
+        try expectIntact(directory.store)
+    }
+
     /// A change of many rows by another member drops pending rows that a running read still needs.
     @Test func aReadFindsASaveWhosePendingRowsAreDropped() async throws {
         let directory = try TemporaryDirectory()

@@ -304,6 +304,8 @@ extension FaultyStore: SnapshotStore {
         hidesOutsideWrites.withLock { $0 } ? nil : (base as? any SnapshotStore)?.checkForOutsideWrites()
     }
 
+    var hasUnreportedOutsideWrite: Bool? { (base as? any SnapshotStore)?.hasUnreportedOutsideWrite }
+
     func emptyLogBesideSnapshots() { (base as? any SnapshotStore)?.emptyLogBesideSnapshots() }
 }
 
