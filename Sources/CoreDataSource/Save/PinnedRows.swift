@@ -216,9 +216,18 @@ extension RootTier {
     }
 
     /// Lets the store empty its log, after the main context has moved to newer rows and has released the older ones.
-    func emptyLogSoon() {
+    ///
+    /// The store begins the transactions of snapshots again, and loses a snapshot if this fails. The main context then follows saves
+    /// again, even if nobody reads.
+    ///
+    /// - Parameter rows: The rows of the main context.
+    func emptyLogSoon(beside rows: PinnedRows?) {
         guard let store = store as? any SnapshotStore, store.logByteCount != nil else { return }
-        queue.async { store.emptyLogBesideSnapshots() }
+        // A strong reference would keep the snapshot open after the context has moved on.
+        queue.async { [weak rows] in
+            store.emptyLogBesideSnapshots()
+            if let rows, rows.isLost { rows.root.notifyMainIfListening() }
+        }
     }
 
     typealias SavesForMain = (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?)

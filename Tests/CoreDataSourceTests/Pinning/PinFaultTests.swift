@@ -70,6 +70,28 @@ struct PinFaultTests {
         }
     }
 
+    /// The transaction of a snapshot cannot begin again after the log was emptied. Nobody reads or saves afterwards.
+    @Test func theContextFollowsSavesAgainAfterALossBesideTheLog() async throws {
+        let directory = try TemporaryDirectory()
+        let base = try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: directory.store, layout: ModelLayout(.contacts), identity: StoreIdentity(.contacts),
+                synchronous: .normal))
+        try await withFaults(over: base) { container, contacts, store in
+            var failures = container.failures.makeAsyncIterator()
+            let list = try contacts.list(ObjectRequest(ContactEntity.self))
+            try container.main.pin(for: .ample)
+            store.snapshots.loseDuringNextEmptying()
+            try container.main.advance()
+            let failure = try #require(await failures.next())
+            #expect(failure.error.code == .pinExpired)
+            #expect(container.mainTier.pinnedRows == nil)
+            try await contacts.add(contactList(5..<9), waitFor: .main)
+            #expect(list.count == 9)
+        }
+        try expectIntact(directory.store)
+    }
+
     @Test func aReadThatLosesItsSnapshotFindsEachRowOnce() async throws {
         try await withFaults { container, contacts, store in
             try container.main.pin(for: .ample)

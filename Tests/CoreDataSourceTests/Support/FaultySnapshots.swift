@@ -7,6 +7,7 @@ final class SnapshotFaults: Sendable {
         var lostCount = 0
         var losesNextRead = false
         var losesAll = false
+        var losesWhenEmptying = false
         var beforeRead: (@Sendable () -> Void)?
     }
 
@@ -20,6 +21,9 @@ final class SnapshotFaults: Sendable {
 
     /// Ends the open snapshots when the next read of one of them has passed its rows.
     func loseDuringNextRead() { state.withLock { $0.losesNextRead = true } }
+
+    /// Ends the open snapshots when the log is emptied beside them next, as if their transactions could not begin again.
+    func loseDuringNextEmptying() { state.withLock { $0.losesWhenEmptying = true } }
 
     /// Makes the next read wait until the closure that is returned is called; the stream ends when the read is there.
     func holdNextRead() -> (arrived: AsyncStream<Void>, release: @Sendable () -> Void) {
@@ -48,6 +52,13 @@ final class SnapshotFaults: Sendable {
         state.withLock { state in
             if state.losesNextRead || state.losesAll { state.lostCount += 1 }
             state.losesNextRead = false
+        }
+    }
+
+    func didEmptyLog() {
+        state.withLock { state in
+            if state.losesWhenEmptying { state.lostCount += 1 }
+            state.losesWhenEmptying = false
         }
     }
 

@@ -306,7 +306,10 @@ extension FaultyStore: SnapshotStore {
 
     var hasUnreportedOutsideWrite: Bool? { (base as? any SnapshotStore)?.hasUnreportedOutsideWrite }
 
-    func emptyLogBesideSnapshots() { (base as? any SnapshotStore)?.emptyLogBesideSnapshots() }
+    func emptyLogBesideSnapshots() {
+        (base as? any SnapshotStore)?.emptyLogBesideSnapshots()
+        snapshots.didEmptyLog()
+    }
 }
 
 extension PersistentContainer {

@@ -32,7 +32,7 @@ extension MainTier {
         guard let limit = pin?.limit, !endPinIfOver() else { return merge() }
         try move(limit)
         drainLists()
-        stack.root.emptyLogSoon()
+        stack.root.emptyLogSoon(beside: pin?.rows)
     }
 
     /// Makes the context follow saves again.
