@@ -80,6 +80,45 @@ import Testing
         }
     }
 
+    /// The object of another program's row gives way to the new object with the same key, and is there again when the new object is
+    /// gone.
+    @Test func anObjectThatGaveWayIsNotDeletedByOthers() async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { container, source in
+            try await source.perform { _ = try $0.topic("t") }
+            let draft = try source.draft(of: container.main.knownTopic("t"))
+            let topic = try draft.context.insert(Topic.self)
+            topic.key = "mine"
+            try draft.context.delete(topic)
+            let raw = try RawConnection(directory.store)
+            try raw.execute(
+                "INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(topic.objectID.key), 'other', 'x')")
+            try await source.perform { _ in }
+            let other = try #require(try draft.context.fetch(Topic.self, where: \.key == "other").first)
+            other.title = "edited"
+            for _ in 0..<3 {
+                draft.undo()
+                #expect(other.title == "x")
+                draft.undo()
+                #expect(!topic.isDeleted && other.isDeleted)
+                draft.redo()
+                #expect(topic.isDeleted && !other.isDeleted && other.title == "x")
+                draft.redo()
+                #expect(try other.title == "edited" && draft.conflicts().isEmpty)
+            }
+            draft.undo()
+            draft.undo()
+            try raw.execute("UPDATE \"Topic\" SET \"title\" = 'y' WHERE \"key\" = 'other'")
+            draft.redo()
+            #expect(other.title == "y")
+            other.title = "new"
+            try await draft.save()
+            #expect(try container.main.knownTopic("other").title == "new")
+            #expect(try container.main.count(Topic.self) == 2)
+        }
+        try expectIntact(directory.store)
+    }
+
     @Test func editsDuringTheSaveFollowTheNewKeys() async throws {
         let directory = try TemporaryDirectory()
         try await withGraph(.sqlite(directory.store)) { container, source in

@@ -20,6 +20,8 @@ public final class DraftContext: EditingContext {
     var orders: [OrderedRelationship: [LinkEnd]] = [:]
     /// The newest saved rows of edited objects; nil for a deleted row.
     var newestSavedRows: [LinkEnd: RowSnapshot?] = [:]
+    /// The saved objects whose place new objects with the same keys have taken, because another program has used the keys.
+    var displaced: [LinkEnd: ManagedObject] = [:]
     /// The objects of the running save. These objects keep their rows until the save ends. The rows then show
     /// which edits were undone during the save.
     var saving: [LinkEnd: ManagedObject] = [:]
@@ -80,6 +82,7 @@ public final class DraftContext: EditingContext {
         hasEnded = true
         revision.advance()
         journal.removeAll()
+        displaced = [:]
     }
 
     override func checkInBatch() {
@@ -112,6 +115,7 @@ public final class DraftContext: EditingContext {
 
     override func didDelete(_ object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
         try recordDeletion(of: object, wasInserted: wasInserted)
+        if wasInserted { restoreDisplaced(LinkEnd(object)) }
     }
 
     override func restoreLink(
@@ -289,6 +293,7 @@ extension DraftContext: MainFollower {
     /// Marks the saved objects as gone after a reset of the store.
     func forgetSaved() {
         related.removeAll()
+        displaced = [:]
         for binding in bindings {
             for object in binding.objects.objects where object.state == .saved {
                 object.markGone()
@@ -314,99 +319,5 @@ extension DraftContext: MainFollower {
             }
         }
         mustReload = false
-    }
-}
-
-/// Undoes and redoes the steps of a draft.
-extension DraftContext {
-    func undo() {
-        guard let step = journal.popUndo() else { return }
-        journal.pushRedo(restore(step))
-    }
-
-    func redo() {
-        guard let step = journal.popRedo() else { return }
-        journal.pushUndo(restore(step))
-    }
-
-    /// Gives objects the states that they had before a step.
-    ///
-    /// - Returns: The opposite step, which restores the current states.
-    private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
-        let opposite = step.mapValues { UndoJournal.ObjectSnapshot($0.object) }
-        applyStates(step)
-        // Discard the error of a refused edit. Otherwise the next save would throw the error.
-        _ = takeRefusal()
-        return opposite
-    }
-
-    /// Restores the states that objects had before an edit that failed.
-    func rollBack(_ step: UndoJournal.Step) {
-        if !step.isEmpty { applyStates(step) }
-    }
-
-    private func applyStates(_ step: UndoJournal.Step) {
-        revision.advance()
-        for snapshot in step.values {
-            let object = snapshot.object
-            let newest = newestRow(of: object)
-            object.replaceState(snapshot.state, snapshot.row, saved: snapshot.saved)
-            newestSavedRows[LinkEnd(object)] = snapshot.hasBase ? newest : nil
-            applyNewestRow(object)
-            updateRegistration(object, bindings[object.layout.index])
-        }
-        related.removeAll()
-        recordEdits(step.values.map(\.object))
-    }
-
-    /// Ends the edits of objects that have their saved values again. These objects then follow other saves.
-    func endUnchangedEdits(_ objects: some Sequence<ManagedObject>) {
-        var settled: [ManagedObject] = []
-        for object in objects where object.state == .edited && !object.hasEdits {
-            object.endEdits()
-            applyNewestRow(object)
-            updateRegistration(object, bindings[object.layout.index])
-            settled.append(object)
-        }
-        if settled.isEmpty { return }
-        related.removeAll()
-        recordEdits([])
-    }
-
-    /// Registers an object that exists, and unregisters an object that is gone.
-    ///
-    /// While a new object is deleted, the object of a row that another program has inserted with the same key can be registered. As soon
-    /// as the new object exists again, it takes the place of that object.
-    func updateRegistration(_ object: ManagedObject, _ binding: EntityBinding) {
-        object.checkedConstraint = -1
-        let registered = binding.objects[object.key]
-        if object.state == .gone {
-            if registered === object { binding.objects.remove(object.key) }
-            return
-        }
-        if registered !== object {
-            if let registered {
-                if registered.isInserted { return object.markGone() }
-                registered.markGone()
-                binding.objects.remove(object.key)
-            }
-            binding.objects.insert(object)
-        }
-        binding.index(object)
-    }
-
-    /// Updates the set of edited objects.
-    ///
-    /// - Parameter others: Objects that might have become edited.
-    func recordEdits(_ others: [ManagedObject]) {
-        var seen: Set<ObjectIdentifier> = []
-        changed.set(
-            (changed + others.sorted { $0.key < $1.key }).filter {
-                $0.hasChanges && seen.insert(ObjectIdentifier($0)).inserted
-            })
-        let edited = Dictionary(grouping: changed, by: \.layout.index)
-        for binding in bindings where binding.hasEdits || edited[binding.layout.index] != nil {
-            binding.setEdits(edited[binding.layout.index] ?? [])
-        }
     }
 }

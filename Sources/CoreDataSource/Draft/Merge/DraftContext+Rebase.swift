@@ -42,6 +42,7 @@ extension DraftContext {
                 rebase(object, row, on: newest)
                 object.asOf = max(object.asOf, read?.asOf ?? .beforeFirst)
                 newestSavedRows[row.end] = nil
+                displaced[row.end] = nil
                 updateRegistration(object, binding)
                 rebased.append(object)
             }
@@ -104,6 +105,7 @@ extension DraftContext {
             object.rename(to: key)
             if isRegistered { binding.objects.insert(object) }
             saving[LinkEnd(object)] = object
+            restoreDisplaced(end)
         }
         for object in changed { object.row.rename(keys, object.layout, stack.layout) }
         orders = Dictionary(

@@ -1,0 +1,127 @@
+internal import RowStore
+
+/// Undoes and redoes the steps of a draft.
+extension DraftContext {
+    func undo() {
+        guard let step = journal.popUndo() else { return }
+        journal.pushRedo(restore(step))
+    }
+
+    func redo() {
+        guard let step = journal.popRedo() else { return }
+        journal.pushUndo(restore(step))
+    }
+
+    /// Gives objects the states that they had before a step.
+    ///
+    /// - Returns: The opposite step, which restores the current states.
+    private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
+        // The row of a displaced object may still exist.
+        let opposite = step.mapValues {
+            UndoJournal.ObjectSnapshot($0.object, state: isDisplaced($0.object) ? .saved : nil)
+        }
+        applyStates(step)
+        // Discard the error of a refused edit. Otherwise the next save would throw the error.
+        _ = takeRefusal()
+        return opposite
+    }
+
+    /// Restores the states that objects had before an edit that failed.
+    func rollBack(_ step: UndoJournal.Step) {
+        if !step.isEmpty { applyStates(step) }
+    }
+
+    private func applyStates(_ step: UndoJournal.Step) {
+        revision.advance()
+        // First make room for objects that were displaced.
+        for snapshot in step.values.filter({ $0.state == .gone }) + step.values.filter({ $0.state != .gone }) {
+            let object = snapshot.object
+            let newest = newestRow(of: object)
+            object.replaceState(snapshot.state, snapshot.row, saved: snapshot.saved)
+            newestSavedRows[LinkEnd(object)] = snapshot.hasBase ? newest : nil
+            applyNewestRow(object)
+            updateRegistration(object, bindings[object.layout.index])
+        }
+        related.removeAll()
+        recordEdits(step.values.map(\.object))
+    }
+
+    /// Ends the edits of objects that have their saved values again. These objects then follow other saves.
+    func endUnchangedEdits(_ objects: some Sequence<ManagedObject>) {
+        var settled: [ManagedObject] = []
+        for object in objects where object.state == .edited && !object.hasEdits {
+            object.endEdits()
+            applyNewestRow(object)
+            updateRegistration(object, bindings[object.layout.index])
+            settled.append(object)
+        }
+        if settled.isEmpty { return }
+        related.removeAll()
+        recordEdits([])
+    }
+
+    /// Registers an object that exists, and unregisters an object that is gone.
+    ///
+    /// While a new object is deleted, the object of a row that another program has inserted with the same key can be registered. As soon
+    /// as the new object exists again, it displaces that object, until the new object is gone again or is saved with another key.
+    func updateRegistration(_ object: ManagedObject, _ binding: EntityBinding) {
+        object.checkedConstraint = -1
+        let registered = binding.objects[object.key]
+        if object.state == .gone {
+            guard registered === object else { return }
+            binding.objects.remove(object.key)
+            return restoreDisplaced(LinkEnd(object))
+        }
+        if registered !== object {
+            if let registered {
+                if registered.isInserted { return displace(object) }
+                displace(registered)
+                binding.objects.remove(object.key)
+            }
+            binding.objects.insert(object)
+        }
+        binding.index(object)
+    }
+
+    private func isDisplaced(_ object: ManagedObject) -> Bool { displaced[LinkEnd(object)] === object }
+
+    private func displace(_ object: ManagedObject) {
+        if !object.isInserted {
+            displaced[LinkEnd(object)] = object
+            newestSavedRows[LinkEnd(object)] = nil
+        }
+        object.endEdits()
+        object.markGone()
+    }
+
+    /// Registers a displaced object again, after the new object with the same key is gone. The draft has not followed the saves of its
+    /// row meanwhile.
+    func restoreDisplaced(_ end: LinkEnd) {
+        let binding = bindings[end.entity]
+        guard let object = displaced.removeValue(forKey: end), binding.objects[end.key] == nil else { return }
+        var found = (row: Optional(object.row), asOf: object.asOf)
+        do throws(DataSourceError) {
+            try source.forEachRow(entity: end.entity, keys: [end.key]) { _, row, asOf in found = (row, asOf) }
+        } catch {
+            mustReload = true
+        }
+        guard let row = found.row else { return }
+        object.revive(row, asOf: found.asOf)
+        updateRegistration(object, binding)
+    }
+
+    /// Updates the set of edited objects.
+    ///
+    /// - Parameter others: Objects that might have become edited.
+    func recordEdits(_ others: [ManagedObject]) {
+        var seen: Set<ObjectIdentifier> = []
+        changed.set(
+            (changed + others.sorted { $0.key < $1.key }).filter {
+                $0.hasChanges && seen.insert(ObjectIdentifier($0)).inserted
+            })
+        let edited = Dictionary(grouping: changed, by: \.layout.index)
+        for binding in bindings where binding.hasEdits || edited[binding.layout.index] != nil {
+            binding.setEdits(edited[binding.layout.index] ?? [])
+        }
+    }
+}
