@@ -48,14 +48,16 @@ struct CompositeWriter {
     private func writeKeyPaths(to text: inout SourceWriter) {
         text.block("\(access.prefix)static var partKeyPaths: [AnyKeyPath: String] {") { text in
             if properties.isEmpty { return text.line("[:]") }
-            text.block("[", closing: "]") { text in
-                for root in ["\\\(name)", "\\\(name)?.?"] {
-                    text.wrappedList(
-                        properties.map {
-                            "\(root).\(Identifier.escaped($0.name)): \(StringLiteral.of($0.attributeName)),"
-                        })
+            // Not a dictionary literal, which must not have equal keys: the key paths of two parts are equal if both have the same type
+            // and this type is a struct without stored properties.
+            text.line("var paths: [AnyKeyPath: String] = [:]")
+            for root in ["\\\(name)", "\\\(name)?.?"] {
+                for property in properties {
+                    let path = "\(root).\(Identifier.escaped(property.name))"
+                    text.line("paths[\(path)] = \(StringLiteral.of(property.attributeName))")
                 }
             }
+            text.line("return paths")
         }
     }
 

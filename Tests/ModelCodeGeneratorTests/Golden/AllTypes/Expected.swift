@@ -349,11 +349,16 @@ nonisolated public struct Address: CompositeValue, Sendable, Hashable {
 
 nonisolated extension Address {
     public static var partKeyPaths: [AnyKeyPath: String] {
-        [
-            \Address.`class`: "class", \Address.coordinate: "coordinate", \Address.street: "street", \Address.tags: "tags",
-            \Address?.?.`class`: "class", \Address?.?.coordinate: "coordinate", \Address?.?.street: "street",
-            \Address?.?.tags: "tags",
-        ]
+        var paths: [AnyKeyPath: String] = [:]
+        paths[\Address.`class`] = "class"
+        paths[\Address.coordinate] = "coordinate"
+        paths[\Address.street] = "street"
+        paths[\Address.tags] = "tags"
+        paths[\Address?.?.`class`] = "class"
+        paths[\Address?.?.coordinate] = "coordinate"
+        paths[\Address?.?.street] = "street"
+        paths[\Address?.?.tags] = "tags"
+        return paths
     }
 
     /// The value, or nil if every leaf is nil.
@@ -399,10 +404,14 @@ nonisolated public struct Coordinate: CompositeValue, Sendable, Hashable {
 
 nonisolated extension Coordinate {
     public static var partKeyPaths: [AnyKeyPath: String] {
-        [
-            \Coordinate.latitude: "latitude", \Coordinate.longitude: "longitude", \Coordinate.measured: "measured",
-            \Coordinate?.?.latitude: "latitude", \Coordinate?.?.longitude: "longitude", \Coordinate?.?.measured: "measured",
-        ]
+        var paths: [AnyKeyPath: String] = [:]
+        paths[\Coordinate.latitude] = "latitude"
+        paths[\Coordinate.longitude] = "longitude"
+        paths[\Coordinate.measured] = "measured"
+        paths[\Coordinate?.?.latitude] = "latitude"
+        paths[\Coordinate?.?.longitude] = "longitude"
+        paths[\Coordinate?.?.measured] = "measured"
+        return paths
     }
 
     /// The value, or nil if every leaf is nil.

@@ -49,10 +49,14 @@ nonisolated public struct Origin: CompositeValue, Sendable, Hashable {
 
 nonisolated extension Origin {
     public static var partKeyPaths: [AnyKeyPath: String] {
-        [
-            \Origin.cost: "cost", \Origin.venue: "venue", \Origin.detour: "detour",
-            \Origin?.?.cost: "cost", \Origin?.?.venue: "venue", \Origin?.?.detour: "detour",
-        ]
+        var paths: [AnyKeyPath: String] = [:]
+        paths[\Origin.cost] = "cost"
+        paths[\Origin.venue] = "venue"
+        paths[\Origin.detour] = "detour"
+        paths[\Origin?.?.cost] = "cost"
+        paths[\Origin?.?.venue] = "venue"
+        paths[\Origin?.?.detour] = "detour"
+        return paths
     }
 
     /// The value, or nil if every leaf is nil.
