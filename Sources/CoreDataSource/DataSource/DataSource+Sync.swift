@@ -67,7 +67,7 @@ extension DataSource {
     ///   - operations: The operations, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
     ///   - options: The options, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
     /// - Throws: The errors of the sync, including `emptySync` and `tooManyDeletions`. To get the report of a sync that would be
-    ///   refused, pass ``SyncDeletion/all``.
+    ///   refused, pass ``SyncDeletion/all``, and ``SyncOptions/allowsEmpty`` if the list is empty.
     public nonisolated func planSync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
         operations: SyncOperations = .all, options: SyncOptions = []
