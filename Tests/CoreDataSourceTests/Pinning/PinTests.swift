@@ -1,5 +1,7 @@
 import CoreDataSource
 import Foundation
+import RowStore
+import SQLiteStore
 import TestSupport
 import Testing
 
@@ -256,19 +258,26 @@ struct PinTests {
     func aPinnedContextReadsNothingBecauseOthersWrite(place: PinPlace) async throws {
         let directory = try TemporaryDirectory()
         let readCount = Shared(0)
-        var configuration = PersistentContainer.Configuration(synchronous: .normal)
-        configuration.trace = { trace in
+        let layout = ModelLayout(.contacts)
+        var options = SQLiteStore.Options(
+            url: directory.store, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal)
+        (options.isShared, options.leaseTimes) = (place == .sharedFile, .patient)
+        options.tracing = StatementTracing(showsValues: false) { trace in
             // The highest key is needed for new rows.
             if trace.sql.contains("\"ContactEntity\""), !trace.isWriting, !trace.sql.contains("max(") {
                 readCount.update { $0 += 1 }
             }
         }
-        let location = StoreLocation.sqlite(directory.store, sharing: place == .sharedFile ? .processes : .exclusive)
-        let container = try await PersistentContainer(model: .contacts, store: location, configuration: configuration)
+        let store = try SQLiteStore.open(options)
+        // No timer checks the file: if one did while the context is pinned, the context would read its rows once more.
+        let container = PersistentContainer(
+            layout, store, startup: store.startup, scheduling: ManualTimers().scheduling)
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<5))
         let held = try container.main.fetch(ContactEntity.self)
         let list = try contacts.list(ObjectRequest(ContactEntity.self, where: \.name == "theirs"))
+        // A commit that has not ended would have the same effect.
+        container.stack.root.waitForQueue()
         try container.main.pin(for: .ample)
         await container.mainTier.waitForLists()
         readCount.update { $0 = 0 }
