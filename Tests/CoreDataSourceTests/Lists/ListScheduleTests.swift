@@ -117,6 +117,17 @@ struct ListScheduleTests {
         #expect(schedule.noticeCount == 2)
     }
 
+    /// After a pin there can be very many small saves. The main actor evaluates none of them: it would take long for each list.
+    @Test func manySmallSavesOfRowsThatTheListDoesNotShowAreMergedElsewhere() {
+        let few = ListQuery(
+            ListWorld.base, predicate: .compareKey(.less, 10), order: ListOrder(ListWorld.base, sort: []))
+        var schedule = ListSchedule(few, state(1...2, few))
+        schedule.record(.saves((1...1000).map { save($0, inserting: 100 + $0...100 + $0) }))
+        #expect(schedule.noticeCount == 1)
+        let next = schedule.turn()
+        #expect(next?.onMain == false)
+    }
+
     /// The report can show a row that has left the list, and that a save in the report changes.
     @Test func noSaveIsIgnoredDuringAReport() {
         let few = ListQuery(

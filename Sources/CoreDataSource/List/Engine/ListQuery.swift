@@ -113,16 +113,18 @@ package struct ListQuery: Sendable {
         changes.entities.contains { watched.contains($0.entity) } || links.isAny(in: changes)
     }
 
-    /// Whether the list may show a changed row before or after a save, or may show an object whose links the save changes. Not
+    /// Whether the list may show a changed row before or after the saves, or may show an object whose links the saves change. Not
     /// for a list that depends on related rows or objects.
-    func mayShowRows(of save: ChangeSet) -> Bool {
-        if links.isAny(in: save) { return true }
+    ///
+    /// **Complexity**: the predicate is evaluated for each row, with one budget for all saves.
+    func mayShowRows(of saves: [ChangeSet]) -> Bool {
+        if saves.contains(where: links.isAny) { return true }
         let budget = QueryBudget()
         func mayShow(_ key: Int64, _ row: RowSnapshot) -> Bool {
             // An error of the predicate is reported when the save is merged.
             (try? predicate.evaluate(StoredRow(key: key, row: row), order.layout, budget)) ?? true
         }
-        return save.entities.contains { changes in
+        return saves.lazy.flatMap(\.entities).contains { changes in
             guard family.contains(changes.entity) else { return false }
             return changes.inserted.contains { mayShow($0.key, $0.row) }
                 || changes.deleted.contains { mayShow($0.key, $0.row) }

@@ -178,12 +178,18 @@ extension ListSchedule {
         recordNotice()
     }
 
-    /// Whether small saves certainly leave the list as it is. Then the list needs no work. Most of many lists are unaffected by a
-    /// small save, and this check costs much less than to merge the save.
+    /// Whether a few changed rows certainly leave the list as it is. Then the list needs no work. Most of many lists are unaffected
+    /// by a small save, and this check costs much less than to merge the save. More rows, such as those of the many saves after a
+    /// pin, are always merged, because many rows are merged off the main actor.
     private func isUnaffected(by saves: [ChangeSet]) -> Bool {
         // A list whose rows could not be read is behind: it reads its rows again after each save.
         guard isFilled, !needsEverySave, !query.requeriesStore, !query.followsRelatedRows else { return false }
-        return saves.allSatisfy { $0.rowCount <= 16 && !query.mayShowRows(of: $0) }
+        var rowCount = 0
+        for save in saves {
+            rowCount += save.rowCount
+            if rowCount > 16 { return false }
+        }
+        return !query.mayShowRows(of: saves)
     }
 
     /// Keeps saves until the running work has ended. Beyond the memory limit, drops all kept saves and reads the rows instead.
