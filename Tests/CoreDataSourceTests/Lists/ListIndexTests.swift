@@ -54,6 +54,20 @@ struct ListIndexTests {
         #expect(query(Self.isSeven, limit: 3).requiredValues != nil)
     }
 
+    /// A long value of a row is not copied, because no list is found by it.
+    @Test func onlyShortValuesAreRequired() {
+        let (short, long) = (String(repeating: "a", count: 256), String(repeating: "a", count: 257))
+        #expect(RequiredValues(.compare(column: Self.text, .equal, .text(short)))?.columns == [Self.text])
+        #expect(RequiredValues(.compare(column: Self.text, .equal, .text(long))) == nil)
+        #expect(RequiredValues(.isIn(column: Self.text, [.text("a"), .text(long)])) == nil)
+        func values(_ text: String?) -> [RowValue]? {
+            RequiredValues.values(ofRow: 1, row(1, 7, text), in: [Self.number, Self.text], ListWorld.base)
+        }
+        #expect(values(short) == [.integer(7), .text(short)])
+        #expect(values(nil) == [.integer(7), .null])
+        #expect(values(long) == nil)
+    }
+
     // MARK: Finding
 
     @Test func listsAreFoundByTheValuesBeforeAndAfterASave() {

@@ -91,7 +91,9 @@ extension ListIndex.Group {
     }
 
     private func find(_ key: Int64, _ row: RowSnapshot, _ found: inout Set<Int>) {
-        let values = RequiredValues.values(ofRow: key, row, in: columns, query.order.layout)
-        if let numbers = numbersByValues[values] { found.formUnion(numbers) }
+        guard let values = RequiredValues.values(ofRow: key, row, in: columns, query.order.layout),
+            let numbers = numbersByValues[values]
+        else { return }
+        found.formUnion(numbers)
     }
 }

@@ -40,25 +40,45 @@ package struct RequiredValues: Sendable, Equatable {
         }
     }
 
-    /// Whether rows can be found by the values. Long blobs are left out, because rows do not always contain them.
+    /// The maximum size, in bytes, of a string or blob that rows are found by.
+    private static let maxByteCount = 256
+
+    /// Whether rows can be found by the values. Long strings and blobs are left out: the longer values of rows need not be copied
+    /// then, and rows do not always contain long blobs.
     private static func isUsable(_ values: [RowValue], _ column: Int) -> Bool {
         if JoinedColumn.isJoined(column) || values.count > 16 { return false }
-        return values.allSatisfy { if case .blob(let bytes) = $0 { bytes.count <= 256 } else { true } }
+        return values.allSatisfy { value in
+            switch value {
+            case .blob(let bytes): bytes.count <= maxByteCount
+            case .text(let text): text.utf8.count <= maxByteCount
+            case .null, .integer, .real: true
+            }
+        }
     }
 
-    /// Returns the values of a row in some columns.
+    /// Returns the values of a row in some columns; nil if a value is longer than all values that rows are found by. Such a value
+    /// is not copied.
     ///
     /// - Parameter layout: The entity of the list.
-    static func values(
+    package static func values(
         ofRow key: Int64, _ row: RowSnapshot, in columns: [Int], _ layout: EntityLayout
-    ) -> [RowValue] {
-        columns.map { column in
-            if column == keyColumn { return .integer(key) }
+    ) -> [RowValue]? {
+        var values: [RowValue] = []
+        values.reserveCapacity(columns.count)
+        for column in columns {
+            if column == keyColumn {
+                values.append(.integer(key))
+                continue
+            }
             let storage = layout.order(of: column).storage
-            // A deferred value is longer than all values that rows are found by.
-            if storage == .blob, row.isDeferred(column) { return .null }
-            return row.value(column, storage)
+            switch storage {
+            case .blob where row.isDeferred(column): return nil
+            case .text, .blob: if row.blobByteCount(column) > maxByteCount { return nil }
+            default: break
+            }
+            values.append(row.value(column, storage))
         }
+        return values
     }
 }
 
