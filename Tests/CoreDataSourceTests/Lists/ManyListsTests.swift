@@ -154,6 +154,28 @@ import Testing
         }
     }
 
+    /// The first save after lists were released removes what is left of them, though no list is added.
+    @Test(arguments: [0, 20])
+    func aSaveAsksFewReleasedLists(keptCount: Int) async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let main = container.mainTier
+            @MainActor func list(_ number: Int) throws -> LiveList<ContactEntity> {
+                try contacts.list(ObjectRequest(ContactEntity.self, where: \.name == "new" && \.uid != "\(number)"))
+            }
+            var lists = try (0..<500).map(list)
+            #expect(main.keptQueryCount == 500)
+            await main.waitForLists()
+            lists.removeSubrange(keptCount...)
+            let before = main.listVisitCount
+            try await contacts.add(ContactData(uid: "uid", name: "new"), waitFor: .main)
+            await main.waitForLists()
+            #expect(main.listVisitCount - before == keptCount)
+            #expect(main.followedQueryCount == keptCount && main.keptQueryCount == keptCount)
+            #expect(lists.allSatisfy { $0.count == 1 })
+        }
+    }
+
     /// Lists of one query share their rows, also after other lists were released.
     @Test func listsOfOneQueryShareTheirRows() async throws {
         try await withContainer(.inMemory) { container, _ in

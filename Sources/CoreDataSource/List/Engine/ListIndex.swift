@@ -16,8 +16,11 @@ package struct ListIndex {
     }
 
     fileprivate struct Group {
-        /// The query of the first list. The entities and the links of the other lists are the same.
-        let query: ListQuery
+        /// The entities of all lists of the group.
+        let family: [Int]
+        /// The links of all lists of the group.
+        let links: ChangedLinks
+        let layout: EntityLayout
         let columns: [Int]
         /// The numbers of all lists of the group.
         var all: [Int] = []
@@ -44,7 +47,9 @@ package struct ListIndex {
             return
         }
         let shape = Shape(entity: query.entity, family: query.family, columns: required.columns)
-        groups[shape, default: Group(query: query, columns: required.columns)].add(number, required)
+        let empty = Group(
+            family: query.family, links: query.links, layout: query.order.layout, columns: required.columns)
+        groups[shape, default: empty].add(number, required)
     }
 
     /// Returns the numbers of the lists that the saves may concern.
@@ -71,16 +76,16 @@ extension ListIndex.Group {
 
     fileprivate func find(_ saves: [ChangeSet], _ found: inout Set<Int>) {
         var rowCount = 0
-        for changes in saves.lazy.flatMap(\.entities) where query.family.contains(changes.entity) {
+        for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
             rowCount += changes.rowCount
         }
         // The look-ups would take longer than to visit the lists, which handle large saves off the main actor. And an object whose
         // links change can be in any list.
-        if rowCount > max(256, 32 * all.count) || saves.contains(where: query.links.isAny) {
+        if rowCount > max(256, 32 * all.count) || saves.contains(where: links.isAny) {
             return found.formUnion(all)
         }
         if rowCount == 0 { return }
-        for changes in saves.lazy.flatMap(\.entities) where query.family.contains(changes.entity) {
+        for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
             for row in changes.inserted { find(row.key, row.row, &found) }
             for row in changes.deleted { find(row.key, row.row, &found) }
             for row in changes.updated {
@@ -91,7 +96,7 @@ extension ListIndex.Group {
     }
 
     private func find(_ key: Int64, _ row: RowSnapshot, _ found: inout Set<Int>) {
-        guard let values = RequiredValues.values(ofRow: key, row, in: columns, query.order.layout),
+        guard let values = RequiredValues.values(ofRow: key, row, in: columns, layout),
             let numbers = numbersByValues[values]
         else { return }
         found.formUnion(numbers)

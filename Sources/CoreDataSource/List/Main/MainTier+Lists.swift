@@ -98,6 +98,9 @@ extension MainTier {
     /// The number of different queries of all lists.
     package var followedQueryCount: Int { lists.count }
 
+    /// The number of queries, with those of released lists that are still kept.
+    package var keptQueryCount: Int { lists.keptCount }
+
     /// The number of times that a list or an aggregate was asked for its next work.
     package var listStepCount: Int { lists.stepCount }
 

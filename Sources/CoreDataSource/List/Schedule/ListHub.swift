@@ -33,6 +33,8 @@ protocol HubEngine: AnyObject {
     var query: ListQuery { get }
     /// The number of the engine in its hub. The hub sets the number.
     var number: Int { get set }
+    /// Counts the engine as released when the engine is released. The hub sets the mark.
+    var releaseMark: ReleasedEngines.Mark? { get set }
     /// Whether a save that changes none of the query's rows can be left out, unless ``needsEverySave`` is true.
     var usesValues: Bool { get }
     /// Whether ``step()`` has work to do. If this or ``needsEverySave`` changes, the engine calls ``ListHub/update(_:)``.
@@ -79,8 +81,7 @@ final class ListHub: MainFollower {
     private var lastNumber = 0
     /// The newest engine of each query.
     private var enginesByKey: [ListKey: Entry] = [:]
-    /// When there are this many engines, the released ones are removed. So an engine is added in constant time.
-    private var sweepThreshold = 16
+    private let released = ReleasedEngines()
     private(set) var isFinished = false
     private var isDraining = false
     /// Finds the engines that a save may concern.
@@ -123,6 +124,9 @@ final class ListHub: MainFollower {
     }
 
     var count: Int { engines.count { $0.engine != nil } }
+
+    /// The number of engines, with the released ones that were not removed yet. For tests.
+    var keptCount: Int { engines.count }
 
     /// The memory, in bytes, of the saves that wait for work off the main actor.
     var keptBytes: Int { engines.reduce(0) { $0 + ($1.engine?.pendingByteCount ?? 0) } }
@@ -179,9 +183,10 @@ final class ListHub: MainFollower {
     }
 
     private func add<Engine: HubEngine>(_ engine: Engine) -> Engine {
-        if engines.count >= sweepThreshold { removeReleasedEngines() }
+        removeReleasedEngines()
         lastNumber += 1
         engine.number = lastNumber
+        engine.releaseMark = released.newMark()
         let entry = Entry(number: lastNumber, engine: engine)
         engines.append(entry)
         index.add(lastNumber, engine.query, usesValues: engine.usesValues)
@@ -192,10 +197,13 @@ final class ListHub: MainFollower {
         return engine
     }
 
+    /// Removes the released engines if there are more of them than other engines. So the time for each engine is constant.
     private func removeReleasedEngines() {
+        let count = engines.count
+        if released.count <= max(16, count - released.count) { return }
         engines.removeAll { $0.engine == nil }
+        released.didRemove(count - engines.count)
         enginesByKey = enginesByKey.filter { $0.value.engine != nil }
-        sweepThreshold = max(16, 2 * engines.count)
         busy = busy.filter { engine($0) != nil }
         index = ListIndex()
         for entry in engines {
@@ -243,6 +251,7 @@ final class ListHub: MainFollower {
     func read(from pinned: PinnedRows?) { self.pinned = pinned }
 
     func follow(_ merged: MergedSaves) {
+        removeReleasedEngines()
         if merged.isReset { reload(.reset) }
         if !merged.saves.isEmpty {
             for number in index.lists(concernedBy: merged.saves).union(busy) {
