@@ -1,5 +1,8 @@
 internal import RowStore
 
+/// A row with its entity.
+package typealias EntityRow = (entity: Int, stored: StoredRow)
+
 /// Queries that follow relationships. Pending rows replace rows of the store.
 extension RowSource {
     /// Returns the matching rows of several entities, each row with its entity, in order and within limit and offset. Also
@@ -25,14 +28,15 @@ extension RowSource {
         }
     }
 
-    /// Returns the matching rows of several entities, in order and within limit and offset. The query may have joined columns.
+    /// Returns the matching rows of several entities, each row with its entity, in order and within limit and offset. The query
+    /// may have joined columns.
     func windowedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
-    ) throws(DataSourceError) -> [StoredRow] {
+    ) throws(DataSourceError) -> [EntityRow] {
         guard query.joined.isEmpty, let entity = family.first, family.count == 1 else {
-            return try joinedRows(query, family, layout).rows.map(\.stored)
+            return try joinedRows(query, family, layout).rows
         }
-        return try rows(query.of(entity: entity), layout.entities[entity]).rows
+        return try rows(query.of(entity: entity), layout.entities[entity]).rows.map { (entity, $0) }
     }
 
     /// Calls the body with a source whose rows do not change during the call. The body may be called twice.

@@ -78,4 +78,42 @@ import Testing
         #expect(try container.main.fetch(Letter.self).map(\.key) == ["b"])
         try await container.close()
     }
+
+    // MARK: Entities of one family
+
+    /// - Parameter body: Gets a cat and a dog that have the same key and the same keeper.
+    private func withEqualAnimals(
+        _ body:
+            @MainActor (PersistentContainer, GraphDataSource, _ cat: ManagedObjectID, _ dog: ManagedObjectID)
+            async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { container, source in
+            try await source.perform { context in
+                let keeper = try context.person("keeper")
+                try context.cat("cat").keeper = keeper
+                try context.dog("dog").keeper = keeper
+            }
+            let cat = try #require(try container.main.first(Cat.self, where: \.key, equals: "cat")).objectID
+            try RawConnection(directory.store).execute("UPDATE \"Dog\" SET \"_key\" = \(cat.key)")
+            try await source.perform { _ in }
+            let dog = try #require(try container.main.first(Dog.self, where: \.key, equals: "dog")).objectID
+            #expect(dog.key == cat.key && dog != cat)
+            try await body(container, source, cat, dog)
+        }
+    }
+
+    @Test func eachIsAGroupOfItsOwn() async throws {
+        try await withEqualAnimals { container, source, cat, dog in
+            let groups = try container.main.aggregate(ObjectRequest<Person>(), groupBy: \.animals, .count())
+            #expect(Set(groups.map(\.key)) == [cat, dog] && groups.map(\.values) == [1, 1])
+            let live = try source.liveAggregate(ObjectRequest<Person>(), groupBy: \.animals, .count())
+            #expect(live.value == [cat: 1, dog: 1])
+            try await source.perform(waitFor: .main) { context in
+                for dog in try context.fetch(Dog.self) { dog.keeper = nil }
+            }
+            await container.mainTier.waitForLists()
+            #expect(live.value == [cat: 1])
+        }
+    }
 }

@@ -70,6 +70,14 @@ enum GroupSource {
     }
 }
 
+/// What identifies a group.
+enum GroupKey: Hashable {
+    /// The value of the group column.
+    case value(RowValue)
+    /// The object that a to-many relationship leads to.
+    case end(LinkEnd)
+}
+
 extension ModelLayout {
     /// The relationship at the end of a path of relationships; nil if another property is in the path.
     fileprivate func relationship(_ names: [String], from entity: EntityLayout) -> RelationshipLayout? {
@@ -97,26 +105,33 @@ extension ModelLayout {
 extension ManagedObjectContext {
     /// The ids of the related objects of groups.
     ///
-    /// **Complexity**: no query if the objects can have only one entity. Otherwise one query for each entity.
+    /// **Complexity**: no query for groups of a to-many relationship, and none if the objects can have only one entity. Otherwise
+    /// one query for each entity.
     ///
     /// - Parameters:
-    ///   - keys: The values of the group column.
+    ///   - keys: The keys of the groups.
     ///   - family: The entities that the objects can have; empty if the groups have no related objects.
     func groupIDs(
-        _ keys: some Collection<RowValue>, ofEntities family: [Int]
-    ) throws(DataSourceError) -> [RowValue: ManagedObjectID] {
-        var ids: [RowValue: ManagedObjectID] = [:]
-        for case .integer(let key) in keys {
-            guard let first = family.first else { return [:] }
-            // An object that was deleted in the meantime keeps this entity.
-            ids[.integer(key)] = ManagedObjectID(stack.layout.entities[first], key: key)
+        _ keys: some Collection<GroupKey>, ofEntities family: [Int]
+    ) throws(DataSourceError) -> [GroupKey: ManagedObjectID] {
+        var (ids, wanted): ([GroupKey: ManagedObjectID], [RowValue]) = ([:], [])
+        guard let first = family.first else { return [:] }
+        for key in keys {
+            switch key {
+            case .end(let end): ids[key] = ManagedObjectID(stack.layout.entities[end.entity], key: end.key)
+            case .value(let value):
+                guard case .integer(let number) = value else { continue }
+                // An object that was deleted in the meantime keeps this entity.
+                ids[key] = ManagedObjectID(stack.layout.entities[first], key: number)
+                wanted.append(value)
+            }
         }
-        if family.count < 2 || ids.isEmpty { return ids }
-        let wanted = RowPredicate.isMember(.key, ValueList(Array(ids.keys), .natural))
+        if family.count < 2 || wanted.isEmpty { return ids }
+        let predicate = RowPredicate.isMember(.key, ValueList(wanted, .natural))
         for entity in family.dropFirst() {
-            let plan = FetchPlan(RowQuery(entity: entity, predicate: wanted))
+            let plan = FetchPlan(RowQuery(entity: entity, predicate: predicate))
             for row in try rows(plan, columns: []) {
-                ids[.integer(row.key)] = ManagedObjectID(stack.layout.entities[entity], key: row.key)
+                ids[.value(.integer(row.key))] = ManagedObjectID(stack.layout.entities[entity], key: row.key)
             }
         }
         return ids

@@ -81,7 +81,7 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// **Complexity**: all matching rows are read. For a to-many relationship, one more query for up to 1,000 objects and each
-    /// entity that stores links. If the related objects can have several entities, one more query for each entity.
+    /// entity that stores links. For a to-one relationship to objects of several entities, one more query for each entity.
     ///
     /// - Parameters:
     ///   - request: The request for the objects.
@@ -133,11 +133,11 @@ extension ManagedObjectContext {
         case .column(let column):
             let (column, storage) = (column.column, layout.order(of: column.column).storage)
             return try gather(plan, columns: empty.columns + [column], groups) { groups, row in
-                groups.add(row, key: row.value(column, storage))
+                groups.add(row, key: .value(row.value(column, storage)))
             }
         case .links(let links):
             return try gather(plan, columns: empty.columns, groupedBy: links, groups) { groups, row, ends in
-                for end in ends { groups.add(row, key: .integer(end)) }
+                for end in ends { groups.add(row, key: .end(end)) }
             }
         }
     }
@@ -220,17 +220,17 @@ extension StoredRow {
 
 /// The groups of rows with equal values or with the same related object, in the order of their first rows.
 private struct AggregationGroups {
-    private(set) var all: [(key: RowValue, first: StoredRow, set: AggregationSet)] = []
-    private var positions: [RowValue: Int] = [:]
+    private(set) var all: [(key: GroupKey, first: StoredRow, set: AggregationSet)] = []
+    private var positions: [GroupKey: Int] = [:]
     private let empty: AggregationSet
 
-    var keys: some Collection<RowValue> { positions.keys }
+    var keys: some Collection<GroupKey> { positions.keys }
 
     init(_ empty: AggregationSet) {
         self.empty = empty
     }
 
-    mutating func add(_ row: StoredRow, key: RowValue) {
+    mutating func add(_ row: StoredRow, key: GroupKey) {
         let position = positions[key] ?? all.count
         if position == all.count {
             positions[key] = position

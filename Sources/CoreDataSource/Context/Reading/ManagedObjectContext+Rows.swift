@@ -6,12 +6,24 @@ extension ManagedObjectContext {
     ///
     /// - Parameter columns: The columns to read; nil for all columns. Other columns may be null.
     func rows(_ plan: FetchPlan, columns: [Int]?) throws(DataSourceError) -> [StoredRow] {
+        guard plan.query.joined.isEmpty, plan.objectPredicate == nil, plan.family.count == 1 else {
+            return try entityRows(plan, columns: columns).map(\.stored)
+        }
+        var query = plan.query.of(entity: plan.family[0])
+        query.columns = columns
+        return try rows(query)
+    }
+
+    /// Returns the rows of ``rows(_:columns:)``, each row with its entity.
+    func entityRows(_ plan: FetchPlan, columns: [Int]?) throws(DataSourceError) -> [EntityRow] {
+        if !plan.query.joined.isEmpty { return try joinedRows(plan, columns: columns) }
+        if plan.objectPredicate != nil {
+            return try objects(plan).map { ($0.layout.index, StoredRow(key: $0.key, row: $0.wholeRow)) }
+        }
+        if plan.family.count == 1 { return try rows(plan, columns: columns).map { (plan.family[0], $0) } }
         var query = plan.query
         query.columns = columns
-        if !query.joined.isEmpty { return try joinedRows(plan, columns: columns).map(\.stored) }
-        if plan.objectPredicate != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.wholeRow) } }
-        return try plan.family.count == 1
-            ? rows(query.of(entity: plan.family[0])) : rows(query, ofEntities: plan.family).rows.map(\.stored)
+        return try rows(query, ofEntities: plan.family).rows
     }
 
     private func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {

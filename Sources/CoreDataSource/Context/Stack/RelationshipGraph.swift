@@ -238,6 +238,8 @@ struct LinkSource {
     let layout: Int
     /// The column with the owner's key.
     let owner: Int
+    /// The column with the owner's entity; nil if owners can have only one entity.
+    let ownerEntity: Int?
     /// The column of the other end; nil if the row itself is the other end.
     let other: LinkColumns?
     let position: Int?
@@ -246,7 +248,7 @@ struct LinkSource {
 
     init(_ layout: Int, _ column: LinkColumns) {
         self.layout = layout
-        owner = column.key
+        (owner, ownerEntity) = (column.key, column.entity)
         other = nil
         position = column.position
         family = [layout]
@@ -254,13 +256,13 @@ struct LinkSource {
 
     init(_ pairs: PairColumns, _ family: [Int]) {
         layout = pairs.layout
-        owner = pairs.own.key
+        (owner, ownerEntity) = (pairs.own.key, pairs.own.entity)
         other = pairs.other
         position = pairs.other.position
         self.family = family
     }
 
-    var columns: [Int] { [owner, other?.key, other?.entity, position].compactMap { $0 } }
+    var columns: [Int] { [owner, ownerEntity, other?.key, other?.entity, position].compactMap { $0 } }
 
     func end(_ stored: StoredRow) -> LinkEnd? {
         guard let other else { return LinkEnd(entity: layout, key: stored.key) }

@@ -32,7 +32,9 @@ package struct AggregateState: Sendable {
         var isGrouped: Bool { groupColumn != nil || links != nil }
 
         /// Returns the value of the group column. Values that are equal in Swift have the same representation.
-        func key(_ row: StoredRow) -> RowValue {
+        func key(_ row: StoredRow) -> GroupKey { .value(value(row)) }
+
+        private func value(_ row: StoredRow) -> RowValue {
             guard let groupColumn, let groupOrder else { return .null }
             switch row.value(groupColumn, groupOrder.storage) {
             case .text(let text):
@@ -76,32 +78,34 @@ package struct AggregateState: Sendable {
     }
 
     package let plan: Plan
-    /// The groups, by the value of the group column or by the key of the related object. Without groups, there is one entry,
-    /// which may be empty.
-    private var groups: [RowValue: Group] = [:]
+    /// The groups. A query that makes no groups has one entry with ``allRows`` as its key, which may be empty.
+    private var groups: [GroupKey: Group] = [:]
     /// The groups that have changed since the last call of ``takeChanges()``.
-    private(set) var changedKeys: Set<RowValue> = []
+    private(set) var changedKeys: Set<GroupKey> = []
     /// The groups with an aggregate whose result is known only after all rows are read again.
-    private var unknownKeys: Set<RowValue> = []
-    /// The rows that are in groups of related objects, by their keys. A save does not contain the unchanged links and values of
-    /// such a row.
-    private var members: [Int64: Member] = [:]
+    private var unknownKeys: Set<GroupKey> = []
+    /// The rows that are in groups of related objects, by their identity. A save does not contain the unchanged links and values
+    /// of such a row.
+    private var members: [LinkEnd: Member] = [:]
+
+    /// The key of the group of a query that makes no groups.
+    static let allRows = GroupKey.value(.null)
 
     /// A row that is in groups of related objects.
     private struct Member {
         /// The row with the columns of the plan.
         let row: StoredRow
-        /// The keys of the related objects.
-        let ends: [Int64]
+        /// The related objects.
+        let ends: [LinkEnd]
     }
 
     package init(_ plan: Plan) {
         self.plan = plan
-        if !plan.isGrouped { groups[.null] = plan.empty }
+        if !plan.isGrouped { groups[Self.allRows] = plan.empty }
     }
 
-    /// The values of the group column, or the keys of the related objects.
-    package var keys: some Collection<RowValue> { groups.keys }
+    /// The keys of all groups.
+    var keys: some Collection<GroupKey> { groups.keys }
 
     /// Whether all rows must be read again, for example because the last row with a minimum or maximum has left.
     package var mustRead: Bool { !unknownKeys.isEmpty }
@@ -109,12 +113,12 @@ package struct AggregateState: Sendable {
     /// Returns the results of a group; nil if the group has no rows.
     ///
     /// - Throws: `numberOverflow`; `damagedValue`.
-    package func results(_ key: RowValue) throws(DataSourceError) -> [RowValue]? {
+    func results(_ key: GroupKey) throws(DataSourceError) -> [RowValue]? {
         if let damaged = groups[key]?.parts.first(where: \.isDamaged) { throw plan.damage(damaged.column) }
         return try groups[key]?.parts.map { (part) throws(DataSourceError) in try part.result() }
     }
 
-    mutating func takeChanges() -> Set<RowValue> {
+    mutating func takeChanges() -> Set<GroupKey> {
         defer { changedKeys = [] }
         return changedKeys
     }
@@ -124,7 +128,7 @@ package struct AggregateState: Sendable {
     /// Adds a row of the query.
     package mutating func add(_ row: StoredRow) { add(row, to: plan.key(row)) }
 
-    private mutating func add(_ row: StoredRow, to key: RowValue) {
+    private mutating func add(_ row: StoredRow, to key: GroupKey) {
         change(key) {
             $0.rowCount += 1
         } part: {
@@ -135,7 +139,7 @@ package struct AggregateState: Sendable {
     /// Removes a row of the query. The row must have the values with which it was added.
     package mutating func remove(_ row: StoredRow) { remove(row, from: plan.key(row)) }
 
-    private mutating func remove(_ row: StoredRow, from key: RowValue) {
+    private mutating func remove(_ row: StoredRow, from key: GroupKey) {
         change(key) {
             $0.rowCount -= 1
         } part: {
@@ -146,26 +150,26 @@ package struct AggregateState: Sendable {
     /// Adds a row to the groups of its related objects.
     ///
     /// - Parameter isKept: Whether the row may change later without all rows being read again.
-    mutating func add(_ row: StoredRow, toGroupsOf ends: [Int64], isKept: Bool) {
+    mutating func add(_ row: EntityRow, toGroupsOf ends: [LinkEnd], isKept: Bool) {
         if isKept { return setMember(row, ends) }
-        for end in ends { add(row, to: .integer(end)) }
+        for end in ends { add(row.stored, to: .end(end)) }
     }
 
-    private mutating func setMember(_ row: StoredRow, _ ends: [Int64]) {
-        let old = members.removeValue(forKey: row.key)
-        let new = Member(row: plan.trimmed(row), ends: ends)
-        members[row.key] = new
+    private mutating func setMember(_ row: EntityRow, _ ends: [LinkEnd]) {
+        let identity = LinkEnd(entity: row.entity, key: row.stored.key)
+        let new = Member(row: plan.trimmed(row.stored), ends: ends)
+        let old = members.updateValue(new, forKey: identity)
         // Add before removing, so that a new extreme replaces the old extreme.
-        for end in ends { add(new.row, to: .integer(end)) }
+        for end in ends { add(new.row, to: .end(end)) }
         if let old { remove(old) }
     }
 
     private mutating func remove(_ member: Member) {
-        for end in member.ends { remove(member.row, from: .integer(end)) }
+        for end in member.ends { remove(member.row, from: .end(end)) }
     }
 
     private mutating func change(
-        _ key: RowValue, _ body: (inout Group) -> Void, part: (inout IncrementalAggregation) -> Void
+        _ key: GroupKey, _ body: (inout Group) -> Void, part: (inout IncrementalAggregation) -> Void
     ) {
         changedKeys.insert(key)
         var group = groups.removeValue(forKey: key) ?? plan.empty
@@ -186,7 +190,7 @@ package struct AggregateState: Sendable {
         _ save: ChangeSet, to query: ListQuery, _ budget: QueryBudget
     ) throws(DataSourceError) {
         let plan = plan
-        try plan.forEachChange(in: save, of: query, budget) { old, new in
+        try plan.forEachChange(in: save, of: query, budget) { _, old, new in
             // Add before removing, so that a new extreme replaces the old extreme.
             if let new { add(new) }
             if let old { remove(old) }
@@ -203,32 +207,35 @@ package struct AggregateState: Sendable {
         _ layout: ModelLayout
     ) throws(DataSourceError) {
         let budget = QueryBudget()
-        var changed = ChangedLinks(links).owners(in: saves)
+        var changed: Set<LinkEnd> = []
+        for key in ChangedLinks(links).owners(in: saves) {
+            for entity in query.family { changed.insert(LinkEnd(entity: entity, key: key)) }
+        }
         for save in saves {
-            try plan.forEachChange(in: save, of: query, budget) { old, new in
-                if let key = (new ?? old)?.key { changed.insert(key) }
+            try plan.forEachChange(in: save, of: query, budget) { entity, old, new in
+                if let key = (new ?? old)?.key { changed.insert(LinkEnd(entity: entity, key: key)) }
             }
         }
         if changed.isEmpty { return }
         let found = try source.withOneState { source throws(DataSourceError) in
             let view = SourceView(source: source, layout: layout)
-            return try query.rows(withKeys: changed, plan.columns, groupedBy: links, in: view, budget)
+            return try query.rows(changed, plan.columns, groupedBy: links, in: view, budget)
         }
         var gone = changed
         for (row, ends) in found {
-            gone.remove(row.key)
+            gone.remove(LinkEnd(entity: row.entity, key: row.stored.key))
             setMember(row, ends)
         }
-        for key in gone { if let old = members.removeValue(forKey: key) { remove(old) } }
+        for row in gone { if let old = members.removeValue(forKey: row) { remove(old) } }
     }
 }
 
 extension AggregateState.Plan {
-    /// Calls the body for each changed row of a query whose change has an effect on the aggregates, with the old row and the new
-    /// row. A row that does not match the query is nil.
+    /// Calls the body for each changed row of a query whose change has an effect on the aggregates, with the row's entity, the old
+    /// row and the new row. A row that does not match the query is nil.
     fileprivate func forEachChange(
         in save: ChangeSet, of query: ListQuery, _ budget: QueryBudget,
-        _ body: (_ old: StoredRow?, _ new: StoredRow?) -> Void
+        _ body: (_ entity: Int, _ old: StoredRow?, _ new: StoredRow?) -> Void
     ) throws(DataSourceError) {
         let layout = query.order.layout
         func matches(_ row: StoredRow) throws(DataSourceError) -> Bool {
@@ -236,34 +243,34 @@ extension AggregateState.Plan {
         }
         let columns = Set(columns)
         for changes in save.entities where query.family.contains(changes.entity) {
-            for row in changes.inserted where try matches(row) { body(nil, row) }
-            for row in changes.deleted where try matches(row) { body(row, nil) }
+            let entity = changes.entity
+            for row in changes.inserted where try matches(row) { body(entity, nil, row) }
+            for row in changes.deleted where try matches(row) { body(entity, row, nil) }
             for row in changes.updated {
                 let (old, new) = (StoredRow(key: row.key, row: row.previous), StoredRow(key: row.key, row: row.row))
                 let (wasIncluded, isIncluded) = (try matches(old), try matches(new))
                 if wasIncluded, isIncluded, !columns.contains(where: row.columns.contains) { continue }
-                if wasIncluded || isIncluded { body(wasIncluded ? old : nil, isIncluded ? new : nil) }
+                if wasIncluded || isIncluded { body(entity, wasIncluded ? old : nil, isIncluded ? new : nil) }
             }
         }
     }
 }
 
 extension ListQuery {
-    /// Returns the matching rows with some keys, each with the keys of its related objects. Rows without related objects are
-    /// left out.
+    /// Returns those of some rows that match, each with its related objects. Rows without related objects are left out.
     fileprivate func rows(
-        withKeys keys: Set<Int64>, _ columns: [Int], groupedBy links: GroupLinks, in view: SourceView,
+        _ wanted: Set<LinkEnd>, _ columns: [Int], groupedBy links: GroupLinks, in view: SourceView,
         _ budget: QueryBudget
-    ) throws(DataSourceError) -> [(row: StoredRow, ends: [Int64])] {
-        let wanted = ValueList(keys.map { .integer($0) }, .natural)
-        let predicate = RowPredicate.and([.isMember(.key, wanted), predicate])
-        var rows: [StoredRow] = []
-        for entity in family {
-            var query = RowQuery(entity: entity, predicate: predicate, columns: columns, budget: budget)
+    ) throws(DataSourceError) -> [(row: EntityRow, ends: [LinkEnd])] {
+        var rows: [EntityRow] = []
+        for (entity, wanted) in Dictionary(grouping: wanted, by: \.entity) {
+            let keys = ValueList(wanted.map { .integer($0.key) }, .natural)
+            var query = RowQuery(
+                entity: entity, predicate: .and([.isMember(.key, keys), predicate]), columns: columns, budget: budget)
             query.isOrdered = false
-            rows += try view.rows(query)
+            rows += try view.rows(query).map { (entity, $0) }
         }
-        var found: [(row: StoredRow, ends: [Int64])] = []
+        var found: [(row: EntityRow, ends: [LinkEnd])] = []
         try links.forEach(rows, in: view, budget) { found.append(($0, $1)) }
         return found
     }

@@ -10,7 +10,7 @@ extension MainTier {
         for aggregate in repeat each aggregates { try set.add(aggregate, resolver) }
         let engine = try engine(request, AggregateState.Plan(set.aggregations, resolver.layout), resolver)
         let reader = AggregateReader(set: set, joined: resolver.joins.columns, layout: resolver.layout)
-        let first: (repeat each Result) = try reader.values(engine.state.results(.null) ?? [], context)
+        let first: (repeat each Result) = try reader.values(engine.state.results(AggregateState.allRows) ?? [], context)
         return try LiveAggregate(engine, initial: first) { [weak self] changes throws(DataSourceError) in
             guard let results = changes.last?.results, let self else { return { _ in } }
             let values: (repeat each Result) = try reader.values(results, self.context)
@@ -34,8 +34,8 @@ extension MainTier {
             guard let self else { return { _ in } }
             let ids = try known.update(changes, group, self.context)
             var new: [(key: Key.GroupKey, values: (repeat each Result)?)] = []
-            for (value, results) in changes {
-                let key = try reader.key(value, group.column, as: Key.self, id: ids[value], self.context)
+            for (changed, results) in changes {
+                let key = try reader.key(changed, group.column, as: Key.self, id: ids[changed], self.context)
                 guard let results else {
                     new.append((key, nil))
                     continue
@@ -87,21 +87,21 @@ private struct AggregateReader {
 
     /// Returns a group's key as a typed value.
     func key<Key: GroupableProperty>(
-        _ key: RowValue, _ column: Int?, as type: Key.Type, id: ManagedObjectID?, _ context: MainContext
+        _ key: GroupKey, _ column: Int?, as type: Key.Type, id: ManagedObjectID?, _ context: MainContext
     ) throws(DataSourceError) -> Key.GroupKey {
         let reader = RowValueReader(context, layout, joined, hasAggregateResults: true)
-        guard let column else { return try reader.groupKey(type, 0, id: id) }
+        guard let column, case .value(let value) = key else { return try reader.groupKey(type, 0, id: id) }
         var row = StoredRow(key: 0, row: RowSnapshot(columnCount: layout.columns.count))
         if JoinedColumn.isJoined(column) {
             row.joined = RowSnapshot(columnCount: joined.count)
-            row.joined?.setValue(key, JoinedColumn.index(column))
+            row.joined?.setValue(value, JoinedColumn.index(column))
         } else {
-            row.row.setValue(key, column)
+            row.row.setValue(value, column)
         }
         reader.row = row
-        let value = try reader.groupKey(type, column, id: id)
+        let groupKey = try reader.groupKey(type, column, id: id)
         try reader.check()
-        return value
+        return groupKey
     }
 }
 
@@ -109,14 +109,14 @@ private struct AggregateReader {
 /// deleted.
 @MainActor
 private final class GroupIDs {
-    private var ids: [RowValue: ManagedObjectID] = [:]
+    private var ids: [GroupKey: ManagedObjectID] = [:]
 
     /// Finds the ids of new groups, and forgets the ids of empty groups.
     ///
     /// - Returns: The ids of all changed groups.
     func update(
-        _ changes: [(key: RowValue, results: [RowValue]?)], _ group: GroupSource, _ context: MainContext
-    ) throws(DataSourceError) -> [RowValue: ManagedObjectID] {
+        _ changes: [(key: GroupKey, results: [RowValue]?)], _ group: GroupSource, _ context: MainContext
+    ) throws(DataSourceError) -> [GroupKey: ManagedObjectID] {
         if group.destinations.isEmpty { return [:] }
         let new = changes.map(\.key).filter { ids[$0] == nil }
         var changed = try context.groupIDs(new, ofEntities: group.destinations)

@@ -12,7 +12,7 @@ final class AggregateEngine: HubEngine {
         var hasFailed: Bool { get }
 
         /// - Parameter changed: The groups that may have changed; nil for all groups.
-        func notify(_ state: AggregateState, changed: Set<RowValue>?, _ reason: ListReason)
+        func notify(_ state: AggregateState, changed: Set<GroupKey>?, _ reason: ListReason)
         func notify(_ failure: DataSourceError)
         /// No more changes follow.
         func notifyEnd()
@@ -313,15 +313,17 @@ struct AggregateWorker: Sendable {
     /// Calculates the aggregates from all rows and their links, which are of the same moment.
     private func read(_ links: GroupLinks) throws(DataSourceError) -> (AggregateState, asOf: SaveNumber) {
         try source.withOneState { source throws(DataSourceError) in
-            var (state, rows, asOf) = (AggregateState(plan), [StoredRow](), SaveNumber.beforeFirst)
+            var (state, rows, asOf) = (AggregateState(plan), [EntityRow](), SaveNumber.beforeFirst)
             if requeriesStore {
                 let list = try ListState.read(query, source, layout)
-                (rows, asOf) = ((0..<list.count).map { list.rows[$0].stored }, list.asOf)
+                rows = (0..<list.count).map { (list.rows[$0].entity, list.rows[$0].stored) }
+                asOf = list.asOf
             } else {
                 var all = RowQuery(entity: query.entity, predicate: query.predicate, columns: plan.columns)
                 all.isOrdered = false
                 let found = try source.rows(all, ofEntities: query.family, layout)
-                (rows, asOf) = (found.rows.flatMap(\.rows), found.asOf)
+                for (entity, stored) in found.rows { rows += stored.map { (entity, $0) } }
+                asOf = found.asOf
             }
             try links.forEach(rows, in: SourceView(source: source, layout: layout), QueryBudget()) {
                 state.add($0, toGroupsOf: $1, isKept: followsLinks)

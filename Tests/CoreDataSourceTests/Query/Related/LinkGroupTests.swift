@@ -153,6 +153,27 @@ struct LinkGroupTests {
         try await container.close()
     }
 
+    /// The links tell the entities of the related objects. A query for these objects could find that one of them was deleted since.
+    @Test func theRelatedObjectsAreNotRead() async throws {
+        let (container, store) = PersistentContainer.faulty(.graph)
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { context in
+            let keeper = try context.person("keeper")
+            try context.cat("cat").keeper = keeper
+            try context.dog("dog").keeper = keeper
+        }
+        let animals = try Set(container.main.fetch(Animal.self).map(\.objectID))
+        _ = store.takeQueries()
+        let groups = try container.main.aggregate(ObjectRequest<Person>(), groupBy: \.animals, .count())
+        let live = try source.liveAggregate(ObjectRequest<Person>(), groupBy: \.animals, .count())
+        #expect(animals.count == 2 && Set(groups.map(\.key)) == animals && Set(live.value.keys) == animals)
+        let readsByKey = store.takeQueries().contains { query in
+            if case .isMember(.key, _) = query.predicate { true } else { false }
+        }
+        #expect(!readsByKey)
+        try await container.close()
+    }
+
     /// Friends are friends of each other.
     @Test func aRelationshipThatIsItsOwnInverseMakesGroups() async throws {
         let container = try await PersistentContainer(model: .peers(), store: .inMemory)
