@@ -71,7 +71,7 @@ enum GroupSource {
 }
 
 /// What identifies a group.
-enum GroupKey: Hashable {
+enum GroupIdentity: Hashable {
     /// The value of the group column.
     case value(RowValue)
     /// The object that a to-many relationship leads to.
@@ -112,9 +112,9 @@ extension ManagedObjectContext {
     ///   - keys: The keys of the groups.
     ///   - family: The entities that the objects can have; empty if the groups have no related objects.
     func groupIDs(
-        _ keys: some Collection<GroupKey>, ofEntities family: [Int]
-    ) throws(DataSourceError) -> [GroupKey: ManagedObjectID] {
-        var (ids, wanted): ([GroupKey: ManagedObjectID], [RowValue]) = ([:], [])
+        _ keys: some Collection<GroupIdentity>, ofEntities family: [Int]
+    ) throws(DataSourceError) -> [GroupIdentity: ManagedObjectID] {
+        var (ids, wanted): ([GroupIdentity: ManagedObjectID], [RowValue]) = ([:], [])
         guard let first = family.first else { return [:] }
         for key in keys {
             switch key {

@@ -220,17 +220,17 @@ extension StoredRow {
 
 /// The groups of rows with equal values or with the same related object, in the order of their first rows.
 private struct AggregationGroups {
-    private(set) var all: [(key: GroupKey, first: StoredRow, set: AggregationSet)] = []
-    private var positions: [GroupKey: Int] = [:]
+    private(set) var all: [(key: GroupIdentity, first: StoredRow, set: AggregationSet)] = []
+    private var positions: [GroupIdentity: Int] = [:]
     private let empty: AggregationSet
 
-    var keys: some Collection<GroupKey> { positions.keys }
+    var keys: some Collection<GroupIdentity> { positions.keys }
 
     init(_ empty: AggregationSet) {
         self.empty = empty
     }
 
-    mutating func add(_ row: StoredRow, key: GroupKey) {
+    mutating func add(_ row: StoredRow, key: GroupIdentity) {
         let position = positions[key] ?? all.count
         if position == all.count {
             positions[key] = position

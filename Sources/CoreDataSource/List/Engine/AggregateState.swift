@@ -32,7 +32,7 @@ package struct AggregateState: Sendable {
         var isGrouped: Bool { groupColumn != nil || links != nil }
 
         /// Returns the value of the group column. Values that are equal in Swift have the same representation.
-        func key(_ row: StoredRow) -> GroupKey { .value(value(row)) }
+        func key(_ row: StoredRow) -> GroupIdentity { .value(value(row)) }
 
         private func value(_ row: StoredRow) -> RowValue {
             guard let groupColumn, let groupOrder else { return .null }
@@ -79,17 +79,17 @@ package struct AggregateState: Sendable {
 
     package let plan: Plan
     /// The groups. A query that makes no groups has one entry with ``allRows`` as its key, which may be empty.
-    private var groups: [GroupKey: Group] = [:]
+    private var groups: [GroupIdentity: Group] = [:]
     /// The groups that have changed since the last call of ``takeChanges()``.
-    private(set) var changedKeys: Set<GroupKey> = []
+    private(set) var changedKeys: Set<GroupIdentity> = []
     /// The groups with an aggregate whose result is known only after all rows are read again.
-    private var unknownKeys: Set<GroupKey> = []
+    private var unknownKeys: Set<GroupIdentity> = []
     /// The rows that are in groups of related objects, by their identity. A save does not contain the unchanged links and values
     /// of such a row.
     private var members: [LinkEnd: Member] = [:]
 
     /// The key of the group of a query that makes no groups.
-    static let allRows = GroupKey.value(.null)
+    static let allRows = GroupIdentity.value(.null)
 
     /// A row that is in groups of related objects.
     private struct Member {
@@ -105,7 +105,7 @@ package struct AggregateState: Sendable {
     }
 
     /// The keys of all groups.
-    var keys: some Collection<GroupKey> { groups.keys }
+    var keys: some Collection<GroupIdentity> { groups.keys }
 
     /// Whether all rows must be read again, for example because the last row with a minimum or maximum has left.
     package var mustRead: Bool { !unknownKeys.isEmpty }
@@ -113,12 +113,12 @@ package struct AggregateState: Sendable {
     /// Returns the results of a group; nil if the group has no rows.
     ///
     /// - Throws: `numberOverflow`; `damagedValue`.
-    func results(_ key: GroupKey) throws(DataSourceError) -> [RowValue]? {
+    func results(_ key: GroupIdentity) throws(DataSourceError) -> [RowValue]? {
         if let damaged = groups[key]?.parts.first(where: \.isDamaged) { throw plan.damage(damaged.column) }
         return try groups[key]?.parts.map { (part) throws(DataSourceError) in try part.result() }
     }
 
-    mutating func takeChanges() -> Set<GroupKey> {
+    mutating func takeChanges() -> Set<GroupIdentity> {
         defer { changedKeys = [] }
         return changedKeys
     }
@@ -128,7 +128,7 @@ package struct AggregateState: Sendable {
     /// Adds a row of the query.
     package mutating func add(_ row: StoredRow) { add(row, to: plan.key(row)) }
 
-    private mutating func add(_ row: StoredRow, to key: GroupKey) {
+    private mutating func add(_ row: StoredRow, to key: GroupIdentity) {
         change(key) {
             $0.rowCount += 1
         } part: {
@@ -139,7 +139,7 @@ package struct AggregateState: Sendable {
     /// Removes a row of the query. The row must have the values with which it was added.
     package mutating func remove(_ row: StoredRow) { remove(row, from: plan.key(row)) }
 
-    private mutating func remove(_ row: StoredRow, from key: GroupKey) {
+    private mutating func remove(_ row: StoredRow, from key: GroupIdentity) {
         change(key) {
             $0.rowCount -= 1
         } part: {
@@ -169,7 +169,7 @@ package struct AggregateState: Sendable {
     }
 
     private mutating func change(
-        _ key: GroupKey, _ body: (inout Group) -> Void, part: (inout IncrementalAggregation) -> Void
+        _ key: GroupIdentity, _ body: (inout Group) -> Void, part: (inout IncrementalAggregation) -> Void
     ) {
         changedKeys.insert(key)
         var group = groups.removeValue(forKey: key) ?? plan.empty

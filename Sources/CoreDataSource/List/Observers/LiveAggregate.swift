@@ -47,16 +47,16 @@ public final class LiveAggregate<Value> {
     @ObservationIgnored private var engine: AggregateEngine?
     @ObservationIgnored private let subscriber = EngineSubscriber()
     /// The results of each group in the value.
-    @ObservationIgnored private var shown: [GroupKey: [RowValue]] = [:]
+    @ObservationIgnored private var shown: [GroupIdentity: [RowValue]] = [:]
     @ObservationIgnored private let makeEdit: EditMaker
 
     /// Returns an edit of the value for groups with new results. The results are nil for a group without rows.
     typealias EditMaker =
-        @MainActor ([(key: GroupKey, results: [RowValue]?)]) throws(DataSourceError) -> (inout Value) -> Void
+        @MainActor ([(key: GroupIdentity, results: [RowValue]?)]) throws(DataSourceError) -> (inout Value) -> Void
 
     /// - Parameter initial: The value before the results of the groups are set.
     init(_ engine: AggregateEngine, initial: Value, _ makeEdit: @escaping EditMaker) throws(DataSourceError) {
-        var (initial, shown) = (initial, [GroupKey: [RowValue]]())
+        var (initial, shown) = (initial, [GroupIdentity: [RowValue]]())
         for key in engine.state.keys { shown[key] = try engine.state.results(key) }
         try makeEdit(shown.map { (key: $0, results: $1) })(&initial)
         value = initial
@@ -70,12 +70,12 @@ public final class LiveAggregate<Value> {
         subscriber.onEnd = { [weak self] in self?.end() }
     }
 
-    private func update(_ state: AggregateState, _ changed: Set<GroupKey>?, _ reason: ListReason) {
+    private func update(_ state: AggregateState, _ changed: Set<GroupIdentity>?, _ reason: ListReason) {
         let hasFailed = lastUpdateReason.kind == .failure
         // After a failure, the groups that changed in between are unknown.
         let keys = hasFailed ? nil : changed
         do throws(DataSourceError) {
-            var changes: [(key: GroupKey, results: [RowValue]?)] = []
+            var changes: [(key: GroupIdentity, results: [RowValue]?)] = []
             for key in keys ?? Set(state.keys).union(shown.keys) {
                 let results = try state.results(key)
                 if results != shown[key] { changes.append((key, results)) }
@@ -103,12 +103,12 @@ public final class LiveAggregate<Value> {
 
     /// The subscriber of the engine, because an observed class cannot subscribe itself.
     private final class EngineSubscriber: AggregateEngine.Subscriber {
-        var onChange: (AggregateState, Set<GroupKey>?, ListReason) -> Void = { _, _, _ in }
+        var onChange: (AggregateState, Set<GroupIdentity>?, ListReason) -> Void = { _, _, _ in }
         var onFailure: (DataSourceError) -> Void = { _ in }
         var onEnd: () -> Void = {}
         var hasFailed = false
 
-        func notify(_ state: AggregateState, changed: Set<GroupKey>?, _ reason: ListReason) {
+        func notify(_ state: AggregateState, changed: Set<GroupIdentity>?, _ reason: ListReason) {
             onChange(state, changed, reason)
         }
 

@@ -87,7 +87,7 @@ private struct AggregateReader {
 
     /// Returns a group's key as a typed value.
     func key<Key: GroupableProperty>(
-        _ key: GroupKey, _ column: Int?, as type: Key.Type, id: ManagedObjectID?, _ context: MainContext
+        _ key: GroupIdentity, _ column: Int?, as type: Key.Type, id: ManagedObjectID?, _ context: MainContext
     ) throws(DataSourceError) -> Key.GroupKey {
         let reader = RowValueReader(context, layout, joined, hasAggregateResults: true)
         guard let column, case .value(let value) = key else { return try reader.groupKey(type, 0, id: id) }
@@ -109,14 +109,14 @@ private struct AggregateReader {
 /// deleted.
 @MainActor
 private final class GroupIDs {
-    private var ids: [GroupKey: ManagedObjectID] = [:]
+    private var ids: [GroupIdentity: ManagedObjectID] = [:]
 
     /// Finds the ids of new groups, and forgets the ids of empty groups.
     ///
     /// - Returns: The ids of all changed groups.
     func update(
-        _ changes: [(key: GroupKey, results: [RowValue]?)], _ group: GroupSource, _ context: MainContext
-    ) throws(DataSourceError) -> [GroupKey: ManagedObjectID] {
+        _ changes: [(key: GroupIdentity, results: [RowValue]?)], _ group: GroupSource, _ context: MainContext
+    ) throws(DataSourceError) -> [GroupIdentity: ManagedObjectID] {
         if group.destinations.isEmpty { return [:] }
         let new = changes.map(\.key).filter { ids[$0] == nil }
         var changed = try context.groupIDs(new, ofEntities: group.destinations)

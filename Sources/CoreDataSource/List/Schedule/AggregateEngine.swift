@@ -12,7 +12,7 @@ final class AggregateEngine: HubEngine {
         var hasFailed: Bool { get }
 
         /// - Parameter changed: The groups that may have changed; nil for all groups.
-        func notify(_ state: AggregateState, changed: Set<GroupKey>?, _ reason: ListReason)
+        func notify(_ state: AggregateState, changed: Set<GroupIdentity>?, _ reason: ListReason)
         func notify(_ failure: DataSourceError)
         /// No more changes follow.
         func notifyEnd()
