@@ -231,7 +231,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         defer { requests.end(number) }
         var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deletion, options: options)
         writing.basis = LoadBasis(before)
-        writing.candidates = try await source.keys(in: scope)
+        writing.candidates = try await source.ends(in: scope)
         writing.answered = AnsweredRequest(number: number, requestedAt: requestedAt, scope: scope.name)
         writing.answered.canRequestAgain = attempt < Self.attempts
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])

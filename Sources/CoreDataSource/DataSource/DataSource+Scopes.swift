@@ -140,17 +140,17 @@ extension DataSource {
         }.result
     }
 
-    /// Reads the keys of the objects in scope. An answer deletes no other objects, because it cannot know those that come into
+    /// Reads which objects are in scope. An answer deletes no other objects, because it cannot know those that come into
     /// scope during its request.
-    nonisolated func keys<Object: ManagedObject>(in scope: SyncScope<Object>) async throws -> Set<Int64> {
-        try await tier.perform(waitFor: .store, values: 0) { try $0.keys(in: scope) }.result
+    nonisolated func ends<Object: ManagedObject>(in scope: SyncScope<Object>) async throws -> Set<LinkEnd> {
+        try await tier.perform(waitFor: .store, values: 0) { try $0.ends(in: scope) }.result
     }
 
     private nonisolated func reconcile<Object: ManagedObject>(
         _ values: [Value], _ writing: ScopeWriting<Object>, _ part: ListPart, in context: PrivateContext
     ) throws -> (SyncReport, ListedPages) {
         var stored = part.deletes ? try context.scope(Object.self, writing.scope.predicate) : []
-        if let candidates = writing.candidates { stored.removeAll { !candidates.contains($0.key) } }
+        if let candidates = writing.candidates { stored.removeAll { !candidates.contains(LinkEnd($0)) } }
         let rules = SyncRules(
             deletion: part.deletes ? writing.deletion : .none, operations: .all, options: writing.options,
             isScoped: writing.scope.predicate != nil)
@@ -205,25 +205,31 @@ extension DataSource {
 }
 
 extension PrivateContext {
-    /// Returns the keys of the objects in scope.
-    fileprivate func keys<Object: ManagedObject>(in scope: SyncScope<Object>) throws -> Set<Int64> {
-        Set(try ids(ObjectRequest(Object.self, where: scope.predicate)).map(\.key))
+    /// Returns which objects are in scope.
+    fileprivate func ends<Object: ManagedObject>(in scope: SyncScope<Object>) throws -> Set<LinkEnd> {
+        let ids = try ids(ObjectRequest(Object.self, where: scope.predicate))
+        return Set(
+            ids.lazy.compactMap { [stack] id in
+                id.layout(in: stack.layout).map { LinkEnd(entity: $0.index, key: id.key) }
+            })
     }
 
-    /// Returns the keys of those of the given objects that are in scope.
-    fileprivate func keys<Object: ManagedObject>(
+    /// Returns which of the given objects are in scope.
+    fileprivate func ends<Object: ManagedObject>(
         of objects: [ManagedObject], in scope: SyncScope<Object>
-    ) throws -> Set<Int64> {
+    ) throws -> Set<LinkEnd> {
         let plan = try plan(ObjectRequest(Object.self, where: scope.predicate))
         let objects = objects.filter { plan.family.contains($0.layout.index) }
         if objects.isEmpty { return [] }
         // The predicate follows relationships.
         if plan.objectPredicate != nil || !plan.query.joined.isEmpty {
-            return try keys(in: scope).intersection(objects.map(\.key))
+            return try ends(in: scope).intersection(objects.map { LinkEnd($0) })
         }
         let (predicate, budget) = (plan.query.predicate, plan.query.budget)
-        return try objects.reduce(into: []) { keys, object in
-            if try predicate.evaluate(object.row, key: object.key, object.layout, budget) { keys.insert(object.key) }
+        return try objects.reduce(into: []) { ends, object in
+            if try predicate.evaluate(object.row, key: object.key, object.layout, budget) {
+                ends.insert(LinkEnd(object))
+            }
         }
     }
 
@@ -269,7 +275,9 @@ extension ScopeWriting {
     fileprivate func answered(with part: ListPart) -> AnsweredRequest {
         var answered = answered
         if part.deletes {
-            answered.list = CompleteList(earlier: part.earlierPages.keys) { [scope] in try $0.keys(of: $1, in: scope) }
+            answered.list = CompleteList(earlier: part.earlierPages.objects) { [scope] in
+                try $0.ends(of: $1, in: scope)
+            }
         }
         return answered
     }

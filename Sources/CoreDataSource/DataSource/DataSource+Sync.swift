@@ -163,13 +163,15 @@ struct SyncSweep {
 
     /// This page and the earlier pages, for the later pages of the list.
     var page: ListedPages {
-        ListedPages(keys: Set(markedObjects.lazy.map(\.key)), ignored: report.ignored)
+        ListedPages(objects: Set(markedObjects.lazy.map { LinkEnd($0) }), ignored: report.ignored)
     }
 
     /// Deletes the objects in scope that are not in the list.
     private mutating func deleteMissing(_ stored: [ManagedObject], in context: PrivateContext) throws {
-        let missing = stored.filter { $0.syncMark != mark && !$0.isDeleted && !earlierPages.keys.contains($0.key) }
-        let isListEmpty = markedObjects.isEmpty && earlierPages.keys.isEmpty
+        let missing = stored.filter {
+            $0.syncMark != mark && !$0.isDeleted && !earlierPages.objects.contains(LinkEnd($0))
+        }
+        let isListEmpty = markedObjects.isEmpty && earlierPages.objects.isEmpty
         guard rules.deletes, !missing.isEmpty else {
             report.kept = missing.count
             return
@@ -296,13 +298,13 @@ struct SyncSweep {
 
 /// The pages of a list that were added so far.
 struct ListedPages: Sendable {
-    /// The keys of the listed objects.
-    var keys: Set<Int64> = []
+    /// The listed objects.
+    var objects: Set<LinkEnd> = []
     /// The number of values for which the hook returned nil.
     var ignored = 0
 
     mutating func add(_ page: ListedPages) {
-        keys.formUnion(page.keys)
+        objects.formUnion(page.objects)
         ignored += page.ignored
     }
 }

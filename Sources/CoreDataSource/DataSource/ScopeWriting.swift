@@ -18,9 +18,9 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
     var options: SyncOptions
     /// The state of the scope at the request; nil to write in any state.
     var basis: LoadBasis?
-    /// The keys of the objects that were in scope before the request. Only these objects are deleted if the list does not have
+    /// The objects that were in scope before the request. Only these objects are deleted if the list does not have
     /// them. Nil for the objects that are in scope at the write.
-    var candidates: Set<Int64>?
+    var candidates: Set<LinkEnd>?
     /// The request that was answered.
     var answered: AnsweredRequest
 

@@ -167,8 +167,13 @@ struct SavedRows: Sendable {
         let values: [RowValue]
     }
 
-    /// The keys of the inserted, changed and listed rows.
-    private var keys: Set<Int64> = []
+    private struct Row: Hashable {
+        let entity: Int
+        let key: Int64
+    }
+
+    /// The inserted, changed and listed rows.
+    private var rows: Set<Row> = []
     private var deleted: Set<Identity> = []
     /// The entities of deleted rows without unique values.
     private var entities: Set<Int> = []
@@ -179,35 +184,37 @@ struct SavedRows: Sendable {
 
     private init(isUnknown: Bool) { self.isUnknown = isUnknown }
 
-    /// - Parameter listed: The keys of rows that the save has confirmed.
-    init(_ changes: ChangeSet, listed: some Sequence<Int64> = [], _ layout: ModelLayout) {
-        keys = Set(listed)
-        for rows in changes.entities {
-            keys.formUnion(rows.inserted.lazy.map(\.key))
-            keys.formUnion(rows.updated.lazy.map(\.key))
-            for row in rows.deleted {
-                let identities = SavedRows.identities(row.row, layout.entities[rows.entity])
-                if identities.isEmpty { entities.insert(rows.entity) }
+    /// - Parameter listed: The rows that the save has confirmed.
+    init(_ changes: ChangeSet, listed: some Sequence<(entity: Int, key: Int64)> = [], _ layout: ModelLayout) {
+        for (entity, key) in listed { rows.insert(Row(entity: entity, key: key)) }
+        for changes in changes.entities {
+            let entity = changes.entity
+            rows.formUnion(changes.inserted.lazy.map { Row(entity: entity, key: $0.key) })
+            rows.formUnion(changes.updated.lazy.map { Row(entity: entity, key: $0.key) })
+            for row in changes.deleted {
+                let identities = SavedRows.identities(row.row, layout.entities[entity])
+                if identities.isEmpty { entities.insert(entity) }
                 deleted.formUnion(identities)
             }
         }
     }
 
-    func contains(_ key: Int64) -> Bool { keys.contains(key) }
+    func contains(entity: Int, key: Int64) -> Bool { rows.contains(Row(entity: entity, key: key)) }
 
     /// The number of kept keys.
-    var count: Int { keys.count + deleted.count }
+    var count: Int { rows.count + deleted.count }
 
     /// Whether a change set changes or deletes any of the rows, or inserts rows that were deleted.
     func areReplaced(by changes: ChangeSet, _ layout: ModelLayout) -> Bool {
         if isUnknown { return !changes.entities.isEmpty }
-        return changes.entities.contains { rows in
-            if rows.updated.contains(where: { keys.contains($0.key) }) { return true }
-            if rows.deleted.contains(where: { keys.contains($0.key) }) { return true }
-            if rows.inserted.isEmpty || deleted.isEmpty && entities.isEmpty { return false }
-            if entities.contains(rows.entity) { return true }
-            let layout = layout.entities[rows.entity]
-            return rows.inserted.contains { !SavedRows.identities($0.row, layout).isDisjoint(with: deleted) }
+        return changes.entities.contains { changes in
+            let entity = changes.entity
+            if changes.updated.contains(where: { contains(entity: entity, key: $0.key) }) { return true }
+            if changes.deleted.contains(where: { contains(entity: entity, key: $0.key) }) { return true }
+            if changes.inserted.isEmpty || deleted.isEmpty && entities.isEmpty { return false }
+            if entities.contains(entity) { return true }
+            let layout = layout.entities[entity]
+            return changes.inserted.contains { !SavedRows.identities($0.row, layout).isDisjoint(with: deleted) }
         }
     }
 

@@ -45,7 +45,7 @@ struct GraphImportLinks {
             return (lhs.key.entity, lhs.key.relationship) < (rhs.key.entity, rhs.key.relationship)
         }
         let paths = Set(groups.keys.map { layout.entities[$0.entity].relationships[$0.relationship].path })
-        var checked: [(relationship: Int, [(link: Link, ends: [Int64])])] = []
+        var checked: [(relationship: Int, [(link: Link, ends: [LinkEnd])])] = []
         for (group, links) in sorted {
             let relationship = layout.entities[group.entity].relationships[group.relationship]
             guard let context = links[0].object.context as? PrivateContext else { continue }
@@ -57,7 +57,7 @@ struct GraphImportLinks {
                 try checkNoDuplicate(links, of: relationship, column: column, layout: layout, in: context)
             }
             FetchGroup.gather(links.map(\.object))
-            var ends: [(link: Link, ends: [Int64])] = []
+            var ends: [(link: Link, ends: [LinkEnd])] = []
             // Links can contradict each other in two cases: a destination can have only one source, or the graph
             // contains both sides of the relationship.
             let canContradict =
@@ -69,7 +69,7 @@ struct GraphImportLinks {
                 let others = try destinations(of: link, by: relationship, column: column, in: context)
                 let editor = LinkEditor(context, link.object, group.relationship)
                 if relationship.isToMany { editor.set(others) } else { editor.set(others.first) }
-                if canContradict { ends.append((link, others.map(\.key))) }
+                if canContradict { ends.append((link, others.map { LinkEnd($0) })) }
             }
             if canContradict { checked.append((group.relationship, ends)) }
         }
@@ -147,11 +147,11 @@ struct GraphImportLinks {
     }
 
     /// Throws if the links differ from the graph after all links were set.
-    private func check(_ links: [(link: Link, ends: [Int64])], _ relationship: Int) throws {
+    private func check(_ links: [(link: Link, ends: [LinkEnd])], _ relationship: Int) throws {
         FetchGroup.gather(links.map(\.link.object))
         for (link, wanted) in links {
             guard let context = link.object.context as? PrivateContext else { continue }
-            let ends = try context.relatedObjects(of: link.object, at: relationship).map(\.key)
+            let ends = try context.relatedObjects(of: link.object, at: relationship).map { LinkEnd($0) }
             let isOrdered = link.object.layout.relationships[relationship].description.isOrdered
             guard isOrdered ? ends == wanted : Set(ends) == Set(wanted) else {
                 throw GraphImportLinks.invalidLinkError(

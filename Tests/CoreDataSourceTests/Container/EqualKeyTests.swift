@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -114,6 +115,45 @@ import Testing
             }
             await container.mainTier.waitForLists()
             #expect(live.value == [cat: 1])
+        }
+    }
+
+    private struct AnimalID: ManagedObjectConvertible {
+        let id: ManagedObjectID
+
+        init(_ animal: Animal) { id = animal.objectID }
+    }
+
+    @Test func eachIsFoundByItsID() async throws {
+        try await withEqualAnimals { container, _, cat, dog in
+            #expect(try container.main.objects(Animal.self, ids: [dog, cat, dog]).map(\.objectID) == [dog, cat, dog])
+            var found: [ManagedObjectID] = []
+            for try await page in container.pages(as: AnimalID.self) { found += page.map(\.id) }
+            #expect(found.count == 2 && Set(found) == [cat, dog])
+        }
+    }
+
+    /// The first page has the cat, so the dog is not in the list.
+    @Test func aListOfSeveralPagesDeletesTheOther() async throws {
+        try await withEqualAnimals { container, source, cat, _ in
+            let value = GraphValue(name: GraphValue.Name(.cat, "cat"), text: "", children: [])
+            try await source.load(SyncScope<Animal>("animals"), maxAge: .seconds(10)) { request in
+                request.page == 0 ? .page([value], next: "1") : .page([], next: nil)
+            }
+            #expect(try container.main.fetch(Animal.self).map(\.objectID) == [cat])
+        }
+    }
+
+    @Test func anImportFindsThatTheOtherIsLinked() async throws {
+        try await withEqualAnimals { container, source, _, _ in
+            try await source.perform { context in
+                for animal in try context.fetch(Animal.self) { animal.keeper = nil }
+            }
+            let json =
+                "{\"Person\": [{\"key\": \"keeper\", \"animals\": [\"cat\"]}], \"Cat\": [{\"key\": \"cat\", \"keeper\": null}], \"Dog\": [{\"key\": \"dog\", \"keeper\": \"keeper\"}]}"
+            await expectError(.invalidGraph) {
+                try await container.importGraph(ObjectGraph(json: Data(json.utf8)))
+            }
         }
     }
 }

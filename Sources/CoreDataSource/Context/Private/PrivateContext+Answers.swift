@@ -2,10 +2,10 @@ internal import RowStore
 
 /// A complete list of a scope.
 struct CompleteList: Sendable {
-    /// The keys of the objects on the earlier pages.
-    let earlier: Set<Int64>
-    /// Returns the keys of those of the given objects that are in scope now.
-    let keys: @Sendable (PrivateContext, _ objects: [ManagedObject]) throws -> Set<Int64>
+    /// The objects on the earlier pages.
+    let earlier: Set<LinkEnd>
+    /// Returns which of the given objects are in scope now.
+    let ends: @Sendable (PrivateContext, _ objects: [ManagedObject]) throws -> Set<LinkEnd>
 }
 
 /// Answers to overlapping requests.
@@ -26,7 +26,7 @@ extension PrivateContext {
         }
         guard root.requests.hasOthers(than: answered) else { return }
         root.requests.record(
-            SavedRows(changes, listed: listedObjects.lazy.map(\.key), layout), from: answered)
+            SavedRows(changes, listed: listedObjects.lazy.map { ($0.layout.index, $0.key) }, layout), from: answered)
     }
 
     /// Refuses an answer that would add objects to a complete list that was stored since its request. Such an object was missing
@@ -39,8 +39,9 @@ extension PrivateContext {
         let changed = changed.filter { $0.isInserted || $0.isUpdated && $0.hasEdits }
         for saved in others {
             guard let list = saved.list as? CompleteList else { continue }
-            let keys = try list.keys(self, changed)
-            guard keys.allSatisfy({ saved.rows.contains($0) || list.earlier.contains($0) }) else {
+            let ends = try list.ends(self, changed)
+            guard ends.allSatisfy({ saved.rows.contains(entity: $0.entity, key: $0.key) || list.earlier.contains($0) })
+            else {
                 throw DataSourceError(replacing: request)
             }
         }

@@ -68,8 +68,11 @@ extension PrivateContext {
     private func listChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
         if scopeChanges.isEmpty || listedObjects.isEmpty { return scopeChanges }
         defer { listedObjects = [] }
-        let deleted = Set(changes.entities.flatMap { rows in rows.deleted.map(\.key) })
-        guard listedObjects.contains(where: { $0.isDeleted || deleted.contains($0.key) }) else { return scopeChanges }
+        let deleted = Set(
+            changes.entities.lazy.flatMap { rows in rows.deleted.map { LinkEnd(entity: rows.entity, key: $0.key) } })
+        guard listedObjects.contains(where: { $0.isDeleted || deleted.contains(LinkEnd($0)) }) else {
+            return scopeChanges
+        }
         return scopeChanges.map { change in
             var change = change
             if case .loaded(_, _, isComplete: true) = change.event {

@@ -208,25 +208,27 @@ extension ManagedObjectContext {
     func registeredOrRead<Object: ManagedObject>(
         _ type: Object.Type, _ ids: some Sequence<ManagedObjectID>
     ) throws(DataSourceError) -> [Object] {
-        let known = ids.compactMap { id in id.layout(in: stack.layout).map { (entity: $0.index, key: id.key) } }
-        var found: [Int64: ManagedObject] = [:]
+        let known = ids.compactMap { id in
+            id.layout(in: stack.layout).map { LinkEnd(entity: $0.index, key: id.key) }
+        }
+        var found: [LinkEnd: ManagedObject] = [:]
         var missing: [Int: [Int64]] = [:]
         for id in known {
             let binding = reader(ofEntity: id.entity).bindings[id.entity]
             if binding.isOwned, let object = binding.objects[id.key] {
-                if !object.isDeleted { found[id.key] = object }
+                if !object.isDeleted { found[id] = object }
             } else if !binding.hasAllRows {
                 missing[id.entity, default: []].append(id.key)
             }
         }
         for (entity, keys) in missing {
             for object in try reader(ofEntity: entity).readObjects(keys, ofEntity: entity) {
-                found[object.key] = object
+                found[LinkEnd(object)] = object
             }
         }
         var objects: [Object] = []
         for id in known {
-            if let object = found[id.key] { objects.append(try typed(object)) }
+            if let object = found[id] { objects.append(try typed(object)) }
         }
         return objects
     }

@@ -84,23 +84,20 @@ struct PageKeys: Sendable {
     private func objects(
         _ keys: [Int64], _ plan: FetchPlan, _ context: ReadContext
     ) throws(DataSourceError) -> [ManagedObject] {
-        var keysByEntity: [Int: [Int64]] = [:]
-        if family.count == 1 {
-            keysByEntity[family[0]] = keys
-        } else {
-            for (key, entity) in zip(keys, entities.first(keys.count)) {
-                keysByEntity[Int(entity), default: []].append(key)
-            }
-        }
-        var found: [Int64: ManagedObject] = [:]
+        let wanted =
+            family.count == 1
+            ? keys.map { LinkEnd(entity: family[0], key: $0) }
+            : zip(keys, entities.first(keys.count)).map { LinkEnd(entity: Int($1), key: $0) }
+        var found: [LinkEnd: ManagedObject] = [:]
         found.reserveCapacity(keys.count)
-        for (entity, keys) in keysByEntity {
+        for (entity, ends) in Dictionary(grouping: wanted, by: \.entity) {
             let (rows, asOf) = try context.source.rows(
-                entity: entity, keys: keys, deferringValues: context.defersValues && plan.objectPredicate == nil,
+                entity: entity, keys: ends.map(\.key),
+                deferringValues: context.defersValues && plan.objectPredicate == nil,
                 plan.query.budget)
-            for object in context.objects(rows, entity, asOf: asOf) { found[object.key] = object }
+            for object in context.objects(rows, entity, asOf: asOf) { found[LinkEnd(object)] = object }
         }
-        return keys.compactMap { found[$0] }
+        return wanted.compactMap { found[$0] }
     }
 
     /// Removes the keys of the objects that are returned or not accepted.
