@@ -77,7 +77,7 @@ extension Writer {
         guard openEarlyWrite == nil, (try? watch.checkFiles()) != nil else { return false }
         connection.setBusyTimeout(.zero)
         defer { connection.setBusyTimeout(lockTimeout) }
-        guard (try? execute(schema.firstFreeStatement, "BEGIN IMMEDIATE")) != nil else { return false }
+        guard (try? execute(.beginImmediate, "BEGIN IMMEDIATE")) != nil else { return false }
         if lookOutside() { try? raiseFirstFreeKey() }
         connection.rollBack()
         return !outside.hasUnreportedWrite
