@@ -296,19 +296,6 @@ struct SyncSweep {
     }
 }
 
-/// The pages of a list that were added so far.
-struct ListedPages: Sendable {
-    /// The listed objects.
-    var objects: Set<LinkEnd> = []
-    /// The number of values for which the hook returned nil.
-    var ignored = 0
-
-    mutating func add(_ page: ListedPages) {
-        objects.formUnion(page.objects)
-        ignored += page.ignored
-    }
-}
-
 extension PrivateContext {
     /// Undoes the changes that the batch made to one object.
     fileprivate func undo(_ object: ManagedObject) {

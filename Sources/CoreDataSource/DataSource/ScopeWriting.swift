@@ -10,6 +10,19 @@ struct WrittenAnswer: Sendable {
     let number: Int64
 }
 
+/// The pages of a list that were added so far.
+struct ListedPages: Sendable {
+    /// The listed objects.
+    var objects: Set<LinkEnd> = []
+    /// The number of values for which the hook returned nil.
+    var ignored = 0
+
+    mutating func add(_ page: ListedPages) {
+        objects.formUnion(page.objects)
+        ignored += page.ignored
+    }
+}
+
 /// The arguments of a write of a scope.
 struct ScopeWriting<Object: ManagedObject>: Sendable {
     let scope: SyncScope<Object>
