@@ -29,6 +29,8 @@ struct ScheduledList {
     private var owesReset = false
     private var isFinished = false
     private(set) var problems: [String] = []
+    /// Decides about saves during reports.
+    private var reporting: SeededRandom
 
     /// Work off the main actor.
     private struct Running {
@@ -50,6 +52,7 @@ struct ScheduledList {
         schedule = ListSchedule(plan.query, state, pendingByteLimit: pendingByteLimit, maxRowsOnMain: 4)
         screen = ShownList(schedule.state)
         index.add(0, plan.query)
+        reporting = SeededRandom(seed: UInt64(random.next(below: 1_000_000)))
         notePast()
     }
 
@@ -167,7 +170,13 @@ struct ScheduledList {
                 running = Running(work: work, isBeforeReset: isBeforeReset)
             }
         case .notify(let report):
+            schedule.isReporting = true
+            if reporting.next(below: 6) == 0 {
+                save(&reporting)
+                notify()
+            }
             show(report)
+            schedule.isReporting = false
             let isFilled = report.reason.kind == .reset || report.reason.kind == .initial
             if isFilled && !isBeforeReset { owesReset = false }
         case .stop: recordProblem("it stopped")
