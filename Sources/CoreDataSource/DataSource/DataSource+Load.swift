@@ -244,7 +244,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
             switch answer {
             case .gone:
                 // The objects of the earlier pages are gone, too, although some came into scope during the load.
-                writing.candidates?.formUnion(pages.keys)
+                writing.candidates?.formUnion(pages.objects)
                 _ = try await source.write([], writing.deletingAll, .whole(nil, nil))
                 return
             case .list(let values, let entityTag, let cursor) where next.page == 0:

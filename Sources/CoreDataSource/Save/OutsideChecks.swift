@@ -8,8 +8,8 @@ struct OutsideChecks {
     /// The newest changes that a check has found or could have found.
     struct Place: Equatable {
         let generation: Int
-        let save: Int64
-        let event: Int64
+        let save: SaveNumber
+        let event: EventNumber
     }
 
     /// The time between two checks.
