@@ -83,20 +83,22 @@ struct QueryPlan: Decodable {
         }
     }
 
-    /// Whether the plan sorts rows by more than the last part of the order, which is always the key of the rows. No index
-    /// needs this part, because only rows that are otherwise equal are sorted by it.
+    /// Whether the plan sorts all rows before the first one is returned. The last part of the order is always the key of the
+    /// rows, and no index needs it. An incremental sort only sorts rows that are equal in the presorted parts of the order.
     var sorts: Bool {
         let isSort = type == "Sort" || type == "Incremental Sort"
-        if isSort && (presortedKey?.count ?? 0) < (sortKey?.count ?? 0) - 1 { return true }
+        if isSort && (sortKey?.count ?? 0) > 1 && presortedKey?.isEmpty ?? true { return true }
         return children?.contains(where: \.sorts) ?? false
     }
 }
 
 extension StatementReader {
     /// Finds the slow parts of a query.
-    func findings(_ query: RowQuery, _ statement: QueryStatement, _ table: QueryTable) throws(DataSourceError)
-        -> QueryFindings
-    {
+    ///
+    /// - Parameter steps: How the server would find the rows now.
+    func findings(
+        _ query: RowQuery, _ statement: QueryStatement, _ table: QueryTable, steps: [String]
+    ) throws(DataSourceError) -> QueryFindings {
         var findings = QueryFindings()
         findings.hasHashedStrings = true
         findings.namesOutside = statement.filter?.names(statement.layout)
@@ -120,9 +122,11 @@ extension StatementReader {
         guard let whole = QueryStatement(query.unlimited, table, tables),
             let plan = try plan(of: whole, .findsOrder)
         else { return findings }
-        // An index that has the order is not used if another index finds the rows.
+        // An index that has the order is not used if another index finds the rows, unless the server says that it would use
+        // it: with a limit, the rows may be found sooner in order.
         let findsRows = query.predicate != .constant(true) && !findings.readsEveryRow
-        if plan.sorts || findsRows && plan.readsEveryRow(firstColumns) {
+        let isUnused = findsRows && plan.readsEveryRow(firstColumns) && steps.contains(where: \.isSort)
+        if plan.sorts || isUnused {
             findings.sort = hasUnindexedOrder ? .never : .withoutIndex
         }
         return findings
@@ -132,6 +136,14 @@ extension StatementReader {
         of statement: QueryStatement, _ question: PlanQuestion
     ) throws(DataSourceError) -> QueryPlan? {
         QueryPlan(json: try planJSON(of: statement, question))
+    }
+}
+
+extension String {
+    /// Whether a line of `EXPLAIN` is a node that sorts all its rows.
+    fileprivate var isSort: Bool {
+        let node = drop { $0 == " " || $0 == "-" || $0 == ">" }
+        return node == "Sort" || node.hasPrefix("Sort ") && !node.hasPrefix("Sort Key")
     }
 }
 

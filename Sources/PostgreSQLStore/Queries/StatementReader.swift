@@ -49,8 +49,9 @@ extension StatementReader {
                 findings: QueryFindings(outsideJoins: query, table.layout))
         }
         if statement.isEmpty { return QueryExplanation(statement: statement.sql, steps: ["NO ROW CAN MATCH"]) }
+        let steps = try steps(of: statement)
         return QueryExplanation(
-            statement: statement.sql, steps: try steps(of: statement) + statement.clientSteps,
-            findings: try findings(query, statement, table))
+            statement: statement.sql, steps: steps + statement.clientSteps,
+            findings: try findings(query, statement, table, steps: steps))
     }
 }

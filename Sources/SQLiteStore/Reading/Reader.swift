@@ -336,6 +336,7 @@ extension QueryFindings {
         readsEveryRow = steps.contains { step in
             step.hasPrefix("SCAN") && !step.contains("VIRTUAL TABLE") && !step.contains("CONSTANT ROW")
         }
-        if steps.contains(where: { $0.contains("TEMP B-TREE") }) { sort = .withoutIndex }
+        // `FOR RIGHT PART OF ORDER BY` and `FOR LAST TERM OF ORDER BY` sort only rows that an index finds as equal.
+        if steps.contains(where: { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }) { sort = .withoutIndex }
     }
 }

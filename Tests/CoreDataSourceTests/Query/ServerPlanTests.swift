@@ -80,6 +80,9 @@ struct ServerPlanTests {
             try check(nil, order: [.ascending(\.number)])
             try check(\.box == 1, order: [.descending(\.date)])
             try check(\.number == 1, order: [.ascending(\.number)])
+            // An index has the order, except of rows with the same number.
+            try check(\.number > 390, order: [.descending(\.number)])
+            try check(\.number > 390, order: [.ascending(\.number), .ascending(\.weight)])
             let lookUp = "is looked up by its value but has neither a uniqueness constraint nor a fetch index"
             let sort = "All matching rows of Postcard are sorted before the first row is returned. Add a fetch index "
             try check(\.weight == 3, expects: ["Postcard.weight " + lookUp])

@@ -46,10 +46,12 @@ final class PageSource: StatementReader {
     /// The plans that the server would have, as JSON, and the statements that were planned.
     private let plans: [PlanQuestion: String]
     private(set) var plannedSQL: [String] = []
+    private let steps: [String]
 
-    init(_ rows: [StoredRow], plans: [PlanQuestion: String] = [:]) {
+    init(_ rows: [StoredRow], plans: [PlanQuestion: String] = [:], steps: [String] = ["Seq Scan"]) {
         self.rows = rows
         self.plans = plans
+        self.steps = steps
     }
 
     func read(
@@ -61,7 +63,7 @@ final class PageSource: StatementReader {
         }
     }
 
-    func steps(of statement: QueryStatement) -> [String] { ["Seq Scan"] }
+    func steps(of statement: QueryStatement) -> [String] { steps }
 
     func planJSON(of statement: QueryStatement, _ question: PlanQuestion) -> String {
         plannedSQL.append(statement.sql)

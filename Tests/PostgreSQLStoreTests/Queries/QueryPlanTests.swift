@@ -64,13 +64,14 @@ struct QueryPlanTests {
             ),
             (
                 #"{"Node Type": "Incremental Sort", "Sort Key": ["n", "r", "_key"], "Presorted Key": ["n"], \#(index)}"#,
-                .withoutIndex
+                .none
             ),
             // The index on the order is not used, because another index finds the rows.
             (#"{"Node Type": "Index Scan", "Filter": "(n = 5)"}"#, .withoutIndex),
         ]
         for (nodes, expected) in orders {
-            let source = PageSource([], plans: [.findsRows: plan(bitmap), .findsOrder: plan(nodes)])
+            let source = PageSource(
+                [], plans: [.findsRows: plan(bitmap), .findsOrder: plan(nodes)], steps: ["Sort", "  Sort Key: n"])
             var limited = query([ascending], number)
             limited.limit = 3
             #expect(try source.explain(limited).findings.sort == expected, "\(nodes)")
@@ -84,6 +85,20 @@ struct QueryPlanTests {
         let same = PageSource([], plans: [.findsRows: plan(bitmap)])
         #expect(try same.explain(query([SortKey(column: TestModel.integer)], number)).findings.sort == .none)
         #expect(same.plannedSQL.count == 1)
+    }
+
+    /// With a limit, a server can read the rows in order, although another index finds them.
+    @Test func theOrderThatTheServerWouldUseIsNoSort() throws {
+        let order = plan(#"{"Node Type": "Index Scan", "Filter": "(n = 5)"}"#)
+        let steps: [([String], QueryFindings.Sort)] = [
+            (["Limit", "  ->  Incremental Sort", "        Sort Key: n, _key", "        Presorted Key: n"], .none),
+            (["Limit", "  ->  Index Scan Backward using n"], .none),
+            (["Limit", "  ->  Sort", "        Sort Key: n, _key"], .withoutIndex),
+        ]
+        for (steps, expected) in steps {
+            let source = PageSource([], plans: [.findsRows: plan(bitmap), .findsOrder: order], steps: steps)
+            #expect(try source.explain(query([ascending], number)).findings.sort == expected, "\(steps)")
+        }
     }
 
     /// The server has no ordered index of strings, and the client orders decimals.
