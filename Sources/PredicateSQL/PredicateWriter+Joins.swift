@@ -134,6 +134,8 @@ extension PredicateWriter {
             source = Source(
                 from: "\(pairs.name) AS \(links) JOIN \(from) ON \(key) = \(links).\(other)", end: "\(links).\(own)")
         }
+        relatedTables.append(
+            RelatedTable(number: tableCount, outer: scope.alias, entity: table.layout.index, related))
         scopes.append(Scope(table: table, alias: alias, joined: related.joined))
         return source
     }

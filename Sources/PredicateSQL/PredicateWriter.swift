@@ -13,6 +13,8 @@ package struct PredicateWriter {
     let limits: PredicateLimits
     /// The tables of all entities and links, by the indexes of their layouts.
     let tables: [Int: QueryTable]
+    /// The tables of related rows that were written so far.
+    package internal(set) var relatedTables: [RelatedTable] = []
     /// The tables that enclose the current predicate, from the outermost to the innermost.
     var scopes: [Scope]
     /// Whether columns need the prefix of their table.

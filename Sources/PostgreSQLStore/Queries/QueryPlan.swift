@@ -34,6 +34,8 @@ package enum PlanQuestion: Sendable, CaseIterable {
 /// A node of a server's plan.
 struct QueryPlan: Decodable {
     let type: String
+    /// The name of the table in the statement; nil for a node that reads no table.
+    let alias: String?
     let indexName: String?
     /// The condition by which an index finds rows; nil if the node reads the whole index, and for other nodes.
     let indexCondition: String?
@@ -43,7 +45,8 @@ struct QueryPlan: Decodable {
     let children: [QueryPlan]?
 
     private enum CodingKeys: String, CodingKey {
-        case type = "Node Type", indexName = "Index Name", indexCondition = "Index Cond", sortKey = "Sort Key",
+        case type = "Node Type", alias = "Alias", indexName = "Index Name", indexCondition = "Index Cond", sortKey =
+            "Sort Key",
             presortedKey = "Presorted Key"
         case children = "Plans"
     }
@@ -66,20 +69,25 @@ struct QueryPlan: Decodable {
         }
     }
 
-    /// Returns whether the plan reads all rows of a table, or all entries of an index. A condition about another column than the
-    /// first one of an index is tested for each entry.
+    /// Returns the tables of which the plan reads all rows, or all entries of an index, by their names in the statement. A
+    /// condition about another column than the first one of an index is tested for each entry.
     ///
-    /// - Parameter firstColumns: The first column of each index, as SQL, by the name of the index.
-    func readsEveryRow(_ firstColumns: [String: String]) -> Bool {
+    /// - Parameters:
+    ///   - firstColumns: The first column of each index, as SQL, by the name of the index.
+    ///   - table: The table of the node above.
+    func scans(_ firstColumns: [String: String], of table: String = PredicateWriter.outermost) -> Set<String> {
+        let table = alias ?? table
+        let inner = children?.map { $0.scans(firstColumns, of: table) } ?? []
         switch type {
-        case "Seq Scan", "Sample Scan": return true
-        case "BitmapAnd": return children?.allSatisfy { $0.readsEveryRow(firstColumns) } ?? false
+        case "Seq Scan", "Sample Scan": return [table]
+        case "BitmapAnd": return inner.allSatisfy { !$0.isEmpty } ? inner.first ?? [] : []
         case "Index Scan", "Index Only Scan", "Bitmap Index Scan":
-            guard let indexCondition else { return true }
-            guard let indexName, let column = firstColumns[indexName] else { return false }
+            guard let indexCondition else { return [table] }
+            guard let indexName, let column = firstColumns[indexName] else { return [] }
             // A condition is `(column = 1)`, `((column = 1) AND (...))` or `(ROW(column, other) > ROW(...))`.
-            return !indexCondition.contains("(\(column) ") && !indexCondition.contains("(\(column),")
-        default: return children?.contains { $0.readsEveryRow(firstColumns) } ?? false
+            let isFound = indexCondition.contains("(\(column) ") || indexCondition.contains("(\(column),")
+            return isFound ? [] : [table]
+        default: return inner.reduce(into: []) { $0.formUnion($1) }
         }
     }
 
@@ -104,7 +112,8 @@ extension StatementReader {
         findings.namesOutside = statement.filter?.names(statement.layout)
         let firstColumns = try firstIndexColumns()
         if query.predicate != .constant(true), let count = QueryStatement(query, isCount: true, table, tables) {
-            findings.readsEveryRow = try plan(of: count, .findsRows)?.readsEveryRow(firstColumns) ?? false
+            findings.setScans(
+                of: try plan(of: count, .findsRows)?.scans(firstColumns) ?? [], count.relatedTables)
         }
         // A column that has the same value in all matching rows orders nothing.
         let fixed = query.predicate.fixedColumns
@@ -124,8 +133,9 @@ extension StatementReader {
         else { return findings }
         // An index that has the order is not used if another index finds the rows, unless the server says that it would use
         // it: with a limit, the rows may be found sooner in order.
-        let findsRows = query.predicate != .constant(true) && !findings.readsEveryRow
-        let isUnused = findsRows && plan.readsEveryRow(firstColumns) && steps.contains(where: \.isSort)
+        let findsRows = query.predicate != .constant(true) && findings.findsRows
+        let isUnused =
+            findsRows && plan.scans(firstColumns).contains(PredicateWriter.outermost) && steps.contains(where: \.isSort)
         if plan.sorts || isUnused {
             findings.sort = hasUnindexedOrder ? .never : .withoutIndex
         }

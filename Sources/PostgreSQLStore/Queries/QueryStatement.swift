@@ -10,6 +10,8 @@ package struct QueryStatement {
     /// Selects the key, ``columns`` and ``joined``, or one number if ``isCount``. The parameters are `$1`, `$2`...
     package let sql: String
     package let parameters: [SQLParameter]
+    /// The tables of related rows in the SQL, for an explanation.
+    let relatedTables: [RelatedTable]
     /// The columns of each row, in the order of the results after the key.
     package let columns: [Int]
     /// The numbers of the joined columns, which come after ``columns``. Other joined columns of the query are null.
@@ -64,6 +66,7 @@ package struct QueryStatement {
         }
         self.sql = sql
         parameters = writer.parameters
+        relatedTables = writer.relatedTables
     }
 }
 

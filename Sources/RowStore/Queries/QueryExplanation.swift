@@ -29,8 +29,10 @@ public struct QueryExplanation: Sendable, Hashable {
 
 /// The slow parts of a query, as a database finds the rows.
 package struct QueryFindings: Sendable, Hashable {
-    /// Whether the database reads every row of a table, because no index finds the matching rows.
+    /// Whether the database reads every row of the query's entity, because no index finds the matching rows.
     package var readsEveryRow = false
+    /// The tables of related rows in the statement.
+    package private(set) var related: [RelatedTable] = []
     package var sort = Sort.none
     /// The names of the attributes that a part of the predicate needs. This part is evaluated for each row, outside of the
     /// database. Nil if the database evaluates the whole predicate.
@@ -50,11 +52,46 @@ package struct QueryFindings: Sendable, Hashable {
 
     package init() {}
 
+    /// Whether no table is read as a whole.
+    package var findsRows: Bool { !readsEveryRow && !related.contains(where: \.isScanned) }
+
+    /// Records which tables are read as a whole.
+    ///
+    /// - Parameters:
+    ///   - names: The names of these tables in the plan. A name that is not of a related table is of the query's entity.
+    ///   - related: The tables of related rows in the statement.
+    package mutating func setScans(of names: Set<String>, _ related: [RelatedTable]) {
+        self.related = related
+        for index in related.indices { self.related[index].isScanned = !names.isDisjoint(with: related[index].names) }
+        readsEveryRow = !names.subtracting(related.flatMap(\.names)).isEmpty
+    }
+
     /// The findings of a query whose rows are joined with related rows outside of the database.
     package init(outsideJoins query: RowQuery, _ layout: EntityLayout) {
         readsEveryRow = true
         if query.predicate != .constant(true) { namesOutside = query.predicate.names(layout) }
     }
+}
+
+/// A table of related rows in a statement.
+package struct RelatedTable: Sendable, Hashable {
+    /// The name of the table in the statement, such as `t1`. The links of a relationship with a join table are `j1`.
+    package let alias: String
+    /// The name of the table from which the relationship leads here.
+    package let outer: String
+    package let entity: Int
+    package let rows: RelatedRows
+    /// Whether the database reads every row of the table.
+    package fileprivate(set) var isScanned = false
+
+    package init(number: Int, outer: String, entity: Int, _ rows: RelatedRows) {
+        alias = "t\(number)"
+        self.outer = outer
+        self.entity = entity
+        self.rows = rows
+    }
+
+    fileprivate var names: [String] { [alias, "j" + alias.dropFirst()] }
 }
 
 extension RowPredicate {

@@ -9,6 +9,8 @@ struct QueryStatement {
     private(set) var sql = ""
     /// The values of the parameters, in the order of the parameters' numbers.
     private(set) var values: [SQLParameter] = []
+    /// The tables of related rows in the SQL, for an explanation.
+    private(set) var relatedTables: [RelatedTable] = []
     /// The columns of each row, in the order of the statement's results. The key is before these columns.
     private(set) var columns: ContiguousArray<EntityTable.Column> = []
     /// The joined columns, in the order of the statement's results. They follow ``columns``.
@@ -82,6 +84,7 @@ struct QueryStatement {
         if isOrdered { sql += order(query, table, hasWindow: hasWindow) }
         if hasWindow { sql += window(query, &writer) }
         values = writer.parameters
+        relatedTables = writer.relatedTables
     }
 
     private static func clause(_ predicate: String) -> String { predicate.isEmpty ? "" : " WHERE " + predicate }

@@ -221,7 +221,7 @@ extension Reader: StoreReader {
             guard case .text(let step) = row.last else { return nil }
             return step
         }
-        var findings = QueryFindings(steps)
+        var findings = QueryFindings(steps, sql.relatedTables)
         if sql.filter != nil { findings.namesOutside = query.predicate.names(table.layout) }
         return QueryExplanation(
             statement: sql.sql, steps: sql.filter == nil ? steps : steps + ["TEST EACH ROW OUTSIDE OF SQLITE"],
@@ -330,12 +330,18 @@ final class StatementRows: @unchecked Sendable {
 }
 
 extension QueryFindings {
-    /// - Parameter steps: The steps of `EXPLAIN QUERY PLAN`.
-    fileprivate init(_ steps: [String]) {
+    /// - Parameters:
+    ///   - steps: The steps of `EXPLAIN QUERY PLAN`.
+    ///   - related: The tables of related rows in the statement.
+    fileprivate init(_ steps: [String], _ related: [RelatedTable]) {
         self.init()
-        readsEveryRow = steps.contains { step in
-            step.hasPrefix("SCAN") && !step.contains("VIRTUAL TABLE") && !step.contains("CONSTANT ROW")
+        let scans = steps.filter { step in
+            // The tables of a subquery have steps of their own.
+            step.hasPrefix("SCAN ") && !step.hasPrefix("SCAN (") && !step.contains("VIRTUAL TABLE")
+                && !step.contains("CONSTANT ROW")
         }
+        // The name of a table without an alias can have spaces, and is of the query's entity.
+        setScans(of: Set(scans.map { String($0.dropFirst(5).prefix { $0 != " " }) }), related)
         // `FOR RIGHT PART OF ORDER BY` and `FOR LAST TERM OF ORDER BY` sort only rows that an index finds as equal.
         if steps.contains(where: { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }) { sort = .withoutIndex }
     }

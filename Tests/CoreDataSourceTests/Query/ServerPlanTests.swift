@@ -20,6 +20,15 @@ final class Postcard: ManagedObject {
     var date: Double = 0
     var weight: Int64 = 0
     var text: String = ""
+    @Related(inverse: "postcards") var sender: Correspondent?
+}
+
+/// An entity without indexes of its own.
+@StoredEntity
+final class Correspondent: ManagedObject {
+    var city: String = ""
+    var age: Int64 = 0
+    @Related(inverse: "sender") var postcards: RelatedObjects<Postcard>
 }
 
 /// A server gives the same warnings as a file, for tables of any size.
@@ -28,7 +37,10 @@ final class Postcard: ManagedObject {
     .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed; Scripts/prepare --postgresql installs it.")
 )
 struct ServerPlanTests {
-    private static let model = ManagedObjectModel("Postcards") { Postcard.self }
+    private static let model = ManagedObjectModel("Postcards") {
+        Postcard.self
+        Correspondent.self
+    }
 
     /// Runs the body with a file and with a server, each with this many rows.
     private func withLetters(
@@ -44,6 +56,7 @@ struct ServerPlanTests {
                         (letter.code, letter.name, letter.text) = ("c\(number)", "name \(number)", "text \(number)")
                         (letter.number, letter.weight) = (Int64(number), Int64(number))
                         (letter.box, letter.date) = (Int64(number % 7), Double(number))
+                        letter.sender = try context.insert(Correspondent.self)
                     }
                 }
                 try await body(letters, place)
@@ -97,12 +110,51 @@ struct ServerPlanTests {
         }
     }
 
+    /// A server can read the rows of either table: its advice is the same.
+    @Test(arguments: [0, 3, 400])
+    func aScanForRelatedRowsNamesTheEntityThatNeedsAnIndex(_ count: Int) async throws {
+        try await withLetters(count) { letters, place in
+            /// - Parameter advice: The end of the only warning.
+            @MainActor func check<Object: ManagedObject>(
+                _ predicate: FetchPredicate<Object>, scans entity: String, _ advice: String
+            ) throws {
+                let found = try letters.main.explain(ObjectRequest(Object.self, where: predicate)).warnings
+                #expect(found.count == 1 && found[0].hasSuffix(advice), "\(place): \(found)")
+                guard place == .sqlite else { return }
+                #expect(found == ["Every row of \(entity) is read for " + advice])
+            }
+            let city: FetchPredicate<Postcard> = \.sender?.city == "Bern"
+            try check(city, scans: "Correspondent", "sender.city. Add a fetch index on city to Correspondent.")
+            let compare =
+                "Compare an indexed attribute of Correspondent with ==, <, > or IN, or add a fetch index to Correspondent."
+            let age: FetchPredicate<Postcard> = \.sender?.age > 30
+            try check(age, scans: "Correspondent", "sender.age. " + compare)
+            let weight: FetchPredicate<Correspondent> = .any(\.postcards, \.weight == 3)
+            try check(weight, scans: "Postcard", "postcards.weight. Add a fetch index on weight to Postcard.")
+            let number: FetchPredicate<Correspondent> = .any(\.postcards, \.number == 3)
+            #expect(
+                try letters.main.explain(ObjectRequest(Correspondent.self, where: number)).warnings.isEmpty, "\(place)")
+        }
+    }
+
+    /// An index of the fetched entity does not find the related rows.
+    @Test func aFileReadsAllRelatedRowsAlthoughAnotherPartHasAnIndex() async throws {
+        try await withLetters(3, [.sqlite]) { letters, _ in
+            let found = try warnings(letters, \.number > 390 && \.sender?.city == "Bern")
+            #expect(
+                found == [
+                    "Every row of Correspondent is read for sender.city. Add a fetch index on city to Correspondent."
+                ])
+        }
+    }
+
     /// A file can find a prefix and an order of strings by an index.
     @Test func aServerSaysWhatItsIndexesLack() async throws {
         try await withLetters(50, [.server]) { letters, _ in
             let prefix = try warnings(letters, .beginsWith(\.name, "name 1"))
             #expect(
-                prefix.count == 1 && prefix[0].hasSuffix("the index of a string finds only equal strings."), "\(prefix)"
+                prefix.count == 1 && prefix[0].hasSuffix("the fetch index of a string finds only equal strings."),
+                "\(prefix)"
             )
             let order = try warnings(letters, nil, [.ascending(\.name)])
             #expect(order.count == 1 && order[0].contains("a server has no ordered index of strings"), "\(order)")

@@ -101,7 +101,9 @@ extension ManagedObjectContext {
             }
             if !found.statement.isEmpty { explanation.sql.append(found.statement) }
             explanation.steps += found.steps
-            explanation.warnings += warnings(found.findings, plan.query, bindings[entity].layout)
+            // The entities of a family can have the same tables of related rows.
+            for warning in warnings(found.findings, plan.query, bindings[entity].layout)
+            where !explanation.warnings.contains(warning) { explanation.warnings.append(warning) }
             explainDeferredReads(bindings[entity].layout, &explanation)
         }
         if editing == .inBatch, stack.root.isRemote, let wanted = plan.query.predicate.wantedValues(layout),
@@ -121,9 +123,7 @@ extension ManagedObjectContext {
     private func warnings(_ findings: QueryFindings, _ query: RowQuery, _ layout: EntityLayout) -> [String] {
         var warnings: [String] = []
         let entity = layout.name
-        if findings.readsEveryRow && query.predicate != .constant(true) {
-            warnings.append(scanWarning(findings, query, layout))
-        }
+        if query.predicate != .constant(true) { warnings = scanWarnings(findings, query, layout) }
         if !query.sort.isEmpty && findings.sort != .none {
             warnings.append(
                 "All matching rows of \(entity) are sorted before the first row is returned. "
@@ -138,20 +138,34 @@ extension ManagedObjectContext {
         return warnings
     }
 
-    private func scanWarning(_ findings: QueryFindings, _ query: RowQuery, _ layout: EntityLayout) -> String {
-        let unindexed = query.predicate.wantedValues(layout).flatMap {
+    /// The warnings about tables that are read as a whole.
+    private func scanWarnings(_ findings: QueryFindings, _ query: RowQuery, _ layout: EntityLayout) -> [String] {
+        let related = findings.related.map { RelatedScan($0, findings.related, layout, bindings) }
+        var warnings: [String] = []
+        if findings.readsEveryRow {
+            // If only related rows are compared, an index of the fetched entity cannot help.
+            let inner = query.predicate.storedColumns.isEmpty ? related.first(where: \.lacksIndex) : nil
+            warnings.append(
+                inner?.warning(of: layout.name, findings)
+                    ?? scanWarning(findings, query.predicate, layout))
+        }
+        for scan in related where scan.isScanned {
+            let inner = scan.lacksIndex ? scan : related.first { $0.isInside(scan) && $0.lacksIndex }
+            warnings.append((inner ?? scan).warning(of: scan.layout.name, findings))
+        }
+        return warnings
+    }
+
+    private func scanWarning(
+        _ findings: QueryFindings, _ predicate: RowPredicate, _ layout: EntityLayout
+    ) -> String {
+        let unindexed = predicate.wantedValues(layout).flatMap {
             layout.indexedColumns.contains($0.column) ? nil : DataSourceDiagnostic(unindexed: $0.column, layout)
         }
         if let unindexed { return unindexed.message }
-        let warning =
+        return
             "Every row of \(layout.name) is read. Compare an indexed attribute with ==, <, > or IN, or add a fetch index to the model."
-        guard findings.hasHashedStrings else { return warning }
-        var columns: Set<Int> = []
-        _ = query.predicate.collectColumns(&columns)
-        let hasString = columns.contains {
-            layout.indexedColumns.contains($0) && layout.order(of: $0).storage == .text
-        }
-        return hasString ? warning + " On this server, the index of a string finds only equal strings." : warning
+            + findings.hashedStringAdvice(predicate, layout)
     }
 
     /// What makes the sort of a query unnecessary.
@@ -177,5 +191,79 @@ extension ManagedObjectContext {
         return layout.indexedColumns.contains(columns[0])
             ? "The index on \(names[0]) is not used, because the predicate finds the rows in another way. If many rows match, narrow the predicate."
             : "Add a fetch index on \(names[0])."
+    }
+}
+
+/// A table of related rows that an explanation names.
+private struct RelatedScan {
+    let layout: EntityLayout
+    let predicate: RowPredicate
+    let isScanned: Bool
+    /// The names of the relationships from the fetched entity to the related rows.
+    let path: [String]
+
+    /// - Parameters:
+    ///   - tables: All tables of related rows in the statement.
+    ///   - root: The fetched entity.
+    init(_ table: RelatedTable, _ tables: [RelatedTable], _ root: EntityLayout, _ bindings: [EntityBinding]) {
+        layout = bindings[table.entity].layout
+        predicate = table.rows.predicate
+        isScanned = table.isScanned
+        var path: [String] = []
+        var next: RelatedTable? = table
+        while let inner = next {
+            next = tables.first { $0.alias == inner.outer }
+            let owner = next.map { bindings[$0.entity].layout } ?? root
+            let relationship = owner.relationships.first {
+                RelatedRows($0).map { $0.link == inner.rows.link && $0.destination == inner.rows.destination } ?? false
+            }
+            if let relationship { path.insert(relationship.name, at: 0) }
+        }
+        self.path = path
+    }
+
+    /// The attribute of the related rows that is looked up by its value but has no index.
+    private var unindexed: Int? {
+        predicate.wantedValues(layout).flatMap { layout.indexedColumns.contains($0.column) ? nil : $0.column }
+    }
+
+    /// Whether an index of the related entity is missing.
+    var lacksIndex: Bool {
+        let columns = predicate.storedColumns
+        return unindexed != nil || !columns.isEmpty && !columns.contains(where: layout.indexedColumns.contains)
+    }
+
+    func isInside(_ outer: RelatedScan) -> Bool { path.count > outer.path.count && path.starts(with: outer.path) }
+
+    /// - Parameter scanned: The name of the entity whose rows are read.
+    func warning(of scanned: String, _ findings: QueryFindings) -> String {
+        let columns = predicate.storedColumns.sorted().map { layout.columns[$0].name }
+        let paths = (columns.isEmpty ? [path] : columns.map { path + [$0] }).map { $0.joined(separator: ".") }
+        let start = "Every row of \(scanned) is read for \(paths.joined(separator: ", "))."
+        if let unindexed { return start + " Add a fetch index on \(layout.columns[unindexed].name) to \(layout.name)." }
+        if columns.isEmpty { return start + " Narrow the predicate." }
+        return start
+            + " Compare an indexed attribute of \(layout.name) with ==, <, > or IN, or add a fetch index to \(layout.name)."
+            + findings.hashedStringAdvice(predicate, layout)
+    }
+}
+
+extension QueryFindings {
+    /// What a server's index of a string lacks, if the predicate uses one.
+    fileprivate func hashedStringAdvice(_ predicate: RowPredicate, _ layout: EntityLayout) -> String {
+        let hasString = predicate.storedColumns.contains {
+            layout.indexedColumns.contains($0) && layout.order(of: $0).storage == .text
+        }
+        return hasHashedStrings && hasString
+            ? " On this server, the fetch index of a string finds only equal strings." : ""
+    }
+}
+
+extension RowPredicate {
+    /// The columns of the row itself that the predicate uses.
+    fileprivate var storedColumns: Set<Int> {
+        var columns: Set<Int> = []
+        _ = collectColumns(&columns)
+        return columns.filter { !JoinedColumn.isJoined($0) }
     }
 }
