@@ -156,7 +156,8 @@ enum PlainType {
     /// The name of an attribute, for the message that the attribute's type cannot be compared.
     static func attributeName(_ name: String, _ type: Any.Type) -> String {
         if type is any StoredValueConvertible.Type { return "the attribute \(name) of the type \(type)" }
-        // The type of a transformable attribute is Codable. The type of a composite is a struct that is not Codable.
+        if wrapped(type) is any QueriedComposite.Type { return "the composite attribute \(name)" }
+        // The type of a transformable attribute is Codable. Another struct is a composite.
         return type is any Codable.Type ? "the transformable attribute \(name)" : "the composite attribute \(name)"
     }
 

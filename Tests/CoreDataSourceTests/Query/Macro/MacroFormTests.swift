@@ -2,6 +2,17 @@ import CoreDataSource
 import Foundation
 import Testing
 
+/// A composite that is Codable, like a transformable value.
+@StoredComposite
+struct MeetingPoint: Codable {
+    var latitude: Double = 0
+}
+
+@StoredEntity
+final class Meeting: ManagedObject {
+    @Stored(.composite) var point: MeetingPoint?
+}
+
 /// What Foundation's predicates are converted to: a form that the store can answer, with tests of objects in angle brackets.
 @Suite struct MacroFormTests {
     private let names = ["a", "b"]
@@ -138,5 +149,7 @@ import Testing
         #expect(
             FetchPredicate(#Predicate<Place> { $0.address?.street == "x" }).needsObjects
                 == "the composite attribute address")
+        let unplaced = #Predicate<Meeting> { $0.point == nil }
+        #expect(FetchPredicate(unplaced).needsObjects == "the composite attribute point")
     }
 }
