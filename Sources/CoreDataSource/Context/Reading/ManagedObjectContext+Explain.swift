@@ -238,8 +238,9 @@ private struct RelatedScan {
     /// - Parameter scanned: The name of the entity whose rows are read.
     func warning(of scanned: String, _ findings: QueryFindings) -> String {
         let columns = predicate.storedColumns.sorted().map { layout.columns[$0].name }
-        let paths = (columns.isEmpty ? [path] : columns.map { path + [$0] }).map { $0.joined(separator: ".") }
-        let start = "Every row of \(scanned) is read for \(paths.joined(separator: ", "))."
+        let paths = (columns.isEmpty ? [path] : columns.map { path + [$0] }).filter { !$0.isEmpty }
+        let list = paths.map { $0.joined(separator: ".") }.joined(separator: ", ")
+        let start = "Every row of \(scanned) is read\(list.isEmpty ? "" : " for " + list)."
         if let unindexed { return start + " Add a fetch index on \(layout.columns[unindexed].name) to \(layout.name)." }
         if columns.isEmpty { return start + " Narrow the predicate." }
         return start
