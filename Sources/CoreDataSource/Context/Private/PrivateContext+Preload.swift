@@ -5,6 +5,8 @@ extension PrivateContext {
     /// Reads all objects with the given values of one attribute at once. Later look-ups of these values in this batch read
     /// nothing from the store, even if no object has the value. The objects may belong to another data source.
     ///
+    /// The first read of a relationship of one of the objects reads the relationship for up to 1,000 of them, as after a fetch.
+    ///
     /// ```swift
     /// nonisolated override func prepare(
     ///     _ contacts: [Contact], in context: PrivateContext
@@ -22,8 +24,8 @@ extension PrivateContext {
     /// Then only look-ups by the classes of these sub-entities are faster. A look-up by the class of the entity still reads the
     /// store.
     ///
-    /// **Complexity**: one query for each 1,000 values that the batch has not looked up yet. No query if all objects of the
-    /// entity are registered.
+    /// **Complexity**: O(n) in the number of values, and one query for each 1,000 values that the batch has not looked up yet. No
+    /// query if all objects of the entity are registered.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
@@ -49,7 +51,7 @@ extension PrivateContext {
             if isOwnedElsewhere(family) {
                 return try preloadFromOtherDataSources(entity, column, values.lazy.map(\.storedValue.value))
             }
-            for concrete in family where bindings[concrete].isOwned && !bindings[concrete].hasAllRows {
+            for concrete in family where bindings[concrete].isOwned {
                 try preload(bindings[concrete], column, values.lazy.map(\.storedValue.value))
             }
         }
@@ -58,23 +60,27 @@ extension PrivateContext {
     func preload(
         _ binding: EntityBinding, _ column: Int, _ values: some Sequence<RowValue>
     ) throws(DataSourceError) {
+        // If nothing needs to be read, the objects are found only to group them.
+        if binding.hasAllRows && binding.layout.relationships.isEmpty { return }
         let constraint = binding.layout.constraint(onColumn: column)
         let index = constraint == nil ? valueIndex(binding, column) : nil
         var wanted: Set<RowValue> = []
+        var group = FetchGroup.Collector()
         for value in values where value != .null && value.fits(binding.layout.columns[column].storage) {
-            if let constraint {
-                if binding.isAbsent(value, constraint) || binding.find(constraint, column, value) != nil { continue }
-            } else if index?[registeredThrough: value] == .max {
-                continue
-            }
+            if let constraint, binding.isAbsent(value, constraint) { continue }
+            let isKnown = binding.hasAllRows || index?[registeredThrough: value] == .max
+            var found = constraint.flatMap { binding.find($0, column, value) }
+            if isKnown, constraint == nil { found = index?.first(value) }
+            if let found { group.add(found) }
+            if isKnown || found != nil { continue }
             wanted.insert(value)
             if wanted.count == PrivateContext.preloadBatchSize {
-                try read(wanted, binding, column)
+                try read(wanted, binding, column, into: &group)
                 wanted = []
             }
         }
         // For a single value, the later look-up costs the same.
-        if wanted.count > 1 { try read(wanted, binding, column) }
+        if wanted.count > 1 { try read(wanted, binding, column, into: &group) }
     }
 
     private static let preloadBatchSize = 1000
@@ -85,20 +91,26 @@ extension PrivateContext {
     ) throws(DataSourceError) {
         let storage = bindings[entity].layout.columns[column].storage
         var wanted: Set<RowValue> = []
+        // The groups by the entities of their objects.
+        var groups: [Int: FetchGroup.Collector] = [:]
         for value in values where value != .null && value.fits(storage) {
-            if lookupCache?.result(entity, column, value) != nil { continue }
+            if let known = lookupCache?.result(entity, column, value) {
+                if let known { groups[known.layout.index, default: .init()].add(known) }
+                continue
+            }
             wanted.insert(value)
             if wanted.count == PrivateContext.preloadBatchSize {
-                try readFromOtherDataSources(wanted, entity, column)
+                try readFromOtherDataSources(wanted, entity, column, into: &groups)
                 wanted = []
             }
         }
         // For a single value, the later look-up costs the same.
-        if wanted.count > 1 { try readFromOtherDataSources(wanted, entity, column) }
+        if wanted.count > 1 { try readFromOtherDataSources(wanted, entity, column, into: &groups) }
     }
 
-    private func readFromOtherDataSources(_ values: Set<RowValue>, _ entity: Int, _ column: Int) throws(DataSourceError)
-    {
+    private func readFromOtherDataSources(
+        _ values: Set<RowValue>, _ entity: Int, _ column: Int, into groups: inout [Int: FetchGroup.Collector]
+    ) throws(DataSourceError) {
         let layout = bindings[entity].layout
         let isUnique = layout.concreteFamily.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
         // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is
@@ -112,6 +124,7 @@ extension PrivateContext {
         let objects = try objects(plan)
         var missing = values
         for object in objects {
+            groups[object.layout.index, default: .init()].add(object)
             let value = object.row.value(column, layout.columns[column].storage)
             if missing.remove(value) != nil { lookupCache?.keep(object, entity, column, value) }
         }
@@ -120,7 +133,7 @@ extension PrivateContext {
     }
 
     private func read(
-        _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int
+        _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int, into group: inout FetchGroup.Collector
     ) throws(DataSourceError) {
         let constraint = binding.layout.constraint(onColumn: column)
         // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is
@@ -131,7 +144,7 @@ extension PrivateContext {
             predicate: .isMember(.column(column), ValueList(Array(values), .natural)), limit: limit,
             budget: QueryBudget(isCancellable: isCancellable))
         let (rows, asOf) = try source.rows(query, binding.layout)
-        for row in rows { _ = object(row, binding, asOf: asOf) }
+        for row in rows { group.add(object(row, binding, asOf: asOf)) }
         if let constraint {
             var absent = values
             for row in rows { absent.remove(row.row.value(column, binding.layout.columns[column].storage)) }
