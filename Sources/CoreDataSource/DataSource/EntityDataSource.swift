@@ -176,7 +176,8 @@ extension EntityDataSource {
     /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches for its values, and the attribute
     /// has neither a uniqueness constraint nor a fetch index. In this case, the store reads every row of the entity. An
     /// attribute is also reported if a batch looks up its values one by one, with many queries: 16 for a store on a
-    /// server, and 1,024 for any other store.
+    /// server, and 1,024 for any other store. A relationship is reported if a batch reads it for one object at a time, with as
+    /// many queries.
     public nonisolated var diagnostics: [DataSourceDiagnostic] { tier.stack.diagnostics(of: tier.owner) }
 }
 

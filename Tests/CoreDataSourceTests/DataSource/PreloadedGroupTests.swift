@@ -82,6 +82,57 @@ struct PreloadedGroupTests {
         }
     }
 
+    /// Calls the body with the orders of these numbers, in one batch that does not preload them.
+    private func lookUp(
+        _ numbers: Range<Int64>, _ orders: PreparedOrders,
+        _ body: @escaping @Sendable (PurchaseOrder, PrivateContext) throws -> Void
+    ) async throws {
+        try await orders.perform { context in
+            for number in numbers {
+                guard let order = try context.first(PurchaseOrder.self, where: \.number, equals: number) else {
+                    throw Poison()
+                }
+                try body(order, context)
+            }
+        }
+    }
+
+    /// New orders need no queries, and are not reported.
+    @Test(arguments: SharedPlace.Kind.all)
+    func aRelationshipThatIsReadOneByOneIsReported(kind: SharedPlace.Kind) async throws {
+        let limit: Int64 = kind == .sqlite ? 1024 : 16
+        try await withOrders(kind, count: limit + 10) { _, orders in
+            try await lookUp(0..<limit - 1, orders) { order, _ in _ = order.lines.count }
+            #expect(orders.diagnostics.isEmpty)
+            for _ in 0..<2 { try await lookUp(0..<limit + 10, orders) { order, _ in _ = order.lines.count } }
+            #expect(orders.diagnostics.map(\.entityName) == ["PurchaseOrder"])
+            #expect(orders.diagnostics.map(\.attributeName) == ["lines"])
+            let message = orders.diagnostics.first?.message ?? ""
+            #expect(message.contains("preload") && message.contains("prefetch"))
+            #expect(message.contains("round trip") == (kind != .sqlite))
+        }
+    }
+
+    /// Each new link makes the next read of the relationship a query for this object alone.
+    @Test func aRelationshipThatIsReadAgainAfterEachNewLinkIsReported() async throws {
+        try await withOrders(.sqlite, count: 1030) { _, orders in
+            try await orders.perform { context in
+                let found = try context.fetch(PurchaseOrder.self)
+                for order in found { #expect(order.lines.count == 2) }
+                for order in found { try context.insert(OrderLine.self).order = order }
+            }
+            #expect(orders.diagnostics.isEmpty)
+            try await orders.perform { context in
+                for order in try context.fetch(PurchaseOrder.self) {
+                    if order.lines.count != 3 { throw Poison() }
+                    try context.insert(OrderLine.self).order = order
+                    if order.lines.count != 4 { throw Poison() }
+                }
+            }
+            #expect(orders.diagnostics.map(\.attributeName) == ["lines"])
+        }
+    }
+
     /// By an attribute without a constraint, the objects are found in another index.
     @Test func orderOfThePreloadAndKindOfTheAttributeMakeNoDifference() async throws {
         try await withOrders(.sqlite, count: 2500) { container, orders in

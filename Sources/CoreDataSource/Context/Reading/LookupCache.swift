@@ -20,6 +20,8 @@ struct LookupCache {
     private var results: [Lookup: ManagedObject?] = [:]
     /// For each attribute, the number of look-ups that had to read from the store.
     private var reads: [Attribute: Int] = [:]
+    /// For each relationship, the number of reads for one object at a time.
+    private var relationshipReads: [RelatedCache.Key: Int] = [:]
 
     /// Returns the result of an earlier look-up. The outer optional is nil if there was no look-up, and the inner optional is
     /// nil if no object had the value.
@@ -40,5 +42,13 @@ struct LookupCache {
     mutating func countRead(_ entity: Int, _ column: Int) -> Int {
         reads[Attribute(entity: entity, column: column), default: 0] += 1
         return reads[Attribute(entity: entity, column: column), default: 0]
+    }
+
+    /// Counts a read of a relationship for one object.
+    ///
+    /// - Returns: The number of counted reads of the relationship so far.
+    mutating func countRead(_ relationship: RelatedCache.Key) -> Int {
+        relationshipReads[relationship, default: 0] += 1
+        return relationshipReads[relationship, default: 0]
     }
 }

@@ -5,6 +5,18 @@ extension ManagedObjectContext {
     /// Called before a relationship is read for an object that was fetched alone.
     func recordReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
 
+    /// Called before a query reads a relationship for a single object, also if the rest of its group has been read. If a batch makes
+    /// many such queries, a diagnostic is recorded.
+    func diagnoseReadingOne(_ key: RelatedCache.Key, of object: ManagedObject) {
+        // The links of a new object need no query. Objects with very many destinations must be read one at a time.
+        if object.hasOnlyUnsavedLinks || (object.group?.endWindow ?? .max) <= 1 { return }
+        let isRemote = stack.root.isRemote
+        if lookupCache?.countRead(key) == ManagedObjectContext.lookupsBeforeDiagnostic(isRemote) {
+            let relationship = object.layout.relationships[key.relationship].name
+            record(DataSourceDiagnostic(reading: relationship, object.layout, isRemote: isRemote), key.entity)
+        }
+    }
+
     /// Called before an object is read again for a deferred value.
     func recordDeferredRead(_ column: Int, of object: ManagedObject) {
         deferredReads[DeferredColumn(entity: object.layout.index, column: column), default: 0] += 1

@@ -61,7 +61,8 @@ extension ManagedObjectContext {
 
     /// After this number of look-ups in one batch, a diagnostic is recorded. Only look-ups that read from the store count. For
     /// objects of other data sources, each attribute has a separate count. For an owned entity, all attributes share one count.
-    private static func lookupsBeforeDiagnostic(_ isRemote: Bool) -> Int { isRemote ? 16 : 1024 }
+    /// Each relationship that is read for one object at a time also has a separate count.
+    static func lookupsBeforeDiagnostic(_ isRemote: Bool) -> Int { isRemote ? 16 : 1024 }
 
     private func find(
         _ entity: Int, _ family: [Int], _ column: Int, _ value: RowValue
@@ -173,7 +174,7 @@ extension ManagedObjectContext {
         record(DataSourceDiagnostic(unindexed: column, layout), entity)
     }
 
-    private func record(_ diagnostic: DataSourceDiagnostic, _ entity: Int) {
+    func record(_ diagnostic: DataSourceDiagnostic, _ entity: Int) {
         if let owner = owner ?? stack.owner(ofEntity: entity) { stack.record(diagnostic, of: owner) }
     }
 

@@ -21,7 +21,9 @@ extension ManagedObjectContext {
             try followingRelationship { () throws(DataSourceError) in
                 let near = groupMembers(of: object)
                 if near.count == 1 {
-                    recordReadingOne(RelatedCache.Key(entity: object.layout.index, relationship: index))
+                    let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
+                    recordReadingOne(key)
+                    diagnoseReadingOne(key, of: object)
                 }
                 try readDestinations(of: near, column, relationship)
             }
@@ -68,6 +70,7 @@ extension ManagedObjectContext {
                 let near = groupMembers(of: object, object.group?.endWindow ?? 1)
                 if near.count == 1 { recordReadingOne(key) }
                 let owners = near.filter { related[key, $0.key] == nil }
+                if owners.count == 1 { diagnoseReadingOne(key, of: object) }
                 if try readEnds(of: owners, index, key) { break }
                 // There are too many ends, so read the ends of fewer objects together.
                 object.group?.endWindow = owners.count / 8

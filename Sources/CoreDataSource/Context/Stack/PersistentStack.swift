@@ -197,7 +197,7 @@ struct SaveOrigins {
     }
 }
 
-/// A remark about a slow use of an attribute, with a remedy.
+/// A remark about a slow use of an attribute or a relationship, with a remedy.
 ///
 /// ```swift
 /// for diagnostic in contacts.diagnostics { print(diagnostic) }
@@ -205,7 +205,7 @@ struct SaveOrigins {
 public struct DataSourceDiagnostic: Sendable, Hashable, CustomStringConvertible {
     /// The name of the entity.
     public let entityName: String
-    /// The name of the attribute.
+    /// The name of the attribute or of the relationship.
     public let attributeName: String
     /// The problem and its remedy.
     public let message: String
@@ -230,5 +230,15 @@ extension DataSourceDiagnostic {
         attributeName = layout.columns[column].name
         message =
             "\(entityName).\(attributeName) is looked up one value at a time, and each look-up is a \(isRemote ? "round trip to the server" : "query"). Look up all values of a batch at once: call preload in prepare(_:in:), or subclass KeyedDataSource."
+    }
+
+    /// The diagnostic of a relationship that is read for one object at a time.
+    ///
+    /// - Parameter isRemote: Whether the store is on a server.
+    init(reading relationship: String, _ layout: EntityLayout, isRemote: Bool) {
+        entityName = layout.name
+        attributeName = relationship
+        message =
+            "\(entityName).\(relationship) is read for one object at a time, and each read is a \(isRemote ? "round trip to the server" : "query"). Read it for many objects at once, before its links change: preload the objects of \(entityName) in prepare(_:in:), or fetch them together with prefetch."
     }
 }
