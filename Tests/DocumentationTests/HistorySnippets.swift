@@ -135,13 +135,21 @@ struct HistorySnippets {
                 other = Task { try await contacts.add([Contact(uid: "3", name: "Zhao Yun")]) }
             }
             do {
-                var saves = container.saves.makeAsyncIterator()
-                repeat {
+                let saves = container.saves
+                let (signals, signal) = AsyncStream.makeStream(
+                    of: Void.self, bufferingPolicy: .bufferingNewest(1))
+                let listener = Task {
+                    for await _ in saves { signal.yield() }
+                    signal.finish()
+                }
+                defer { listener.cancel() }
+                signal.yield()
+                for await _ in signals {
                     for try await record in consumer.records() {
                         try await upload(record)
                         try await consumer.didRead(record.position)
                     }
-                } while await saves.next() != nil
+                }
             } catch is CancellationError {}
             try await other?.value
             #expect(uploaded == [1, 2])
