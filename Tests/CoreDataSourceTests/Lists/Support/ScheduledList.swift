@@ -172,7 +172,9 @@ struct ScheduledList {
         case .notify(let report):
             schedule.isReporting = true
             if reporting.next(below: 6) == 0 {
-                save(&reporting)
+                var random = reporting
+                save(&random)
+                reporting = random
                 notify()
             }
             show(report)
