@@ -229,10 +229,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let requests = tier.stack.root.requests
         let number = requests.begin()
         defer { requests.end(number) }
-        var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deletion, options: options)
-        writing.basis = LoadBasis(before)
-        writing.candidates = try await source.ends(in: scope)
-        writing.answered = AnsweredRequest(number: number, requestedAt: requestedAt, scope: scope.name)
+        var writing = try await arguments(number, requestedAt, before)
         writing.answered.canRequestAgain = attempt < Self.attempts
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
         // After a part of a list, the stored cursor is that of the next part. A new request begins with the first part, so it
@@ -266,6 +263,17 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
                 throw noPage(next.page)
             }
         }
+    }
+
+    /// Makes the arguments of the writes of a request.
+    private func arguments(
+        _ number: Int64, _ requestedAt: Date, _ before: ScopeFreshness
+    ) async throws -> ScopeWriting<Object> {
+        var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deletion, options: options)
+        writing.basis = LoadBasis(before)
+        writing.candidates = try await source.ends(in: scope)
+        writing.answered = AnsweredRequest(number: number, requestedAt: requestedAt, scope: scope.name)
+        return writing
     }
 
     private func noPage(_ page: Int) -> DataSourceError {

@@ -10,16 +10,16 @@ enum ObjectScope {
     /// Returns the changes that forget the scopes of deleted objects, so that the next look-up of such an object requests the
     /// object again. Only scopes of unique attributes are forgotten.
     ///
-    /// - Parameter kept: The deleted objects whose scopes stay.
+    /// - Parameter isKept: Whether the scopes of a deleted object stay. Called with the index of its entity, and its key.
     static func forgetting(
-        _ changes: ChangeSet, except kept: Set<LinkEnd>, _ model: ModelLayout
+        _ changes: ChangeSet, _ model: ModelLayout, unless isKept: (Int, Int64) -> Bool
     ) -> [ScopeChange] {
         var found: [ScopeChange] = []
         for rows in changes.entities where !rows.deleted.isEmpty {
             let layout = model.entities[rows.entity]
             let entities = model.names(ofEntitiesContaining: [rows.entity]).sorted()
             for column in layout.columns.indices where layout.constraint(onColumn: column) != nil {
-                for row in rows.deleted where !kept.contains(LinkEnd(entity: rows.entity, key: row.key)) {
+                for row in rows.deleted where !isKept(rows.entity, row.key) {
                     guard let value = value(of: row.row, column, layout) else { continue }
                     let path = FetchExpression.keyPath([layout.columns[column].name])
                     let format = PredicateTree(.compare(path, .equal, .constant(value), [])).predicateFormat

@@ -154,7 +154,7 @@ struct ListIndexTests {
             } else {
                 let lowest = expected.min()
                 if let lowest { expected.remove(lowest) }
-                let first = queue.popFirst()
+                let first = queue.takeFirst()
                 #expect(first == lowest)
             }
             #expect(queue.numbers == expected)

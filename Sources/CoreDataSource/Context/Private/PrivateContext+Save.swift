@@ -62,7 +62,10 @@ extension PrivateContext {
     func scopeChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
         let listChanges = listChanges(savedWith: changes)
         guard let deletedBeforeEviction else { return listChanges }
-        return ObjectScope.forgetting(changes, except: deletedBeforeEviction, stack.layout) + listChanges
+        let forgotten = ObjectScope.forgetting(changes, stack.layout) { entity, key in
+            deletedBeforeEviction.contains(LinkEnd(entity: entity, key: key))
+        }
+        return forgotten + listChanges
     }
 
     private func listChanges(savedWith changes: ChangeSet) -> [ScopeChange] {

@@ -289,7 +289,7 @@ final class ListHub: MainFollower {
         while true {
             if !actions.isEmpty {
                 actions.removeFirst()()
-            } else if let number = ready.popFirst() {
+            } else if let number = ready.takeFirst() {
                 stepCount += 1
                 engine(number)?.step()
             } else {

@@ -21,7 +21,7 @@ package struct TurnQueue {
     }
 
     /// Removes and returns the lowest number; nil if the queue is empty.
-    package mutating func popFirst() -> Int? {
+    package mutating func takeFirst() -> Int? {
         guard let first = heap.first, let last = heap.popLast() else { return nil }
         numbers.remove(first)
         if heap.isEmpty { return first }

@@ -38,6 +38,14 @@ final class Demonstration {
         say("The first reader goes offline. Its requests fail, and the rows stay.")
         try await run(first, "offline", "refresh 0", "online")
 
+        try await playFaults(of: &server, at: port, first, second)
+        for program in [first.program, second.program, server] { try await program.end() }
+        say("The end.")
+    }
+
+    private func playFaults(
+        of server: inout ChildProgram, at port: String, _ first: Reader, _ second: Reader
+    ) async throws {
         say("The server ends. The rows stay, and the lists say that they are not up to date.")
         try await server.end()
         try await run(first, "refresh 0", "list")
@@ -55,8 +63,6 @@ final class Demonstration {
         try await run(first, "refresh 0")
         try await wait(second)
         try await run(second, "list")
-        for program in [first.program, second.program, server] { try await program.end() }
-        say("The end.")
     }
 
     // MARK: Programs
