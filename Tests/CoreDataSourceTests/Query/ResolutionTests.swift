@@ -35,7 +35,7 @@ struct ResolutionTests {
         (.compare(.function(.onesComplement, [.keyPath(["price"])]), .equal, text, []), .invalidPredicate),
         (.compare(.function(.median, [text]), .equal, text, []), .invalidPredicate),
         (.compare(.function(.ln, [text]), .equal, text, []), .invalidPredicate),
-        (.compare(.keyPath(["place"]), .equal, .constant(.null), []), .invalidPredicate),
+        (.compare(.keyPath(["place"]), .equal, text, []), .invalidPredicate),
         (.compare(.keyPath(["short"]), .equal, text, []), .invalidPredicate),
         (.compare(.keyPath(["name"]), .less, .constant(.integer(1)), []), .invalidPredicate),
         (.compare(.keyPath(["day"]), .less, .constant(.double(1)), []), .invalidPredicate),

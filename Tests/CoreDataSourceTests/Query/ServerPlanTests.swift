@@ -45,11 +45,11 @@ struct ServerPlanTests {
     /// Runs the body with a file and with a server, each with this many rows.
     private func withLetters(
         _ count: Int, _ places: [HistoryPlace] = [.sqlite, .server],
-        _ body: @MainActor (PlainDataSource<Postcard>, HistoryPlace) async throws -> Void
+        _ body: @MainActor (PlainDataSource<Postcard, Correspondent>, HistoryPlace) async throws -> Void
     ) async throws {
         for place in places {
             try await place.withContainer(model: Self.model) { container, _ in
-                let letters = try container.dataSource(PlainDataSource<Postcard>.self)
+                let letters = try container.dataSource(PlainDataSource<Postcard, Correspondent>.self)
                 try await letters.perform { context in
                     for number in 0..<count {
                         let letter = try context.insert(Postcard.self)
@@ -65,7 +65,7 @@ struct ServerPlanTests {
     }
 
     private func warnings(
-        _ letters: PlainDataSource<Postcard>, _ predicate: FetchPredicate<Postcard>?,
+        _ letters: PlainDataSource<Postcard, Correspondent>, _ predicate: FetchPredicate<Postcard>?,
         _ order: [FetchOrder<Postcard>] = []
     ) throws -> [String] {
         try letters.main.explain(ObjectRequest(Postcard.self, where: predicate, order: order)).warnings
