@@ -113,26 +113,6 @@ struct PreloadedGroupTests {
         }
     }
 
-    /// Each new link makes the next read of the relationship a query for this object alone.
-    @Test func aRelationshipThatIsReadAgainAfterEachNewLinkIsReported() async throws {
-        try await withOrders(.sqlite, count: 1030) { _, orders in
-            try await orders.perform { context in
-                let found = try context.fetch(PurchaseOrder.self)
-                for order in found { #expect(order.lines.count == 2) }
-                for order in found { try context.insert(OrderLine.self).order = order }
-            }
-            #expect(orders.diagnostics.isEmpty)
-            try await orders.perform { context in
-                for order in try context.fetch(PurchaseOrder.self) {
-                    if order.lines.count != 3 { throw Poison() }
-                    try context.insert(OrderLine.self).order = order
-                    if order.lines.count != 4 { throw Poison() }
-                }
-            }
-            #expect(orders.diagnostics.map(\.attributeName) == ["lines"])
-        }
-    }
-
     /// By an attribute without a constraint, the objects are found in another index.
     @Test func orderOfThePreloadAndKindOfTheAttributeMakeNoDifference() async throws {
         try await withOrders(.sqlite, count: 2500) { container, orders in

@@ -174,6 +174,7 @@ struct LogBoundTests {
             try other.write([item(2000)])
             other.upkeep()
             try other.write([item(2001)])
+            other.close()
             pinned = try snapshot(store)
         }
         store.upkeep()
@@ -188,7 +189,6 @@ struct LogBoundTests {
         }
         #expect(longest < limit / 4)
         #expect(pinned?.hasEnded == false)
-        other?.close()
         store.close()
         try checkIntegrity(folder)
     }
