@@ -12,7 +12,7 @@ package enum ReservedMembers {
         "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths", "optionalKeyPaths", "hash",
         "hashValue",
         "editTogether", "declaredEntity", "StoredLayout", "StoredInitialValues", "setInitialValues", "firstColumn",
-        "Generated",
+        "Generated", "groupKey", "groupKeyIfPresent",
     ]
 
     /// Whether a string can be the name of a property. Such a name has only underscores and the letters and digits of

@@ -71,7 +71,7 @@ enum HistoryTables {
         try setFormat(connection, metadata, true)
     }
 
-    private static func set(_ limits: KeptHistory.Limits, _ connection: Connection) throws(DataSourceError) {
+    static func set(_ limits: KeptHistory.Limits, _ connection: Connection) throws(DataSourceError) {
         try set("seconds", .integer(limits.seconds), connection)
         try set("bytes", .integer(limits.bytes), connection)
     }

@@ -40,7 +40,7 @@ struct SharedOpening {
             let joined = try writeLock.withLock { () throws(DataSourceError) in
                 try isAlone
                     ? SharedTables.prepare(opened.connection, as: name)
-                    : SharedTables.join(opened.connection, as: name, notifier)
+                    : SharedTables.join(opened.connection, as: name, limits: opening.historyLimits(opened), notifier)
             }
             try notifier.markAlive(as: joined.member.number)
             if isAlone { try lock.share() }

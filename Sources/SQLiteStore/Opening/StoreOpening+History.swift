@@ -43,6 +43,12 @@ extension StoreOpening {
         return summary.isEmpty ? resetNote : "The store was reset, because \(summary)."
     }
 
+    /// The limits that a member asks for when it joins a store that keeps a history; nil if it asks for none.
+    func historyLimits(_ opened: Result) -> KeptHistory.Limits? {
+        guard opened.metadata.keepsHistory, case .kept(let limits) = options.history.choice else { return nil }
+        return limits
+    }
+
     /// Checks that a store that other members have open keeps a history if the options ask for one.
     ///
     /// - Throws: `storeInUse`, with the names of the other members, if the store would have to be changed.

@@ -98,6 +98,7 @@ enum SharedTables {
             if number == nil { try repairFeed(connection) }
             try connection.run("INSERT OR IGNORE INTO \"_feed\" VALUES (1, 0, 1, 0, 0, \(number ?? 0))")
             try connection.run("UPDATE \"_feed\" SET \"lowest\" = \"position\" + 1, \"leases\" = \"leases\" + 1")
+            if let limits { try HistoryTables.set(limits, connection) }
             return try join(connection, name, number)
         }
     }
@@ -112,14 +113,18 @@ enum SharedTables {
 
     /// Joins the members that have the store open.
     ///
-    /// - Parameter number: The number that the member already has; nil to assign a new number.
+    /// - Parameters:
+    ///   - number: The number that the member already has; nil to assign a new number.
+    ///   - limits: The limits of the kept history that the member asks for; nil to leave them unchanged.
     static func join(
-        _ connection: Connection, as name: String, number: Int64? = nil, _ notifier: MemberNotifier
+        _ connection: Connection, as name: String, number: Int64? = nil, limits: KeptHistory.Limits? = nil,
+        _ notifier: MemberNotifier
     ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
         return try connection.transaction { () throws(DataSourceError) in
             for member in try members(connection).dropLast(endedLimit) where !notifier.isAlive(member.number) {
                 try connection.run("DELETE FROM \"_members\" WHERE \"number\" = \(member.number)")
             }
+            if let limits { try HistoryTables.set(limits, connection) }
             return try join(connection, name, number)
         }
     }
