@@ -98,7 +98,6 @@ enum SharedTables {
             if number == nil { try repairFeed(connection) }
             try connection.run("INSERT OR IGNORE INTO \"_feed\" VALUES (1, 0, 1, 0, 0, \(number ?? 0))")
             try connection.run("UPDATE \"_feed\" SET \"lowest\" = \"position\" + 1, \"leases\" = \"leases\" + 1")
-            if let limits { try HistoryTables.set(limits, connection) }
             return try join(connection, name, number)
         }
     }
