@@ -187,7 +187,8 @@ struct LogBoundTests {
             store.emptyLogBesideSnapshots()
             longest = max(longest, store.counters.walBytes)
         }
-        #expect(longest < limit / 4)
+        // On the way, the log was three times as long as the limit.
+        #expect(longest < (byMember ? limit : limit / 4))
         #expect(pinned?.hasEnded == false)
         store.close()
         try checkIntegrity(folder)
