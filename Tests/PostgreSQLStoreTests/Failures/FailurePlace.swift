@@ -27,9 +27,12 @@ final class FailurePlace: Sendable {
     ) -> PostgreSQLStore.Options {
         let port = isDirect ? server.port : proxy.port
         let connection = server.connectionString(database: database, user: user, password: password, port: port)
-        return PostgreSQLStore.Options(
+        var options = PostgreSQLStore.Options(
             connection: connection, name: "store", layout: TestModel.layout, identity: TestModel.identity(),
             synchronous: .full)
+        // A busy machine can need more than the 30 seconds after which an app gets outcomeUnknown.
+        options.outcomeTimeout = .seconds(600)
+        return options
     }
 
     func open(isDirect: Bool = false) throws -> PostgreSQLStore { try .open(options(isDirect: isDirect)) }

