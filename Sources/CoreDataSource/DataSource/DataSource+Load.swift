@@ -36,7 +36,8 @@ extension DataSource {
     ///
     /// If a load fails, the objects stay as they are, and the store notes the failure. Until ``ScopeFreshness/retryAt``, loads
     /// throw `loadPostponed`. This pause lasts 1 to 2 seconds after the first failure, and twice as long after each further
-    /// failure, up to 5 minutes, unless ``PersistentContainer/Configuration/loadPauses`` says otherwise. If the error is a ``RetryAfterError``, loads throw for at least as long as the error says, but
+    /// failure, up to 5 minutes, unless ``PersistentContainer/Configuration/loadPauses`` says otherwise. If the error is a ``RetryAfterError``,
+    /// loads throw for at least as long as the error says, but
     /// for a day at most. A load with the `maxAge` zero tries at once.
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
@@ -70,9 +71,7 @@ extension DataSource {
     ) async throws -> ScopeFreshness {
         let root = tier.stack.root
         let (generation, askedAt) = (root.generation, root.scheduling.now())
-        if let known = tier.known(scope).map({ ScopeFreshness($0, generation: generation) }),
-            !known.isStale(after: maxAge, at: askedAt)
-        {
+        if let known = knownFreshness(scope, maxAge, generation, askedAt) {
             // Another caller may have stored the list just now.
             if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
             return known
@@ -92,11 +91,23 @@ extension DataSource {
         _ scope: SyncScope<Object>, maxAge: Duration, timeLimit: Duration, deleting: SyncDeletion, generation: Int,
         _ request: @escaping @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
     ) async throws {
+        let askedAt = tier.stack.root.scheduling.now()
+        if knownFreshness(scope, maxAge, generation, askedAt) != nil { return }
         var load = ScopeLoad(
             source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: [],
-            request: request, generation: generation, askedAt: tier.stack.root.scheduling.now())
+            request: request, generation: generation, askedAt: askedAt)
         load.hasObject = true
         _ = try await wait(for: load, .serveStale)
+    }
+
+    /// Returns how old the objects are if it is known without a read, and if they are fresh.
+    private nonisolated func knownFreshness<Object: ManagedObject>(
+        _ scope: SyncScope<Object>, _ maxAge: Duration, _ generation: Int, _ askedAt: Date
+    ) -> ScopeFreshness? {
+        guard let known = tier.known(scope).map({ ScopeFreshness($0, generation: generation) }),
+            !known.isStale(after: maxAge, at: askedAt)
+        else { return nil }
+        return known
     }
 
     /// Waits for a load, unless the objects are fresh or are served stale.
@@ -158,8 +169,6 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     private var tier: PrivateTier { source.tier }
     private var scheduling: WorkScheduling { tier.stack.root.scheduling }
 
-    /// The largest number of tries. A load tries again if the scope was changed during its request.
-    private static var attempts: Int { 3 }
     /// The greatest number of pages of a list.
     private static var longestList: Int { 10_000 }
 
@@ -212,7 +221,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         for attempt in 1... {
             do {
                 return try await runOnce(attempt)
-            } catch let error as DataSourceError where error.code == .scopeChanged && attempt < Self.attempts {
+            } catch let error as DataSourceError where error.code == .scopeChanged && attempt < AnsweredRequest.attempts
+            {
                 continue
             } catch {
                 try await note(error)
@@ -230,7 +240,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let number = requests.begin()
         defer { requests.end(number) }
         var writing = try await arguments(number, requestedAt, before)
-        writing.answered.canRequestAgain = attempt < Self.attempts
+        writing.answered.canRequestAgain = attempt < AnsweredRequest.attempts
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
         // After a part of a list, the stored cursor is that of the next part. A new request begins with the first part, so it
         // does not use this cursor.

@@ -62,7 +62,8 @@ extension DataSource {
     ///     minute by default.
     ///   - load: Loads and returns the value to add; nil if there is none.
     /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
-    /// - Throws: Errors of the loader; `loadTimedOut`; `storeReset` if the store was reset meanwhile; errors of
+    /// - Throws: Errors of the loader; `loadTimedOut`; `scopeChanged` if other answers have changed the same objects during each of
+    ///   three requests; `storeReset` if the store was reset meanwhile; errors of
     ///   ``add(_:waitFor:progress:)``; errors of the value's initializer; `CancellationError`; with an age, also the errors of
     ///   ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, such as `valueTooLarge` for a key of about 1 KB.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
@@ -105,23 +106,25 @@ extension DataSource {
             timeLimit, root.scheduling, "the same object of \(Result.Object.entityName)",
             of: Result.Object.entityName)
         try await tier.loads.run(work, patience) {
-            // Another load may have added the object after the look-up.
-            if try await self.find(attribute, key, type) != nil { return }
-            let number = root.requests.begin()
-            defer { root.requests.end(number) }
-            var request = AnsweredRequest(number: number, requestedAt: root.scheduling.now(), scope: "")
-            request.canRequestAgain = false
-            let value = try await LoadRace.limited(
-                to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
-                root.scheduling
-            ) {
-                try await load(key)
-            }
-            guard let value else { return }
-            do {
-                try await self.store(value, request, generation)
-            } catch let error as DataSourceError where error.code == .scopeChanged {
-                // Another answer has stored the object, or has deleted it.
+            for attempt in 1... {
+                // Another load may have added the object after the look-up.
+                if try await self.find(attribute, key, type) != nil { return }
+                let number = root.requests.begin()
+                defer { root.requests.end(number) }
+                var request = AnsweredRequest(number: number, requestedAt: root.scheduling.now(), scope: "")
+                request.canRequestAgain = attempt < AnsweredRequest.attempts
+                let value = try await LoadRace.limited(
+                    to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
+                    root.scheduling
+                ) {
+                    try await load(key)
+                }
+                guard let value else { return }
+                do {
+                    return try await self.store(value, request, generation)
+                } catch let error as DataSourceError where error.code == .scopeChanged && request.canRequestAgain {
+                    // Another answer has stored the object, has deleted it, or has changed other rows that this answer changes.
+                }
             }
         }
     }

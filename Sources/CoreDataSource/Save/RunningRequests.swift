@@ -10,6 +10,8 @@ struct AnsweredRequest: Sendable {
     let scope: String
     /// Whether the load requests the list once more if this answer is refused.
     var canRequestAgain = true
+    /// The largest number of requests of a load.
+    static let attempts = 3
     /// The complete list that the answer is, as contexts know it; nil for other answers.
     var list: (any Sendable)?
 }

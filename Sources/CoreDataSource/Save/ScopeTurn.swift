@@ -14,11 +14,11 @@ struct ScopeTurn: Sendable {
     /// The longest wait for another process that stores nothing.
     let timeLimit: Duration
 
+    /// The longest time limit of a load: a week. Timers do not accept all durations.
+    static let longestWait = Duration.seconds(604_800)
+
     /// The longest time between two checks whether the lease is free.
     private static let pollInterval = Duration.milliseconds(250)
-
-    /// The longest time limit: a week.
-    private static let longestWait = Duration.seconds(604_800)
 
     /// Runs a load in the turn of this process.
     ///

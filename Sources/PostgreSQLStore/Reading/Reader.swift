@@ -101,11 +101,11 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func newestRequest(exceptOfScope name: String) throws(DataSourceError) -> Date? {
-        if name.utf8.contains(0) { return nil }
+    func newestRequests(exceptOfScope name: String) throws(DataSourceError) -> [String: Date] {
+        if name.utf8.contains(0) { return [:] }
         counters.count(statements: 1)
-        return try pipeline([Request(schema.newestRequestSQL, [WireValue(name)])])[0].values.first?.first
-            .flatMap(StoredScope.date(of:))
+        return StoredScope.requestTimes(
+            try pipeline([Request(schema.newestRequestsSQL, [WireValue(name)])])[0].values)
     }
 }
 

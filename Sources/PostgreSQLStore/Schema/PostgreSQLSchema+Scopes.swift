@@ -65,8 +65,10 @@ extension PostgreSQLSchema {
         "SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) WHERE \"name\" = $1"
     }
 
-    /// Reads the time of the newest request of all scopes except the named one.
-    var newestRequestSQL: String { "SELECT MAX(\"requested\") FROM \(scopes) WHERE \"name\" <> $1" }
+    /// Reads the time of the newest request for each entity, without the named scope.
+    var newestRequestsSQL: String {
+        "SELECT \"entity\", MAX(\"requested\") FROM \(scopes) WHERE \"name\" <> $1 GROUP BY 1"
+    }
 
     fileprivate static let scopeColumns = StoredScope.columns.map(\.quoted)
 

@@ -134,8 +134,14 @@ extension StoredScope {
         "answer", "version",
     ]
 
-    /// Returns the date in a column; nil if there is none.
-    package static func date(of value: RowValue) -> Date? { value.scopeDate }
+    /// Returns the times in rows of the name of an entity and a time.
+    package static func requestTimes(_ rows: [[RowValue]]) -> [String: Date] {
+        var times: [String: Date] = [:]
+        for row in rows {
+            if case .text(let entity)? = row.first, let time = row.last?.scopeDate { times[entity] = time }
+        }
+        return times
+    }
 
     package var values: [RowValue] {
         [

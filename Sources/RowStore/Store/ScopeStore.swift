@@ -29,11 +29,10 @@ public protocol ScopeReader: StoreReader {
 
 /// A reader of a store that several members can have open.
 package protocol RequestReader: StoreReader {
-    /// Returns the time of the newest request whose answer the store has.
+    /// Returns the times of the newest requests whose answers the store has, by the names of the entities of their scopes.
     ///
     /// - Parameter name: The name of a scope that does not count.
-    /// - Returns: Nil if there is no answer for another scope.
-    func newestRequest(exceptOfScope name: String) throws(DataSourceError) -> Date?
+    func newestRequests(exceptOfScope name: String) throws(DataSourceError) -> [String: Date]
 }
 
 extension ChangeSet {

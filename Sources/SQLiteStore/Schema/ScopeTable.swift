@@ -24,7 +24,9 @@ enum ScopeTable {
             .joined(separator: ", ")))
         """
     static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
-    static let newestRequestSQL = "SELECT MAX(\"requested\") FROM \"_scopes\" WHERE \"name\" <> ?1"
+    static let newestRequestsSQL = """
+        SELECT "entity", MAX("requested") FROM "_scopes" WHERE "name" <> ?1 GROUP BY 1
+        """
     /// Deletes the scopes with the oldest requests if there are too many. The parameter is the name of the scope that was just
     /// written. This scope is always kept, even if other scopes seem to be newer because a clock was changed. A scope without
     /// an answer is sorted by its last failure, so that a new failure is kept.

@@ -81,11 +81,10 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func newestRequest(exceptOfScope name: String) throws(DataSourceError) -> Date? {
+    func newestRequests(exceptOfScope name: String) throws(DataSourceError) -> [String: Date] {
         connection.expectScopeTable()
-        guard try connection.hasScopeTable() else { return nil }
+        guard try connection.hasScopeTable() else { return [:] }
         counters.count(statements: 2)
-        return try connection.values(ScopeTable.newestRequestSQL, [.text(name)]).first?.first
-            .flatMap(StoredScope.date(of:))
+        return StoredScope.requestTimes(try connection.values(ScopeTable.newestRequestsSQL, [.text(name)]))
     }
 }

@@ -181,11 +181,14 @@ struct ScopeLaterAnswerTests {
     @Test(arguments: ScopeStoreKind.allCases)
     func anOlderObjectIsNotAddedToALaterListThatLacksIt(_ kind: ScopeStoreKind) async throws {
         try await withScopes(kind) { contacts, _ in
+            let requests = Shared(0)
             let found = try await contacts.value(where: \.uid, equals: "uid-0", as: ContactValue.self) {
+                requests.update { $0 += 1 }
+                guard requests.value == 1 else { return nil }
                 try await contacts.load(.contacts, maxAge: .zero) { _ in .list(Self.list([1], 2)) }
                 return ContactData(uid: $0, name: "1")
             }
-            #expect(found == nil)
+            #expect(found == nil && requests.value == 2)
             #expect(try contacts.uids() == ["uid-1"])
         }
     }
@@ -264,4 +267,58 @@ struct ScopeLaterAnswerTests {
             #expect(pages.value == [0, 1, 2, 0, 1, 2])
         }
     }
+
+    /// Each of two objects is loaded, although their answers change the same row.
+    @Test func objectsWhoseAnswersChangeTheSameRowAreLoaded() async throws {
+        let container = try await PersistentContainer(model: .graph, store: .inMemory)
+        let letters = try container.dataSource(NotedLetterDataSource.self)
+        try await letters.add(["old"])
+        let requests = Shared(0)
+        let first = try await letters.value(where: \Letter.key, equals: "1", as: LetterKey.self) { key in
+            requests.update { $0 += 1 }
+            if requests.value == 1 {
+                let second = try await letters.value(where: \Letter.key, equals: "2", as: LetterKey.self) { $0 }
+                #expect(second?.key == "2")
+            }
+            return key
+        }
+        #expect(first?.key == "1" && requests.value == 2)
+        #expect(try letters.count(Letter.self) == 3)
+        try await container.close()
+    }
+
+    /// A load that is refused each time throws. It does not return as if the server had no object.
+    @Test func anObjectThatIsRefusedEachTimeIsAnError() async throws {
+        let container = try await PersistentContainer(model: .graph, store: .inMemory)
+        let letters = try container.dataSource(NotedLetterDataSource.self)
+        try await letters.add(["old"])
+        let requests = Shared(0)
+        await expectError(.scopeChanged) {
+            try await letters.value(where: \Letter.key, equals: "1", as: LetterKey.self) { key in
+                requests.update { $0 += 1 }
+                let other = "other \(requests.value)"
+                _ = try await letters.value(where: \Letter.key, equals: other, as: LetterKey.self) { $0 }
+                return key
+            }
+        }
+        #expect(requests.value == 3)
+        #expect(try letters.count(Letter.self, where: \.key == "1") == 0)
+        try await container.close()
+    }
+}
+
+/// Letters, the last of which is the title of a topic.
+private final class NotedLetterDataSource: DataSource<String> {
+    override class var entities: [ManagedObject.Type] { [Topic.self, Letter.self, Attachment.self] }
+
+    override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
+        try context.topic("t").title = key
+        return try context.letter(key)
+    }
+}
+
+private struct LetterKey: ManagedObjectConvertible {
+    let key: String
+
+    init(_ letter: Letter) { key = letter.key }
 }

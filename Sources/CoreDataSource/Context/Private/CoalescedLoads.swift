@@ -36,14 +36,14 @@ final class CoalescedLoads: Sendable {
 
     /// How long a caller waits for the load of another caller. The time begins again with each request of the load.
     struct Patience: Sendable {
-        /// A longer time than a week counts as a week, because timers do not accept all durations.
+        /// At most ``ScopeTurn/longestWait``.
         let limit: Duration
         let scheduling: WorkScheduling
         /// What the caller gets after that time.
         let error: DataSourceError
 
         init(_ limit: Duration, _ scheduling: WorkScheduling, _ what: String, of entity: String) {
-            self.limit = min(max(limit, .zero), .seconds(604_800))
+            self.limit = min(max(limit, .zero), ScopeTurn.longestWait)
             self.scheduling = scheduling
             error = DataSourceError(
                 .loadTimedOut,

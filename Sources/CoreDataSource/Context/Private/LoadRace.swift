@@ -13,7 +13,7 @@ final class LoadRace<Value: Sendable>: Sendable {
     /// Runs work for a limited time.
     ///
     /// - Parameters:
-    ///   - limit: The longest time. A longer time than a week counts as a week, because timers do not accept all durations.
+    ///   - limit: The longest time. A longer time than ``ScopeTurn/longestWait`` counts as that.
     ///   - what: A description of the request, for the message of the error.
     /// - Throws: Errors of the work; `loadTimedOut`; `CancellationError`, even if the work does not notice the cancellation.
     static func limited(
@@ -25,7 +25,7 @@ final class LoadRace<Value: Sendable>: Sendable {
             .loadTimedOut,
             "The server has not answered \(what) within \(limit). The objects are as they were. Try again later.",
             entityName: entity)
-        scheduling.after(min(max(limit, .zero), .seconds(604_800))) { [weak race] in race?.end(.failure(late)) }
+        scheduling.after(min(max(limit, .zero), ScopeTurn.longestWait)) { [weak race] in race?.end(.failure(late)) }
         let value = try await race.run(work)
         try Task.checkCancellation()
         return value

@@ -18,11 +18,13 @@ extension PrivateContext {
     func checkAnswer(savedWith changes: ChangeSet) throws(DataSourceError) {
         guard let answered else { return }
         let (root, layout) = (stack.root, stack.layout)
-        for saved in root.requests.saved(since: answered) {
-            guard saved.rows.areReplaced(by: changes, layout) else { continue }
+        let replaced = root.requests.saved(since: answered).filter { $0.rows.areReplaced(by: changes, layout) }
+        if !replaced.isEmpty {
             // Another member may edit the rows again and again, so the last try replaces what is no answer.
-            if saved.isOfOtherMember, !answered.canRequestAgain, try !root.hasLaterRequest(than: answered) { continue }
-            throw DataSourceError(replacing: answered)
+            let isLastTry = !answered.canRequestAgain && replaced.allSatisfy(\.isOfOtherMember)
+            guard isLastTry, try !root.hasLaterRequest(than: answered, changing: changes) else {
+                throw DataSourceError(replacing: answered)
+            }
         }
         guard root.requests.hasOthers(than: answered) else { return }
         root.requests.record(
