@@ -68,6 +68,51 @@ struct ListIndexTests {
         #expect(values(long) == nil)
     }
 
+    // MARK: Required ranges
+
+    private func bounds(_ predicates: RowPredicate...) -> ClosedRange<Double>? {
+        RequiredRange(.and(predicates), ListWorld.base)?.bounds
+    }
+
+    @Test func comparisonsOfNumbersRequireARange() {
+        let isLarge = RowPredicate.compare(column: Self.number, .greaterOrEqual, .integer(-2))
+        #expect(RequiredRange(Self.isSmall, ListWorld.base)?.column == Self.number)
+        #expect(bounds(Self.isSmall) == -.infinity...5)
+        #expect(bounds(isLarge) == -2...(.infinity))
+        #expect(bounds(Self.isA, Self.isSmall, .and([isLarge])) == -2...5)
+        #expect(bounds(Self.isSmall, .compare(column: Self.number, .less, .integer(3))) == -.infinity...3)
+        // No row has such a number, so any range will do.
+        #expect(bounds(Self.isSmall, .compare(column: Self.number, .greater, .integer(6))) == -.infinity...5)
+        // The nearest number with a fraction is greater.
+        let large = (Int64(1) << 53) + 3
+        #expect(bounds(.compare(column: Self.number, .less, .integer(large))) == -.infinity...Double(large))
+        #expect(bounds(Self.isSeven) == nil)
+        #expect(bounds(.or([Self.isSmall, isLarge])) == nil)
+        #expect(bounds(.compare(column: Self.number, .less, .real(1))) == nil)
+        #expect(bounds(.compare(column: Self.text, .less, .text("a"))) == nil)
+        #expect(query(Self.isSmall).requiredRange != nil)
+        #expect(query(Self.isSmall, joined: [JoinedColumn(.outerKey, .integer)]).requiredRange == nil)
+    }
+
+    /// Also while ranges are added.
+    @Test(arguments: 0..<8)
+    func theRangesOfANumberAreFound(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var (index, all) = (RangeIndex(), [ClosedRange<Double>]())
+        let ends = [-Double.infinity, .infinity] + (0..<20).map { Double($0) / 2 }
+        for number in 0..<300 {
+            let (one, other) = (ends[random.next(below: ends.count)], ends[random.next(below: ends.count)])
+            all.append(min(one, other)...max(one, other))
+            index.add(number, all[number])
+            for value in [ends[random.next(below: ends.count)], Double(random.next(below: 80)) / 8, .nan] {
+                var found: Set<Int> = []
+                index.find(value, &found)
+                let expected = all.indices.filter { all[$0].contains(value) || value.isNaN }
+                #expect(found == Set(expected), "\(value) of \(number), seed \(seed)")
+            }
+        }
+    }
+
     // MARK: Finding
 
     @Test func listsAreFoundByTheValuesBeforeAndAfterASave() {
@@ -75,7 +120,7 @@ struct ListIndexTests {
         for number in 0..<100 {
             index.add(number, query(.compare(column: Self.number, .equal, .integer(Int64(number)))))
         }
-        index.add(100, query(Self.isSmall))
+        index.add(100, query(.not(Self.isSeven)))
         index.add(101, query(.and([Self.isSeven, Self.isA])))
         index.add(102, query(.compareKey(.equal, 1)))
         let insert = save { $0.inserted = [StoredRow(key: 1, row: row(1, 7, "a"))] }
@@ -91,6 +136,24 @@ struct ListIndexTests {
         #expect(index.lists(concernedBy: [delete, update]) == [7, 8, 9, 100])
         let other = ChangeSet(entities: [EntityChanges(entity: ListWorld.base.index + 100)])
         #expect(index.lists(concernedBy: [other]).isEmpty)
+    }
+
+    @Test func listsAreFoundByTheRangesOfTheirNumbers() {
+        var index = ListIndex()
+        for number in 0..<100 {
+            let low = RowPredicate.compare(column: Self.number, .greater, .integer(Int64(10 * number)))
+            let high = RowPredicate.compare(column: Self.number, .lessOrEqual, .integer(Int64(10 * number + 10)))
+            index.add(number, query(.and([low, high])))
+        }
+        index.add(100, query(Self.isSmall))
+        let insert = save { $0.inserted = [StoredRow(key: 1, row: row(1, 25, nil))] }
+        #expect(index.lists(concernedBy: [insert]) == [2])
+        let update = save {
+            var columns = ColumnSet()
+            columns.insert(Self.number)
+            $0.updated = [UpdatedRow(key: 2, row: row(2, 33, "b"), previous: row(2, 4, "b"), columns: columns)]
+        }
+        #expect(index.lists(concernedBy: [update]) == [0, 3, 100])
     }
 
     @Test func listsThatDoNotUseValuesAreFoundByTheirEntity() {

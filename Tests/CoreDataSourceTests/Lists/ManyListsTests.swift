@@ -47,6 +47,35 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 30, 1000])
+    func aSaveAsksOnlyTheListsInWhoseRangesItsRowsAre(count: Int) async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<count))
+            try await contacts.perform { context in
+                for (number, contact) in try context.fetch(ContactEntity.self).enumerated() {
+                    contact.score = Double(number)
+                }
+            }
+            let lists = try (0..<count).map { number in
+                let (low, high) = (Double(number) - 0.5, Double(number) + 0.5)
+                return try contacts.list(
+                    ObjectRequest(ContactEntity.self, where: \.score >= low && \.score < high))
+            }
+            let main = container.mainTier
+            await main.waitForLists()
+            let visits = main.listVisitCount
+            try await contacts.perform(waitFor: .main) { context in
+                try context.first(ContactEntity.self, where: \.score, equals: 0)?.score = Double(count / 2)
+            }
+            await main.waitForLists()
+            // The list that the object leaves, and the list into which it moves.
+            #expect(main.listVisitCount - visits == (count == 1 ? 0 : 2))
+            #expect(lists.map(\.count).reduce(0, +) == count)
+            #expect(lists[count / 2].count == (count == 1 ? 1 : 2))
+        }
+    }
+
     @Test func aSaveAsksOnlyTheAggregatesThatItsRowsCanBeIn() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)

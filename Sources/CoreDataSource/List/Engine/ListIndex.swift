@@ -2,8 +2,8 @@ package import RowStore
 
 /// Finds the lists that saves may concern, without a visit to the other lists.
 ///
-/// If the predicate of a list requires values, the list is found by the values of the changed rows before and after a save. All
-/// other lists are found by the entities that the save changes.
+/// If the predicate of a list requires values, or a range of numbers or dates, the list is found by the values of the changed rows
+/// before and after a save. All other lists are found by the entities that the save changes.
 ///
 /// A list that is not found shows the same rows after the saves as before, and none of its objects counts as changed. This is
 /// only true for a list that shows the newest rows. A list that is behind must get all saves.
@@ -13,6 +13,7 @@ package struct ListIndex {
         let entity: Int
         let family: [Int]
         let columns: [Int]
+        let isRange: Bool
     }
 
     fileprivate struct Group {
@@ -22,9 +23,12 @@ package struct ListIndex {
         let links: ChangedLinks
         let layout: EntityLayout
         let columns: [Int]
+        /// Whether the lists are found by ranges of the only column.
+        let isRange: Bool
         /// The numbers of all lists of the group.
         var all: [Int] = []
         var numbersByValues: [[RowValue]: [Int]] = [:]
+        var ranges = RangeIndex()
     }
 
     private var groups: [Shape: Group] = [:]
@@ -40,22 +44,30 @@ package struct ListIndex {
     ///   - usesValues: Whether a save that changes none of the list's rows can be left out. If false, the list is found for all
     ///     saves of its entities.
     package mutating func add(_ number: Int, _ query: ListQuery, usesValues: Bool = true) {
-        guard usesValues, let required = query.requiredValues else {
+        if usesValues, let required = query.requiredValues {
+            withGroup(of: query, required.columns, isRange: false) { $0.add(number, required) }
+        } else if usesValues, let required = query.requiredRange {
+            withGroup(of: query, [required.column], isRange: true) { $0.add(number, required) }
+        } else {
             for entity in query.watched.union(query.links.entities) {
                 numbersByEntity[entity, default: []].append(number)
             }
-            return
         }
-        let shape = Shape(entity: query.entity, family: query.family, columns: required.columns)
+    }
+
+    private mutating func withGroup(
+        of query: ListQuery, _ columns: [Int], isRange: Bool, _ add: (inout Group) -> Void
+    ) {
+        let shape = Shape(entity: query.entity, family: query.family, columns: columns, isRange: isRange)
         let empty = Group(
-            family: query.family, links: query.links, layout: query.order.layout, columns: required.columns)
-        groups[shape, default: empty].add(number, required)
+            family: query.family, links: query.links, layout: query.order.layout, columns: columns, isRange: isRange)
+        add(&groups[shape, default: empty])
     }
 
     /// Returns the numbers of the lists that the saves may concern.
     ///
     /// **Complexity**: a look-up for each changed row and each combination of entities and columns that predicates require values
-    /// of. After a save of very many rows, all lists of the entities are returned.
+    /// or a range of. After a save of very many rows, all lists of the entities are returned.
     package func lists(concernedBy saves: [ChangeSet]) -> Set<Int> {
         var found: Set<Int> = []
         if !numbersByEntity.isEmpty {
@@ -72,6 +84,11 @@ extension ListIndex.Group {
     fileprivate mutating func add(_ number: Int, _ required: RequiredValues) {
         all.append(number)
         for values in required.combinations { numbersByValues[values, default: []].append(number) }
+    }
+
+    fileprivate mutating func add(_ number: Int, _ required: RequiredRange) {
+        all.append(number)
+        ranges.add(number, required.bounds)
     }
 
     fileprivate func find(_ saves: [ChangeSet], _ found: inout Set<Int>) {
@@ -96,6 +113,11 @@ extension ListIndex.Group {
     }
 
     private func find(_ key: Int64, _ row: RowSnapshot, _ found: inout Set<Int>) {
+        if isRange {
+            let column = columns[0]
+            guard let number = RequiredRange.number(of: row, column, layout.order(of: column).storage) else { return }
+            return ranges.find(number, &found)
+        }
         guard let values = RequiredValues.values(ofRow: key, row, in: columns, layout),
             let numbers = numbersByValues[values]
         else { return }

@@ -84,7 +84,7 @@ package struct RequiredValues: Sendable, Equatable {
 
 extension RowPredicate {
     /// The predicates that must all be true.
-    fileprivate var conjuncts: [RowPredicate] {
+    var conjuncts: [RowPredicate] {
         if case .and(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
     }
 }

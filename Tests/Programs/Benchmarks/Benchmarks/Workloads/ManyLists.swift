@@ -5,8 +5,7 @@ extension Bench {
     /// W31: main's time for a save of one contact while that many lists of 20 contacts are shown, of which one changes; instead of
     /// raw: the same with one list.
     ///
-    /// - Parameter areRanges: Whether the predicates compare a range of scores, and not one score. Such lists are not found by the
-    ///   values of a contact, so each of them tests the contact.
+    /// - Parameter areRanges: Whether the predicates compare a range of scores, and not one score.
     func followingManyLists(_ id: String, lists: Int, areRanges: Bool = false, aim: String) async throws -> Outcome {
         let many = try await renameTimes(lists: lists, areRanges)
         let one = try await renameTimes(lists: 1, areRanges)
