@@ -134,13 +134,18 @@ extension DataSource {
     /// - Throws: `scopeChanged` if the save would replace another answer; `storeReset`; errors of the hook.
     private nonisolated func store(_ value: Value, _ request: AnsweredRequest, _ generation: Int) async throws {
         let root = tier.stack.root
-        _ = try await tier.perform(waitFor: .store, deletes: false, kind: .incoming) { context in
-            if root.generation != generation { throw RootTier.storeReset }
-            let objects = try self.add([value], in: context) { _ in }
-            try context.endSweeps(objects)
-            try context.checkLists(storedSince: request)
-            context.listedObjects = objects.compactMap { $0 }
-            context.answered = request
+        do {
+            _ = try await tier.perform(waitFor: .store, deletes: false, kind: .incoming) { context in
+                if root.generation != generation { throw RootTier.storeReset }
+                let objects = try self.add([value], in: context) { _ in }
+                try context.endSweeps(objects)
+                try context.checkLists(storedSince: request)
+                context.listedObjects = objects.compactMap { $0 }
+                context.answered = request
+            }
+        } catch {
+            root.requests.forget(request.answer, after: error)
+            throw error
         }
     }
 

@@ -121,23 +121,37 @@ extension DataSource {
     ) async throws -> WrittenAnswer {
         try part.checkLengths(writing.scope.name)
         let change = writing.change(part.event)
-        let scopes = tier.stack.root.scopes
-        defer { scopes.endWriting(change.name, change.number) }
-        return try await tier.perform(waitFor: .store, values: max(1, values.count), kind: .incoming) { context in
-            try writing.basis?.check(tier, writing.scope)
-            var (report, page) = try self.reconcile(values, writing, part, in: context)
-            try context.checkLists(storedSince: writing.answered)
-            context.answered = writing.answered(with: part)
-            var change = change
-            if case .loaded(_, _, isComplete: true) = change.event {
-                report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
-                // After an eviction, the objects no longer match the list that has the tag.
-                if report.evicted > 0 { change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true) }
-            }
-            context.scopeChanges.append(change)
-            scopes.beginWriting(change.name, change.number)
-            return WrittenAnswer(report: report, page: page, number: change.number)
-        }.result
+        let root = tier.stack.root
+        defer { root.scopes.endWriting(change.name, change.number) }
+        do {
+            return try await tier.perform(waitFor: .store, values: max(1, values.count), kind: .incoming) { context in
+                try self.write(values, writing, part, with: change, in: context)
+            }.result
+        } catch {
+            root.requests.forget(change.number, after: error)
+            throw error
+        }
+    }
+
+    private nonisolated func write<Object: ManagedObject>(
+        _ values: [Value], _ writing: ScopeWriting<Object>, _ part: ListPart, with change: ScopeChange,
+        in context: PrivateContext
+    ) throws -> WrittenAnswer {
+        try writing.basis?.check(tier, writing.scope)
+        var (report, page) = try reconcile(values, writing, part, in: context)
+        try context.checkLists(storedSince: writing.answered)
+        var (change, answered) = (change, writing.answered)
+        answered.answer = change.number
+        if part.deletes { answered.list = try context.completeList(of: writing.scope, part.earlierPages.objects) }
+        context.answered = answered
+        if case .loaded(_, _, isComplete: true) = change.event {
+            report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
+            // After an eviction, the objects no longer match the list that has the tag.
+            if report.evicted > 0 { change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true) }
+        }
+        context.scopeChanges.append(change)
+        tier.stack.root.scopes.beginWriting(change.name, change.number)
+        return WrittenAnswer(report: report, page: page, number: change.number)
     }
 
     /// Reads which objects are in scope. An answer deletes no other objects, because it cannot know those that come into
@@ -174,7 +188,9 @@ extension DataSource {
         let change = writing.change(.notModified(since: 0))
         defer { root.scopes.endWriting(change.name, change.number) }
         let kind: HistoryKind = scope.eviction == nil ? .local : .eviction
-        let report = try await tier.perform(waitFor: .store, values: 1, kind: kind) { context in
+        var answered = writing.answered
+        answered.answer = change.number
+        let confirm = { @Sendable [answered, tier] (context: PrivateContext) throws -> SyncReport in
             try writing.basis?.check(tier, scope)
             // Look for pending deletions before the read: the read finds the deletions that are in the store by then.
             let hasPendingDeletions = root.hasPendingDeletions(of: Object.entityName)
@@ -191,9 +207,16 @@ extension DataSource {
                 root.scopes.beginWriting(change.name, change.number)
             }
             context.scopeChanges.append(change)
-            context.answered = writing.answered
+            context.answered = answered
             return report
-        }.result
+        }
+        let report: SyncReport
+        do {
+            report = try await tier.perform(waitFor: .store, values: 1, kind: kind, confirm).result
+        } catch {
+            root.requests.forget(change.number, after: error)
+            throw error
+        }
         if report.evicted > 0 { return report }
         root.scopes.forget(scope.name)
         // The commit writes nothing if a save before it has dropped the tag, or has stored another answer.
@@ -214,22 +237,18 @@ extension PrivateContext {
             })
     }
 
-    /// Returns which of the given objects are in scope.
-    fileprivate func ends<Object: ManagedObject>(
-        of objects: [ManagedObject], in scope: SyncScope<Object>
-    ) throws -> Set<LinkEnd> {
-        let plan = try plan(ObjectRequest(Object.self, where: scope.predicate))
-        let objects = objects.filter { plan.family.contains($0.layout.index) }
-        if objects.isEmpty { return [] }
-        // The predicate follows relationships.
-        if plan.objectPredicate != nil || !plan.query.joined.isEmpty {
-            return try ends(in: scope).intersection(objects.map { LinkEnd($0) })
-        }
-        let (predicate, budget) = (plan.query.predicate, plan.query.budget)
-        return try objects.reduce(into: []) { ends, object in
-            if try predicate.evaluate(object.row, key: object.key, object.layout, budget) {
-                ends.insert(LinkEnd(object))
-            }
+    /// Describes a complete list for the answers to overlapping requests.
+    ///
+    /// - Parameter earlier: The objects on the earlier pages.
+    fileprivate func completeList<Object: ManagedObject>(
+        of scope: SyncScope<Object>, _ earlier: Set<LinkEnd>
+    ) throws(DataSourceError) -> CompleteList {
+        // The plan ignores the deletions of this batch, because other batches evaluate the predicate.
+        let plan = try FetchPlan(
+            ObjectRequest(Object.self, where: scope.predicate), entity: bindings[entity(of: Object.self)].layout,
+            in: stack.layout)
+        return CompleteList(plan.family, plan.query, earlierCount: earlier.count) { entity, key in
+            earlier.contains(LinkEnd(entity: entity, key: key))
         }
     }
 
@@ -267,19 +286,6 @@ extension PrivateContext {
                 deleted.formUnion(rows.deleted.lazy.map { LinkEnd(entity: rows.entity, key: $0.key) })
             }
         }
-    }
-}
-
-extension ScopeWriting {
-    /// The request, with the complete list if the answer is one.
-    fileprivate func answered(with part: ListPart) -> AnsweredRequest {
-        var answered = answered
-        if part.deletes {
-            answered.list = CompleteList(earlier: part.earlierPages.objects) { [scope] in
-                try $0.ends(of: $1, in: scope)
-            }
-        }
-        return answered
     }
 }
 

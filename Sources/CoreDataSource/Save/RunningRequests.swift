@@ -12,8 +12,40 @@ struct AnsweredRequest: Sendable {
     var canRequestAgain = true
     /// The largest number of requests of a load.
     static let attempts = 3
-    /// The complete list that the answer is, as contexts know it; nil for other answers.
-    var list: (any Sendable)?
+    /// The complete list that the answer is; nil for other answers.
+    var list: CompleteList?
+    /// Identifies the rows of the answer in ``RunningRequests``. Each page of a list has a number of its own.
+    var answer = Int64.random(in: .min ... .max)
+}
+
+/// A complete list that an answer has stored: all other rows of the entities that match its predicate are missing in the list.
+struct CompleteList: Sendable {
+    /// The entities of the listed objects.
+    let family: [Int]
+    /// The query of the list, for each of the entities. A part of the predicate that needs objects is left out.
+    let query: RowQuery
+    /// Whether an object is on an earlier page.
+    private var isOnEarlierPage: @Sendable (_ entity: Int, _ key: Int64) -> Bool
+    /// The number of objects on earlier pages, whose keys the list keeps.
+    private(set) var earlierCount: Int
+
+    init(
+        _ family: [Int], _ query: RowQuery, earlierCount: Int,
+        isOnEarlierPage: @escaping @Sendable (_ entity: Int, _ key: Int64) -> Bool
+    ) {
+        self.family = family
+        self.query = query
+        self.earlierCount = earlierCount
+        self.isOnEarlierPage = isOnEarlierPage
+    }
+
+    func hasOnEarlierPage(entity: Int, key: Int64) -> Bool { isOnEarlierPage(entity, key) }
+
+    /// Forgets the objects on earlier pages, so that these objects count as missing in the list.
+    mutating func forgetKeys() {
+        isOnEarlierPage = { _, _ in false }
+        earlierCount = 0
+    }
 }
 
 /// The running requests of loads, and the rows that others have saved since these requests began.
@@ -24,68 +56,96 @@ struct AnsweredRequest: Sendable {
 /// rows that other members of a shared store save. It keeps nothing else: without overlapping requests, and without other
 /// members, it only counts requests.
 ///
-/// It keeps at most ``keyLimit`` keys. Beyond that, it only knows that some rows were saved. Then an answer that changes any row
-/// is refused, so that its load begins again.
+/// It keeps at most ``keyLimit`` keys. Beyond that, it only knows the entities of the saved rows, and the predicates of complete
+/// lists. Then an answer that changes or deletes any row of these entities is refused, so that its load begins again. An answer
+/// that only inserts rows is refused if rows of the entity were deleted, or if a complete list should have the rows.
 package final class RunningRequests: Sendable {
     /// Rows that were saved while requests were running.
     struct Saved: Sendable {
-        let rows: SavedRows
+        fileprivate(set) var rows: SavedRows
         /// The rows matter to the requests with lower numbers.
-        let limit: Int64
+        fileprivate(set) var limit: Int64
         /// The request whose answer has the rows; nil if there is none.
-        let request: Int64?
+        fileprivate(set) var request: Int64?
+        /// The number of the answer that has the rows; nil if there is none.
+        let answer: Int64?
         /// The complete list to which the rows belong; nil if there is none.
-        var list: (any Sendable)?
+        fileprivate(set) var list: CompleteList?
         /// Whether another member has saved the rows, so that it is not known whether they are an answer.
         let isOfOtherMember: Bool
+
+        /// The number of kept keys.
+        fileprivate var keyCount: Int { rows.count + (list?.earlierCount ?? 0) }
+
+        /// Forgets which rows of their entities were saved.
+        fileprivate mutating func forgetKeys() {
+            rows.forgetKeys()
+            list?.forgetKeys()
+        }
     }
 
     private struct State {
         /// The number of the newest request.
         var newest: Int64 = 0
         var running: Set<Int64> = []
-        /// The rows that matter to running requests.
-        var saved: [Saved] = []
-        var keyCount = 0
+        /// No request with a lower number is running.
+        private var oldest: Int64 = 1
+        /// The rows that matter to running requests, in the order of their limits.
+        private(set) var saved: [Saved] = []
+        private(set) var keyCount = 0
+        /// The largest number of keys.
+        var keyLimit = RunningRequests.keyLimit
 
         /// Forgets rows that matter to no running request.
         mutating func trim() {
-            let oldest = running.min() ?? .max
-            saved.removeAll { $0.limit <= oldest }
-            keyCount = saved.reduce(0) { $0 + $1.rows.count }
+            while oldest <= newest, !running.contains(oldest) { oldest += 1 }
+            let count = saved.firstIndex { $0.limit > oldest } ?? saved.count
+            if count == 0 { return }
+            keyCount -= saved[..<count].reduce(0) { $0 + $1.keyCount }
+            saved.removeFirst(count)
         }
 
-        mutating func add(_ new: Saved, keyLimit: Int) {
+        mutating func add(_ new: Saved) {
             saved.append(new)
-            keyCount += new.rows.count
-            guard keyCount > keyLimit || saved.count > RunningRequests.saveLimit else { return }
-            forgetKeys()
+            keyCount += new.keyCount
+            if keyCount > keyLimit { forgetKeys() }
+            if saved.count > RunningRequests.saveLimit { forgetSaves() }
         }
 
-        /// Forgets which rows were saved.
+        /// Forgets the rows of an answer.
+        mutating func remove(_ answer: Int64) {
+            saved.removeAll { one in
+                guard one.answer == answer else { return false }
+                keyCount -= one.keyCount
+                return true
+            }
+        }
+
+        /// Forgets which rows of their entities were saved.
         private mutating func forgetKeys() {
-            // A load may store its own later pages. If there are too many requests, the pages are requested again.
-            let isLong = saved.count > RunningRequests.saveLimit
-            var limits: [Origin: Int64] = [:]
-            for one in saved {
-                let origin = Origin(request: isLong ? nil : one.request, isOfOtherMember: one.isOfOtherMember)
-                limits[origin] = max(limits[origin] ?? 0, one.limit)
-            }
-            saved = limits.map { origin, limit in
-                Saved(rows: .unknown, limit: limit, request: origin.request, isOfOtherMember: origin.isOfOtherMember)
-            }
+            for index in saved.indices { saved[index].forgetKeys() }
             keyCount = 0
         }
-    }
 
-    /// Who has saved rows.
-    private struct Origin: Hashable {
-        let request: Int64?
-        let isOfOtherMember: Bool
+        /// Forgets who has saved the rows. A load may store its own later pages, but now these pages are requested again.
+        private mutating func forgetSaves() {
+            forgetKeys()
+            var merged: [Bool: Saved] = [:]
+            for one in saved {
+                var all =
+                    merged[one.isOfOtherMember]
+                    ?? Saved(
+                        rows: SavedRows(), limit: 0, request: nil, answer: nil, isOfOtherMember: one.isOfOtherMember)
+                all.limit = one.limit
+                all.rows.formUnion(one.rows)
+                if let list = one.list { all.rows.formUnion(SavedRows(anyOf: list.family)) }
+                merged[one.isOfOtherMember] = all
+            }
+            saved = merged.values.sorted { $0.limit < $1.limit }
+        }
     }
 
     private let state = Guarded(State())
-    private let limit = Guarded(RunningRequests.keyLimit)
     /// The largest number of keys. They take a few megabytes.
     package static let keyLimit = 100_000
     /// The largest number of saves.
@@ -100,7 +160,7 @@ package final class RunningRequests: Sendable {
     /// The number of running requests.
     package var requestCount: Int { state.withLock(\.running.count) }
     /// The largest number of keys that are kept.
-    package func keep(atMost count: Int) { limit.withLock { $0 = count } }
+    package func keep(atMost count: Int) { state.withLock { $0.keyLimit = count } }
 }
 
 extension RunningRequests {
@@ -138,7 +198,18 @@ extension RunningRequests {
 
     /// Records the rows that an answer stores.
     func record(_ rows: SavedRows, from request: AnsweredRequest) {
-        add(rows, request: request.number, list: request.list, isOfOtherMember: false)
+        add { limit in
+            Saved(
+                rows: rows, limit: limit, request: request.number, answer: request.answer, list: request.list,
+                isOfOtherMember: false)
+        }
+    }
+
+    /// Forgets the rows of an answer that could not be stored, so that they refuse no other answers.
+    func forget(_ answer: Int64, after error: any Error) {
+        // If the outcome is unknown, the rows may be stored.
+        if (error as? DataSourceError)?.code == .outcomeUnknown { return }
+        state.withLock { $0.remove(answer) }
     }
 
     /// Records the rows that another member has saved.
@@ -146,16 +217,14 @@ extension RunningRequests {
     /// - Parameter rows: Returns the rows. Not called if no request is running.
     func record(ofOtherMember rows: () -> SavedRows) {
         if state.withLock(\.running.isEmpty) { return }
-        add(rows(), request: nil, list: nil, isOfOtherMember: true)
+        let rows = rows()
+        add { Saved(rows: rows, limit: $0, request: nil, answer: nil, isOfOtherMember: true) }
     }
 
-    private func add(_ rows: SavedRows, request: Int64?, list: (any Sendable)?, isOfOtherMember: Bool) {
-        let keyLimit = limit.withLock { $0 }
+    private func add(_ saved: (_ limit: Int64) -> Saved) {
         state.withLock { state in
             if state.running.isEmpty { return }
-            let saved = Saved(
-                rows: rows, limit: state.newest + 1, request: request, list: list, isOfOtherMember: isOfOtherMember)
-            state.add(saved, keyLimit: keyLimit)
+            state.add(saved(state.newest + 1))
         }
     }
 }
@@ -164,6 +233,7 @@ extension RunningRequests {
 struct SavedRows: Sendable {
     /// The unique values of a row. An object that was deleted and is inserted again has another key.
     private struct Identity: Hashable {
+        /// The entity that declares the constraint.
         let owner: Int
         let columns: [Int]
         let values: [RowValue]
@@ -179,12 +249,24 @@ struct SavedRows: Sendable {
     private var deleted: Set<Identity> = []
     /// The entities of deleted rows without unique values.
     private var entities: Set<Int> = []
-    /// Whether it is not known which rows were saved.
+    /// The entities of inserted, changed and listed rows whose keys were forgotten.
+    private var forgottenEntities: Set<Int> = []
+    /// The owners of the constraints of deleted rows whose unique values were forgotten.
+    private var forgottenOwners: Set<Int> = []
+    /// Whether not even the entities are known.
     private var isUnknown = false
 
     static let unknown = SavedRows(isUnknown: true)
 
+    init() {}
+
     private init(isUnknown: Bool) { self.isUnknown = isUnknown }
+
+    /// Any rows of the entities may have been stored or deleted.
+    init(anyOf entities: some Sequence<Int>) {
+        self.entities = Set(entities)
+        forgottenEntities = self.entities
+    }
 
     /// - Parameter listed: The rows that the save has confirmed.
     init(_ changes: ChangeSet, listed: some Sequence<(entity: Int, key: Int64)> = [], _ layout: ModelLayout) {
@@ -206,16 +288,33 @@ struct SavedRows: Sendable {
     /// The number of kept keys.
     var count: Int { rows.count + deleted.count }
 
+    /// Keeps only the entities of the rows.
+    mutating func forgetKeys() {
+        for row in rows { forgottenEntities.insert(row.entity) }
+        for row in deleted { forgottenOwners.insert(row.owner) }
+        (rows, deleted) = ([], [])
+    }
+
+    mutating func formUnion(_ other: SavedRows) {
+        rows.formUnion(other.rows)
+        deleted.formUnion(other.deleted)
+        entities.formUnion(other.entities)
+        forgottenEntities.formUnion(other.forgottenEntities)
+        forgottenOwners.formUnion(other.forgottenOwners)
+        isUnknown = isUnknown || other.isUnknown
+    }
+
     /// Whether a change set changes or deletes any of the rows, or inserts rows that were deleted.
     func areReplaced(by changes: ChangeSet, _ layout: ModelLayout) -> Bool {
         if isUnknown { return !changes.entities.isEmpty }
         return changes.entities.contains { changes in
-            let entity = changes.entity
+            let (entity, layout) = (changes.entity, layout.entities[changes.entity])
+            if forgottenEntities.contains(entity), !changes.updated.isEmpty || !changes.deleted.isEmpty { return true }
             if changes.updated.contains(where: { contains(entity: entity, key: $0.key) }) { return true }
             if changes.deleted.contains(where: { contains(entity: entity, key: $0.key) }) { return true }
-            if changes.inserted.isEmpty || deleted.isEmpty && entities.isEmpty { return false }
-            if entities.contains(entity) { return true }
-            let layout = layout.entities[entity]
+            if changes.inserted.isEmpty { return false }
+            if entities.contains(entity) || !forgottenOwners.isDisjoint(with: layout.constraintOwners) { return true }
+            if deleted.isEmpty { return false }
             return changes.inserted.contains { !SavedRows.identities($0.row, layout).isDisjoint(with: deleted) }
         }
     }

@@ -1,13 +1,5 @@
 internal import RowStore
 
-/// A complete list of a scope.
-struct CompleteList: Sendable {
-    /// The objects on the earlier pages.
-    let earlier: Set<LinkEnd>
-    /// Returns which of the given objects are in scope now.
-    let ends: @Sendable (PrivateContext, _ objects: [ManagedObject]) throws -> Set<LinkEnd>
-}
-
 /// Answers to overlapping requests.
 extension PrivateContext {
     /// Refuses the batch if it stores an answer, and would replace rows of an answer that was stored since its request.
@@ -34,19 +26,43 @@ extension PrivateContext {
     /// Refuses an answer that would add objects to a complete list that was stored since its request. Such an object was missing
     /// in that list, so the server may have deleted it.
     ///
+    /// - Complexity: at most one evaluation of a predicate for each changed object and each list of its entity. A list whose
+    ///   predicate follows relationships makes one fetch of the changed objects.
     /// - Throws: `scopeChanged`; the errors of a fetch.
     func checkLists(storedSince request: AnsweredRequest) throws {
-        let others = stack.root.requests.saved(since: request).filter { $0.list is CompleteList }
+        let others = stack.root.requests.saved(since: request).filter { $0.list != nil }
         if others.isEmpty { return }
-        let changed = changed.filter { $0.isInserted || $0.isUpdated && $0.hasEdits }
+        let changed = Dictionary(
+            grouping: changed.lazy.filter { $0.isInserted || $0.isUpdated && $0.hasEdits }, by: \.layout.index)
         for saved in others {
-            guard let list = saved.list as? CompleteList else { continue }
-            let ends = try list.ends(self, changed)
-            guard ends.allSatisfy({ saved.rows.contains(entity: $0.entity, key: $0.key) || list.earlier.contains($0) })
-            else {
-                throw DataSourceError(replacing: request)
+            guard let list = saved.list else { continue }
+            let objects = list.family.flatMap { entity in
+                (changed[entity] ?? []).filter {
+                    !saved.rows.contains(entity: entity, key: $0.key)
+                        && !list.hasOnEarlierPage(entity: entity, key: $0.key)
+                }
+            }
+            if try contains(any: objects, list) { throw DataSourceError(replacing: request) }
+        }
+    }
+
+    /// Whether the predicate of a list matches any of the objects, including their edits.
+    private func contains(any objects: [ManagedObject], _ list: CompleteList) throws -> Bool {
+        if objects.isEmpty { return false }
+        let budget = QueryBudget(isCancellable: isCancellable)
+        if list.query.joined.isEmpty {
+            return try objects.contains { object in
+                try list.query.predicate.evaluate(object.row, key: object.key, object.layout, budget)
             }
         }
+        var plan = FetchPlan(list.query)
+        plan.family = list.family
+        plan.query.budget = budget
+        let keys = ValueList(objects.map { .integer($0.key) }, .natural)
+        plan.query.predicate = .and([list.query.predicate, .isMember(.key, keys)])
+        let wanted = Set(objects.lazy.map { LinkEnd($0) })
+        return try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
+            .contains { wanted.contains(LinkEnd($0)) }
     }
 }
 
