@@ -43,10 +43,13 @@ extension DataSource {
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
     /// A list deletes only objects that were in scope before its request, or before the request for its first page. So what the
-    /// user inserts during the request, or edits into the scope, stays until a later list does not have it.
+    /// user inserts during the request, or edits into the scope, stays until a later list does not have it. The same is true for
+    /// children that ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete: a child that was inserted, or linked
+    /// to an object, during the request stays.
     ///
     /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. A load keeps the keys of all objects in scope in
-    /// memory, and reads them before the request.
+    /// memory, and reads them before the request. That is so for each request, also if its answer is `.notModified` or if the
+    /// load deletes nothing else, because the answer to any request can be `.gone`.
     ///
     /// - Parameters:
     ///   - scope: The scope. The data source must own its entity.
@@ -236,11 +239,12 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let before = try freshness()
         // Another load may have stored an answer since the caller looked.
         if !before.isStale(after: maxAge, at: requestedAt) { return }
+        var writing = try await arguments(requestedAt, before)
+        // Begin after that read, which may have found saves that other members have made before.
         let requests = tier.stack.root.requests
         let number = requests.begin()
         defer { requests.end(number) }
-        var writing = try await arguments(number, requestedAt, before)
-        writing.answered.canRequestAgain = attempt < AnsweredRequest.attempts
+        writing.answered = answered(number, requestedAt, attempt)
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
         // After a part of a list, the stored cursor is that of the next part. A new request begins with the first part, so it
         // does not use this cursor.
@@ -276,14 +280,17 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     }
 
     /// Makes the arguments of the writes of a request.
-    private func arguments(
-        _ number: Int64, _ requestedAt: Date, _ before: ScopeFreshness
-    ) async throws -> ScopeWriting<Object> {
+    private func arguments(_ requestedAt: Date, _ before: ScopeFreshness) async throws -> ScopeWriting<Object> {
         var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deletion, options: options)
         writing.basis = LoadBasis(before)
         writing.candidates = try await source.ends(in: scope)
-        writing.answered = AnsweredRequest(number: number, requestedAt: requestedAt, scope: scope.name)
         return writing
+    }
+
+    private func answered(_ number: Int64, _ requestedAt: Date, _ attempt: Int) -> AnsweredRequest {
+        AnsweredRequest(
+            number: number, requestedAt: requestedAt, scope: scope.name,
+            canRequestAgain: attempt < AnsweredRequest.attempts)
     }
 
     private func noPage(_ page: Int) -> DataSourceError {

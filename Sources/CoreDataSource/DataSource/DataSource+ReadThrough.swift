@@ -137,11 +137,11 @@ extension DataSource {
         do {
             _ = try await tier.perform(waitFor: .store, deletes: false, kind: .incoming) { context in
                 if root.generation != generation { throw RootTier.storeReset }
+                context.answered = request
                 let objects = try self.add([value], in: context) { _ in }
                 try context.endSweeps(objects)
                 try context.checkLists(storedSince: request)
                 context.listedObjects = objects.compactMap { $0 }
-                context.answered = request
             }
         } catch {
             root.requests.forget(request.answer, after: error)

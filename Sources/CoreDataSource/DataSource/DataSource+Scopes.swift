@@ -138,6 +138,8 @@ extension DataSource {
         in context: PrivateContext
     ) throws -> WrittenAnswer {
         try writing.basis?.check(tier, writing.scope)
+        // Sweeps need to know the request.
+        context.answered = writing.answered
         var (report, page) = try reconcile(values, writing, part, in: context)
         try context.checkLists(storedSince: writing.answered)
         var (change, answered) = (change, writing.answered)

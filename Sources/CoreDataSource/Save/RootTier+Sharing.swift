@@ -53,7 +53,7 @@ extension RootTier {
 
     private func recordForRequests(_ event: FeedEvent) {
         requests.record(ofOtherMember: {
-            if case .changes(let changes) = event { SavedRows(changes, layout) } else { .unknown }
+            if case .changes(let changes) = event { SavedRows(ofOtherMember: changes, layout) } else { .unknown }
         })
     }
 

@@ -53,12 +53,14 @@ struct CompleteList: Sendable {
 /// An answer must not replace what an answer to a later request has stored, also if the other answer belongs to another scope
 /// or to a single object. It is not known when the server has made an answer: at any time between the beginning of the request
 /// and the answer. So while a request is running, this class keeps the keys of the rows that other answers store, and of all
-/// rows that other members of a shared store save. It keeps nothing else: without overlapping requests, and without other
-/// members, it only counts requests.
+/// rows that other members of a shared store save. It also keeps the keys of the rows that other saves insert or link, because
+/// the server may not have known these rows yet: a sweep during the save of the answer does not delete them. It keeps nothing
+/// else.
 ///
 /// It keeps at most ``keyLimit`` keys. Beyond that, it only knows the entities of the saved rows, and the predicates of complete
 /// lists. Then an answer that changes or deletes any row of these entities is refused, so that its load begins again. An answer
-/// that only inserts rows is refused if rows of the entity were deleted, or if a complete list should have the rows.
+/// that only inserts rows is refused if rows of the entity were deleted, or if a complete list should have the rows. A sweep
+/// deletes no rows of an entity of which rows were inserted or linked.
 package final class RunningRequests: Sendable {
     /// Rows that were saved while requests were running.
     struct Saved: Sendable {
@@ -73,6 +75,9 @@ package final class RunningRequests: Sendable {
         fileprivate(set) var list: CompleteList?
         /// Whether another member has saved the rows, so that it is not known whether they are an answer.
         let isOfOtherMember: Bool
+
+        /// Whether this container has saved the rows without an answer.
+        fileprivate var isOwn: Bool { answer == nil && !isOfOtherMember }
 
         /// The number of kept keys.
         fileprivate var keyCount: Int { rows.count + (list?.earlierCount ?? 0) }
@@ -106,8 +111,15 @@ package final class RunningRequests: Sendable {
         }
 
         mutating func add(_ new: Saved) {
-            saved.append(new)
-            keyCount += new.keyCount
+            if let last = saved.last, last.isOwn, new.isOwn, last.limit == new.limit {
+                // An app may save many times during a request.
+                keyCount -= last.keyCount
+                saved[saved.count - 1].rows.formUnion(new.rows)
+                keyCount += saved[saved.count - 1].keyCount
+            } else {
+                saved.append(new)
+                keyCount += new.keyCount
+            }
             if keyCount > keyLimit { forgetKeys() }
             if saved.count > RunningRequests.saveLimit { forgetSaves() }
         }
@@ -221,6 +233,13 @@ extension RunningRequests {
         add { Saved(rows: rows, limit: $0, request: nil, answer: nil, isOfOtherMember: true) }
     }
 
+    /// Records the rows that a save without an answer inserts or links.
+    func record(arrived changes: ChangeSet, _ layout: ModelLayout) {
+        if state.withLock(\.running.isEmpty) { return }
+        let rows = SavedRows(arrived: changes, layout)
+        if rows.hasArrivals { add { Saved(rows: rows, limit: $0, request: nil, answer: nil, isOfOtherMember: false) } }
+    }
+
     private func add(_ saved: (_ limit: Int64) -> Saved) {
         state.withLock { state in
             if state.running.isEmpty { return }
@@ -253,6 +272,10 @@ struct SavedRows: Sendable {
     private var forgottenEntities: Set<Int> = []
     /// The owners of the constraints of deleted rows whose unique values were forgotten.
     private var forgottenOwners: Set<Int> = []
+    /// The rows that were inserted or linked to another row.
+    private var arrived: Set<Row> = []
+    /// The entities of such rows whose keys were forgotten.
+    private var arrivedEntities: Set<Int> = []
     /// Whether not even the entities are known.
     private var isUnknown = false
 
@@ -266,6 +289,24 @@ struct SavedRows: Sendable {
     init(anyOf entities: some Sequence<Int>) {
         self.entities = Set(entities)
         forgottenEntities = self.entities
+    }
+
+    /// The rows that a save has inserted or linked. A sweep deletes only rows with a column for their owner.
+    init(arrived changes: ChangeSet, _ layout: ModelLayout) {
+        for changes in changes.entities {
+            let (entity, layout) = (changes.entity, layout.entities[changes.entity])
+            if layout.links != nil || layout.linkColumns.isEmpty { continue }
+            arrived.formUnion(changes.inserted.lazy.map { Row(entity: entity, key: $0.key) })
+            for row in changes.updated where layout.linkColumns.contains(where: row.columns.contains) {
+                arrived.insert(Row(entity: entity, key: row.key))
+            }
+        }
+    }
+
+    /// The rows that another member has saved.
+    init(ofOtherMember changes: ChangeSet, _ layout: ModelLayout) {
+        self.init(changes, layout)
+        arrived = SavedRows(arrived: changes, layout).arrived
     }
 
     /// - Parameter listed: The rows that the save has confirmed.
@@ -285,14 +326,23 @@ struct SavedRows: Sendable {
 
     func contains(entity: Int, key: Int64) -> Bool { rows.contains(Row(entity: entity, key: key)) }
 
+    /// Whether a row was inserted or linked, or may have been.
+    func mayHaveArrived(entity: Int, key: Int64) -> Bool {
+        isUnknown || arrivedEntities.contains(entity) || arrived.contains(Row(entity: entity, key: key))
+    }
+
+    /// Whether any row was inserted or linked, or may have been.
+    var hasArrivals: Bool { isUnknown || !arrivedEntities.isEmpty || !arrived.isEmpty }
+
     /// The number of kept keys.
-    var count: Int { rows.count + deleted.count }
+    var count: Int { rows.count + deleted.count + arrived.count }
 
     /// Keeps only the entities of the rows.
     mutating func forgetKeys() {
         for row in rows { forgottenEntities.insert(row.entity) }
         for row in deleted { forgottenOwners.insert(row.owner) }
-        (rows, deleted) = ([], [])
+        for row in arrived { arrivedEntities.insert(row.entity) }
+        (rows, deleted, arrived) = ([], [], [])
     }
 
     mutating func formUnion(_ other: SavedRows) {
@@ -301,12 +351,15 @@ struct SavedRows: Sendable {
         entities.formUnion(other.entities)
         forgottenEntities.formUnion(other.forgottenEntities)
         forgottenOwners.formUnion(other.forgottenOwners)
+        arrived.formUnion(other.arrived)
+        arrivedEntities.formUnion(other.arrivedEntities)
         isUnknown = isUnknown || other.isUnknown
     }
 
     /// Whether a change set changes or deletes any of the rows, or inserts rows that were deleted.
     func areReplaced(by changes: ChangeSet, _ layout: ModelLayout) -> Bool {
         if isUnknown { return !changes.entities.isEmpty }
+        if count == arrived.count, entities.isEmpty, forgottenEntities.isEmpty, forgottenOwners.isEmpty { return false }
         return changes.entities.contains { changes in
             let (entity, layout) = (changes.entity, layout.entities[changes.entity])
             if forgottenEntities.contains(entity), !changes.updated.isEmpty || !changes.deleted.isEmpty { return true }

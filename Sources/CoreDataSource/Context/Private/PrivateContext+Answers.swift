@@ -3,13 +3,14 @@ internal import RowStore
 /// Answers to overlapping requests.
 extension PrivateContext {
     /// Refuses the batch if it stores an answer, and would replace rows of an answer that was stored since its request.
-    /// Otherwise, records the rows of the answer, so that no answer to a running request replaces them.
+    /// Otherwise, records the rows of the answer, so that no answer to a running request replaces them. Of other batches, records
+    /// the rows that a sweep for an answer to a running request must not delete.
     ///
     /// - Parameter changes: The changes of the whole batch.
     /// - Throws: `scopeChanged`; errors of the store.
     func checkAnswer(savedWith changes: ChangeSet) throws(DataSourceError) {
-        guard let answered else { return }
         let (root, layout) = (stack.root, stack.layout)
+        guard let answered else { return root.requests.record(arrived: changes, layout) }
         let replaced = root.requests.saved(since: answered).filter { $0.rows.areReplaced(by: changes, layout) }
         if !replaced.isEmpty {
             // Another member may edit the rows again and again, so the last try replaces what is no answer.
@@ -21,6 +22,18 @@ extension PrivateContext {
         guard root.requests.hasOthers(than: answered) else { return }
         root.requests.record(
             SavedRows(changes, listed: listedObjects.lazy.map { ($0.layout.index, $0.key) }, layout), from: answered)
+    }
+
+    /// Returns a function that says whether an object was inserted or linked during the request whose answer the batch stores. The
+    /// server may not have known such an object, so a sweep does not delete it.
+    func arrivalsDuringRequest() -> (ManagedObject) -> Bool {
+        guard let answered = ([self] + otherBatchContexts).lazy.compactMap(\.answered).first else {
+            return { _ in false }
+        }
+        let saved = stack.root.requests.saved(since: answered).map(\.rows).filter(\.hasArrivals)
+        return { object in
+            saved.contains { $0.mayHaveArrived(entity: object.layout.index, key: object.key) }
+        }
     }
 
     /// Refuses an answer that would add objects to a complete list that was stored since its request. Such an object was missing

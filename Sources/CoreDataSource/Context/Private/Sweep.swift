@@ -33,6 +33,9 @@ extension PrivateContext {
     /// nothing. The options of the sync are added to `options`. The limit `.atMost` of the sync applies to the children
     /// of all its sweeps together.
     ///
+    /// In a `load`, the sweep does not delete a child that another save has inserted, or has linked to an object, since the
+    /// request began.
+    ///
     /// - Parameters:
     ///   - relationship: A to-many relationship, ordered or not, to objects that this data source owns. Its inverse must be
     ///     to-one.
@@ -113,6 +116,7 @@ extension PrivateContext {
         for object in met() { if let object { spared.insert(LinkEnd(object)) } }
         let groups = sweeps.groups
         sweeps = ChildSweeps()
+        let hasArrived = arrivalsDuringRequest()
         for (group, sweeps) in groups {
             let relationship = stack.layout.entities[group.entity].relationships[group.relationship]
             guard case .inverseColumn(let column) = relationship.storage else { continue }
@@ -120,9 +124,10 @@ extension PrivateContext {
             for start in stride(from: 0, to: parents.count, by: FetchGroup.window) {
                 try checkCancellation(0)
                 let part = parents[start..<min(start + FetchGroup.window, parents.count)]
+                let isSpared = { object in spared.contains(LinkEnd(object)) || hasArrived(object) }
                 try end(
-                    part, children: try children(of: part, column, relationship.destinationFamily), sparing: spared,
-                    call: call, report: &report)
+                    part, children: try children(of: part, column, relationship.destinationFamily), call: call,
+                    report: &report, sparing: isSpared)
             }
         }
         if let call, call.deletion.refuses(report.deleted.count, of: report.stored) {
@@ -133,15 +138,13 @@ extension PrivateContext {
     }
 
     private func end(
-        _ sweeps: ArraySlice<ChildSweep>, children: [Int64: SweptChildren], sparing spared: Set<LinkEnd>,
-        call: SyncRules?, report: inout SweepReport
+        _ sweeps: ArraySlice<ChildSweep>, children: [Int64: SweptChildren], call: SyncRules?,
+        report: inout SweepReport, sparing isSpared: (ManagedObject) -> Bool
     ) throws {
         for sweep in sweeps {
             guard let children = children[sweep.parent.key] else { continue }
             report.stored += children.stored
-            let lacking = children.objects.filter {
-                !sweep.kept.contains(LinkEnd($0)) && !spared.contains(LinkEnd($0))
-            }
+            let lacking = children.objects.filter { !sweep.kept.contains(LinkEnd($0)) && !isSpared($0) }
             let saved = lacking.count { !$0.isInserted }
             if !lacking.isEmpty, try !sweep.deletes(saved, of: children.stored, call) {
                 report.kept += saved
