@@ -131,11 +131,7 @@ extension DataSource {
             if !isPostponed { loads.start(key) { try await load.run() } }
             return found
         }
-        if isPostponed {
-            // Another process may have noted the failure just now, and lists should show it.
-            tier.stack.root.scopes.didChange()
-            throw DataSourceError(postponed: scope.name, found)
-        }
+        if isPostponed { throw DataSourceError(postponed: scope.name, found) }
         let patience = CoalescedLoads.Patience(
             load.timeLimit, tier.stack.root.scheduling, "the scope \"\(scope.name)\"", of: Object.entityName)
         while try await !loads.run(key, patience, load.run) {
@@ -208,13 +204,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     private func isEnough(_ before: StoredScope?, _ now: StoredScope?) throws -> Bool {
         try checkNotReset()
         let found = ScopeFreshness(now, generation: generation)
-        // The other process may not have notified this one yet, and lists should show the change.
-        if isEnough(found, after: before?.answer ?? 0) {
-            tier.stack.root.scopes.didChange()
-            return true
-        }
+        if isEnough(found, after: before?.answer ?? 0) { return true }
         if found.isPostponed(at: scheduling.now()), found.failedAt != before?.failedAt {
-            tier.stack.root.scopes.didChange()
             throw DataSourceError(postponed: scope.name, found)
         }
         return false

@@ -22,6 +22,18 @@ package final class ScopeCache: Sendable {
         let entity: String
     }
 
+    /// What identifies the state of a scope that was read.
+    private struct Reading: Equatable {
+        var (answer, version, failureCount): (Int64, Int64, Int64) = (0, 0, 0)
+        var (requestedAt, failedAt): (Date?, Date?)
+
+        init(_ scope: StoredScope?) {
+            guard let scope else { return }
+            (answer, version, failureCount) = (scope.answer, scope.version, scope.failureCount)
+            (requestedAt, failedAt) = (scope.requestedAt, scope.failedAt)
+        }
+    }
+
     /// A failure that could not be stored.
     private struct Failure {
         let scope: StoredScope
@@ -31,6 +43,8 @@ package final class ScopeCache: Sendable {
 
     private struct State {
         var known: [ExactString: StoredScope] = [:]
+        /// The last readings since the last call of ``didChange()``.
+        var readings: [ExactString: Reading] = [:]
         var uses: [ExactString: Use] = [:]
         /// The last failures that could not be stored. Each counts until the store has another answer.
         var failed: [ExactString: Failure] = [:]
@@ -48,6 +62,16 @@ package final class ScopeCache: Sendable {
         var lastWait = 0
         /// Whether the follower was called, and has not begun to read the scopes since.
         var isFollowerCalled = false
+
+        /// Records that a scope was read.
+        ///
+        /// - Returns: Whether the scope has changed since it was last read, so that others must read it again.
+        mutating func hasChanged(_ scope: StoredScope?, _ name: ExactString) -> Bool {
+            let reading = Reading(scope)
+            if readings.count >= StoredScope.limit { readings.removeAll() }
+            guard let last = readings.updateValue(reading, forKey: name) else { return false }
+            return last != reading
+        }
 
         /// Returns a scope. If its last failure could not be stored and still counts, the result has this failure.
         ///
@@ -114,13 +138,14 @@ package final class ScopeCache: Sendable {
 
     fileprivate var version: Int { state.withLock(\.version) }
 
-    /// Records what the store knows of a scope, and returns it with the last failure.
+    /// Records what the store knows of a scope, and returns it with the last failure. If another process has changed the scope since
+    /// it was last read, this call announces the change: the other process may not have notified this one yet.
     ///
     /// - Parameter generation: The number of resets of the store.
     fileprivate func record(
         _ scope: StoredScope?, _ name: ExactString, asOf version: Int, generation: Int
     ) -> StoredScope? {
-        state.withLock { state in
+        let (result, hasChanged) = state.withLock { state -> (StoredScope?, Bool) in
             let isCurrent = state.version == version && !state.isClosed
             if isCurrent {
                 if state.known.count >= ScopeCache.limit { state.known.removeAll() }
@@ -132,8 +157,11 @@ package final class ScopeCache: Sendable {
             {
                 state.failed[name] = nil
             }
-            return state.withFailure(scope, name, generation: generation)
+            let hasChanged = state.hasChanged(scope, name)
+            return (state.withFailure(scope, name, generation: generation), hasChanged)
         }
+        if hasChanged { didChange() }
+        return result
     }
 
     /// Returns a scope with the last failure.
@@ -238,7 +266,7 @@ extension ScopeCache {
         typealias Waiters = [Int: CheckedContinuation<Void, Never>]
         let (follower, waiting) = state.withLock { state -> ((@Sendable () -> Void)?, Waiters) in
             let waiting = state.waiting
-            state.waiting = [:]
+            (state.waiting, state.readings) = ([:], [:])
             guard let follower = state.follower, !state.isFollowerCalled else { return (nil, waiting) }
             state.isFollowerCalled = true
             return (follower, waiting)

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import TestSupport
@@ -57,6 +58,39 @@ struct ScopeCostTests {
     }
 
     private nonisolated static var newList: [any Sendable] { contactList(0..<50) { "new \($0)" } }
+
+    /// A view may call a load again and again while the pause after a failure lasts.
+    @Test func aPostponedLoadDoesNotMakeOtherLoadsReadTheirScopes() async throws {
+        let directory = try TemporaryDirectory()
+        let reads = Shared(0)
+        var configuration = PersistentContainer.Configuration(synchronous: .normal)
+        configuration.now = { Date(timeIntervalSinceReferenceDate: 1_000) }
+        configuration.trace = { statement in
+            if !statement.isWriting, statement.sql.contains("\"_scopes\"") { reads.update { $0 += 1 } }
+        }
+        let container = try await PersistentContainer(
+            model: .contacts, store: .sqlite(directory.store), configuration: configuration)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        func loadFresh() async throws -> Int {
+            reads.value = 0
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<3)) }
+            return reads.value
+        }
+        let failing = SyncScope("failing", ContactEntity.self, where: \.uid > "uid-5")
+        await expectThrows(Poison.self) {
+            try await contacts.load(failing, maxAge: .zero) { _ in throw Poison() }
+        }
+        for _ in 0..<2 { _ = try await loadFresh() }
+        await expectError(.loadPostponed) {
+            try await contacts.load(failing, maxAge: .nanoseconds(1)) { _ in throw Poison() }
+        }
+        let count = try await loadFresh()
+        #expect(count == 0)
+        contacts.tier.forgetScopes()
+        let forgotten = try await loadFresh()
+        #expect(forgotten > 0)
+        try await container.close()
+    }
 
     @Test(arguments: HistoryPlace.migrated, [KeptHistory.unchanged, .ample])
     func aLoadWritesOneRowMoreThanASync(_ place: HistoryPlace, _ history: KeptHistory) async throws {
