@@ -63,33 +63,6 @@ final class FetchGroup {
         }
     }
 
-    /// Groups the objects of one entity that a preload finds, also objects that were registered before.
-    ///
-    /// The objects of a private context may stay registered for a long time. So each group has at most ``window`` objects: an
-    /// object keeps the keys of at most that many others.
-    struct Collector {
-        private var first: ManagedObject?
-        private var group: FetchGroup?
-
-        /// Adds an object. An object that is already in the current group is not added again.
-        mutating func add(_ object: ManagedObject) {
-            if let group {
-                if object.group === group { return }
-                if group.keys.count < FetchGroup.window { return group.add(object) }
-                self.group = nil
-                first = nil
-            }
-            if object.layout.relationships.isEmpty { return }
-            // A single object needs no group.
-            guard let first else { return first = object }
-            if first === object { return }
-            let group = FetchGroup([Int32(object.layout.index)])
-            group.add(first)
-            group.add(object)
-            self.group = group
-        }
-    }
-
     /// Groups the objects if they have several entities, or one entity with relationships.
     static func gather(_ objects: [ManagedObject]) {
         guard let first = objects.first, objects.count > 1 else { return }

@@ -134,6 +134,48 @@ struct PreloadedGroupTests {
         }
     }
 
+    /// A hook preloads a few of the objects that were preloaded or fetched for the whole list.
+    @Test(arguments: [true, false]) func smallPreloadsDoNotSplitALargeGroup(isFetched: Bool) async throws {
+        try await withOrders(.sqlite, count: 1000) { container, orders in
+            let count = try await orders.perform { context in
+                let numbers = (0..<1000).map { Int64($0) }
+                let all = isFetched ? try context.fetch(PurchaseOrder.self) : []
+                if !isFetched { try context.preload(PurchaseOrder.self, where: \.number, in: numbers) }
+                let before = try PreloadedGroupTests.requests(container)
+                for number in numbers where number.isMultiple(of: 2) {
+                    try context.preload(PurchaseOrder.self, where: \.number, in: [number, number + 1])
+                    for number in [number, number + 1] {
+                        let order = try context.first(PurchaseOrder.self, where: \.number, equals: number)
+                        if order?.lines.count != 2 { throw Poison() }
+                    }
+                }
+                if isFetched, all.count != 1000 { throw Poison() }
+                return try PreloadedGroupTests.requests(container) - before
+            }
+            #expect(count <= 20, "\(count) for 1,000 orders")
+        }
+    }
+
+    /// The objects of several small preloads are in one group after a large one.
+    @Test func aLargePreloadJoinsSmallGroups() async throws {
+        try await withOrders(.sqlite, count: 1000) { container, orders in
+            let count = try await orders.perform { context in
+                let numbers = (0..<1000).map { Int64($0) }
+                for number in numbers where number.isMultiple(of: 2) {
+                    try context.preload(PurchaseOrder.self, where: \.number, in: [number, number + 1])
+                }
+                try context.preload(PurchaseOrder.self, where: \.number, in: numbers)
+                let before = try PreloadedGroupTests.requests(container)
+                for number in numbers {
+                    let order = try context.first(PurchaseOrder.self, where: \.number, equals: number)
+                    if order?.lines.count != 2 { throw Poison() }
+                }
+                return try PreloadedGroupTests.requests(container) - before
+            }
+            #expect(count <= 20, "\(count) for 1,000 orders")
+        }
+    }
+
     @Test func aGroupHasTheEditsOfTheBatch() async throws {
         try await withOrders(.sqlite, count: 20) { _, orders in
             try await orders.perform { context in

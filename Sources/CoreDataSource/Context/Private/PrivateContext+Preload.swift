@@ -65,22 +65,23 @@ extension PrivateContext {
         let constraint = binding.layout.constraint(onColumn: column)
         let index = constraint == nil ? valueIndex(binding, column) : nil
         var wanted: Set<RowValue> = []
-        var group = FetchGroup.Collector()
+        var found: [ManagedObject] = []
         for value in values where value != .null && value.fits(binding.layout.columns[column].storage) {
             if let constraint, binding.isAbsent(value, constraint) { continue }
             let isKnown = binding.hasAllRows || index?[registeredThrough: value] == .max
-            var found = constraint.flatMap { binding.find($0, column, value) }
-            if isKnown, constraint == nil { found = index?.first(value) }
-            if let found { group.add(found) }
-            if isKnown || found != nil { continue }
+            var object = constraint.flatMap { binding.find($0, column, value) }
+            if isKnown, constraint == nil { object = index?.first(value) }
+            if let object { found.append(object) }
+            if isKnown || object != nil { continue }
             wanted.insert(value)
             if wanted.count == PrivateContext.preloadBatchSize {
-                try read(wanted, binding, column, into: &group)
+                found += try read(wanted, binding, column)
                 wanted = []
             }
         }
         // For a single value, the later look-up costs the same.
-        if wanted.count > 1 { try read(wanted, binding, column, into: &group) }
+        if wanted.count > 1 { found += try read(wanted, binding, column) }
+        group(found)
     }
 
     private static let preloadBatchSize = 1000
@@ -91,26 +92,26 @@ extension PrivateContext {
     ) throws(DataSourceError) {
         let storage = bindings[entity].layout.columns[column].storage
         var wanted: Set<RowValue> = []
-        // The groups by the entities of their objects.
-        var groups: [Int: FetchGroup.Collector] = [:]
+        var found: [ManagedObject] = []
         for value in values where value != .null && value.fits(storage) {
             if let known = lookupCache?.result(entity, column, value) {
-                if let known { groups[known.layout.index, default: .init()].add(known) }
+                if let known { found.append(known) }
                 continue
             }
             wanted.insert(value)
             if wanted.count == PrivateContext.preloadBatchSize {
-                try readFromOtherDataSources(wanted, entity, column, into: &groups)
+                found += try readFromOtherDataSources(wanted, entity, column)
                 wanted = []
             }
         }
         // For a single value, the later look-up costs the same.
-        if wanted.count > 1 { try readFromOtherDataSources(wanted, entity, column, into: &groups) }
+        if wanted.count > 1 { found += try readFromOtherDataSources(wanted, entity, column) }
+        group(found)
     }
 
     private func readFromOtherDataSources(
-        _ values: Set<RowValue>, _ entity: Int, _ column: Int, into groups: inout [Int: FetchGroup.Collector]
-    ) throws(DataSourceError) {
+        _ values: Set<RowValue>, _ entity: Int, _ column: Int
+    ) throws(DataSourceError) -> [ManagedObject] {
         let layout = bindings[entity].layout
         let isUnique = layout.concreteFamily.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
         // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is
@@ -124,17 +125,17 @@ extension PrivateContext {
         let objects = try objects(plan)
         var missing = values
         for object in objects {
-            groups[object.layout.index, default: .init()].add(object)
             let value = object.row.value(column, layout.columns[column].storage)
             if missing.remove(value) != nil { lookupCache?.keep(object, entity, column, value) }
         }
-        if objects.count == limit { return }
+        if objects.count == limit { return objects }
         for value in missing { lookupCache?.keep(nil, entity, column, value) }
+        return objects
     }
 
     private func read(
-        _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int, into group: inout FetchGroup.Collector
-    ) throws(DataSourceError) {
+        _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int
+    ) throws(DataSourceError) -> [ManagedObject] {
         let constraint = binding.layout.constraint(onColumn: column)
         // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is
         // needed.
@@ -144,7 +145,7 @@ extension PrivateContext {
             predicate: .isMember(.column(column), ValueList(Array(values), .natural)), limit: limit,
             budget: QueryBudget(isCancellable: isCancellable))
         let (rows, asOf) = try source.rows(query, binding.layout)
-        for row in rows { group.add(object(row, binding, asOf: asOf)) }
+        let objects = rows.map { object($0, binding, asOf: asOf) }
         if let constraint {
             var absent = values
             for row in rows { absent.remove(row.row.value(column, binding.layout.columns[column].storage)) }
@@ -155,6 +156,29 @@ extension PrivateContext {
             for value in values where index[registeredThrough: value] < through {
                 index[registeredThrough: value] = through
             }
+        }
+        return objects
+    }
+
+    /// Groups the objects that a preload has found, also objects that were registered before.
+    ///
+    /// The objects of a private context may stay registered for a long time. So each group has at most ``FetchGroup/window``
+    /// objects: an object keeps the keys of at most that many others. An object stays in its group if a read for that group
+    /// reads as many objects. So small preloads do not split the group of a large preload or of a fetch.
+    private func group(_ found: [ManagedObject]) {
+        var seen: Set<ObjectIdentifier> = []
+        let objects = found.filter { seen.insert(ObjectIdentifier($0)).inserted }
+        for start in stride(from: 0, to: objects.count, by: FetchGroup.window) {
+            let part = objects[start..<min(start + FetchGroup.window, objects.count)]
+            var largeGroup: FetchGroup?
+            let rest = part.filter { object in
+                guard let group = object.group else { return true }
+                if group === largeGroup { return false }
+                guard isGrouped(object, withAtLeast: part.count) else { return true }
+                largeGroup = group
+                return false
+            }
+            FetchGroup.gather(rest)
         }
     }
 }

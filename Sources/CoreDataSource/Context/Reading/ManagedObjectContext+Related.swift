@@ -116,14 +116,32 @@ extension ManagedObjectContext {
     private func groupMembers(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
         guard let group = object.group, window > 1 else { return [object] }
         var found = [object]
-        for index in group.indexes(near: Int(object.groupIndex), window) {
-            guard group.entity(at: index) == object.layout.index,
-                let other = bindings[object.layout.index].objects[group.keys[index]],
-                other !== object, !other.isDeleted
-            else { continue }
-            found.append(other)
-        }
+        found += registeredObjects(of: group, near: object, window).filter { $0 !== object }
         return found
+    }
+
+    /// Whether a read of a relationship of the object reads it for at least this many objects, the object included.
+    func isGrouped(_ object: ManagedObject, withAtLeast count: Int) -> Bool {
+        guard let group = object.group else { return false }
+        var missing = count
+        for _ in registeredObjects(of: group, near: object, FetchGroup.window) {
+            missing -= 1
+            if missing <= 0 { return true }
+        }
+        return false
+    }
+
+    /// The registered objects of a group that have the entity of the object and were not deleted, beginning at the object.
+    private func registeredObjects(
+        of group: FetchGroup, near object: ManagedObject, _ window: Int
+    ) -> some Sequence<ManagedObject> {
+        let entity = object.layout.index
+        return group.indexes(near: Int(object.groupIndex), window).lazy.compactMap { index in
+            guard group.entity(at: index) == entity, let other = self.bindings[entity].objects[group.keys[index]],
+                !other.isDeleted
+            else { return nil }
+            return other
+        }
     }
 
     // MARK: Reading
@@ -307,88 +325,5 @@ extension ManagedObject {
     final var hasOnlyUnsavedLinks: Bool {
         guard state == .inserted, let context else { return false }
         return context.editing != .inDraft && !context.hasGivenKeys
-    }
-}
-
-/// A cache of the links of to-many relationships that a context has read. Links stay in the cache until a link changes.
-struct RelatedCache {
-    struct Key: Hashable {
-        let entity: Int
-        let relationship: Int
-    }
-
-    /// Destinations that were read for a group. They are kept alive as long as the group exists.
-    private struct Kept {
-        weak var group: FetchGroup?
-        let objects: [ManagedObject]
-    }
-
-    private var ends: [Key: [Int64: [LinkEnd]]] = [:]
-    private var kept: [Kept] = []
-    /// Ends whose objects do not exist.
-    private var missing: Set<LinkEnd> = []
-    private var count = 0
-    /// How often the whole cache was cleared.
-    private(set) var removals = 0
-    /// The last position that was assigned in each ordered relationship, by the key of the owner.
-    private var lastPositions: [Key: [Int64: Int64]] = [:]
-
-    /// The largest number of ends in the cache.
-    private static let limit = 1 << 20
-
-    var hasCachedEnds: Bool { !ends.isEmpty }
-
-    subscript(_ key: Key, _ owner: Int64) -> [LinkEnd]? { ends[key]?[owner] }
-
-    mutating func insert(_ found: [Int64: [LinkEnd]], _ key: Key) {
-        let added = found.values.reduce(found.count) { $0 + $1.count }
-        if count + added > RelatedCache.limit { removeEnds() }
-        count += added
-        for (owner, own) in found { ends[key, default: [:]][owner] = own }
-    }
-
-    /// Keeps objects alive as long as the group for which they were read exists.
-    mutating func keep(_ objects: [ManagedObject], for group: FetchGroup) {
-        if !objects.isEmpty { kept.append(Kept(group: group, objects: objects)) }
-    }
-
-    func isMissing(_ end: LinkEnd) -> Bool { missing.contains(end) }
-
-    /// Records an end whose object does not exist, for example after a deletion with the rule No Action.
-    mutating func recordMissing(_ end: LinkEnd) {
-        if missing.count >= RelatedCache.limit { missing.removeAll() }
-        missing.insert(end)
-    }
-
-    /// Releases the objects of groups that no longer exist.
-    mutating func sweep() { kept.removeAll { $0.group == nil } }
-
-    func lastPosition(_ key: Key, _ owner: Int64) -> Int64? { lastPositions[key]?[owner] }
-
-    mutating func setLastPosition(_ position: Int64, _ key: Key, _ owner: Int64) {
-        lastPositions[key, default: [:]][owner] = position
-    }
-
-    /// Forgets the links of the given owners, after a link has changed.
-    mutating func removeEnds(of owners: [Int64]) {
-        for key in ends.keys {
-            for owner in owners {
-                if let removed = ends[key]?.removeValue(forKey: owner) { count -= removed.count + 1 }
-            }
-        }
-    }
-
-    private mutating func removeEnds() {
-        guard count > 0 || !ends.isEmpty else { return }
-        ends = [:]
-        count = 0
-    }
-
-    mutating func removeAll() {
-        removals += 1
-        removeEnds()
-        kept.removeAll()
-        missing.removeAll()
-        if !lastPositions.isEmpty { lastPositions = [:] }
     }
 }
