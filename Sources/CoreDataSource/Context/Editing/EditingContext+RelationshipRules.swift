@@ -111,6 +111,8 @@ extension EditingContext {
     private func firstLinks(
         of owners: ArraySlice<Owner>, _ relationship: RelationshipLayout
     ) throws -> (found: [Int64: Int], areAll: Bool) {
+        // The owners have the same entity.
+        guard let entity = owners.first?.end.entity else { return ([:], true) }
         let keys = ValueList(owners.map { .integer($0.end.key) }, .natural)
         let limit = owners.count * Self.fewLinks
         var (found, areAll): ([Int64: Int], Bool) = ([:], true)
@@ -120,9 +122,11 @@ extension EditingContext {
             query.isOrdered = false
             let context = editor(ofEntity: source.layout)
             let rows = try context.reading { () throws(DataSourceError) in
-                try context.rows(FetchPlan(query), columns: [source.owner])
+                try context.rows(FetchPlan(query), columns: source.columns)
             }
-            for row in rows { found[row.row.integer(source.owner), default: 0] += 1 }
+            for row in rows where row.row.end(source.ownerColumns, [entity]) != nil {
+                found[row.row.integer(source.owner), default: 0] += 1
+            }
             if rows.count == limit { areAll = false }
         }
         return (found, areAll)
@@ -143,9 +147,10 @@ extension EditingContext {
     private func meetsMinimum(_ owner: Owner) throws -> Bool {
         guard let relationship = relationship(of: owner) else { return true }
         var requiredCount = requiredCount(relationship)
+        let key = ValueList([.integer(owner.end.key)], .natural)
         for source in relationship.linkSources where requiredCount > 0 {
             var query = RowQuery(
-                entity: source.layout, predicate: .compare(column: source.owner, .equal, .integer(owner.end.key)),
+                entity: source.layout, predicate: source.ownerColumns.leads(to: owner.end.entity, key),
                 limit: requiredCount)
             query.isOrdered = false
             let context = editor(ofEntity: source.layout)

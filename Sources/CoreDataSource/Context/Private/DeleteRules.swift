@@ -104,7 +104,8 @@ struct DeleteRules {
         if onlyCascades { return }
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
         for incoming in context.stack.graph.incoming[layout.index] {
-            let rows = try self.objects(incoming.layout, .isMember(.column(incoming.column.key), keys), context)
+            let rows = try self.objects(
+                of: incoming.layout, incoming.column, to: layout.index, keys, context)
             for row in rows {
                 if incoming.isPair {
                     try delete(row, for: layout.name)
@@ -122,9 +123,9 @@ struct DeleteRules {
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
         if rule == .cascade, case .inverseColumn(let column) = relationship.storage {
             for entity in relationship.destinationFamily {
-                let predicate = RowPredicate.isMember(.column(column.key), keys)
+                let predicate = column.leads(to: objects[0].layout.index, keys)
                 if entitiesDeletedAsRows.contains(entity), try deleteRows(entity, predicate, context) { continue }
-                let rows = try self.objects(entity, predicate, context)
+                let rows = try self.objects(of: entity, column, to: objects[0].layout.index, keys, context)
                 for row in rows { try delete(row, for: relationship.path.entity) }
             }
         } else if rule == .cascade || rule == .deny && !onlyCascades {
@@ -151,19 +152,20 @@ struct DeleteRules {
         switch relationship.storage {
         case .pairs(let pairs):
             for end in relationship.isSymmetric ? [pairs.own, pairs.other] : [pairs.own] {
-                let links = try self.objects(pairs.layout, .isMember(.column(end.key), keys), context)
+                let links = try self.objects(of: pairs.layout, end, to: objects[0].layout.index, keys, context)
                 for link in links { try delete(link, for: relationship.path.entity) }
             }
         case .inverseColumn(let column) where rule == .nullify:
             for entity in relationship.destinationFamily {
-                let rows = try self.objects(entity, .isMember(.column(column.key), keys), context)
+                let rows = try self.objects(of: entity, column, to: objects[0].layout.index, keys, context)
                 for row in rows { try unlink(row, column, for: relationship.path.entity) }
             }
         case .column(let column) where relationship.isSymmetric && rule == .nullify:
             for object in objects {
                 guard let end = object.end(column, relationship) else { continue }
                 try context.reading { () throws(DataSourceError) in try context.readObjects([end]) }
-                if let partner = context.cachedObject(end) ?? nil, partner.end(column, relationship)?.key == object.key
+                if let partner = context.cachedObject(end) ?? nil,
+                    partner.end(column, relationship) == LinkEnd(object)
                 {
                     try unlink(partner, column, for: relationship.path.entity)
                 }
@@ -181,18 +183,23 @@ struct DeleteRules {
             ) { first, _ in first }
         }
         return try context.reading { () throws(DataSourceError) in
-            try context.readEnds(relationship, { .isMember(.column($0), keys) }, limit: nil) ?? [:]
+            let ends = try context.readEnds(relationship, { .isMember(.column($0), keys) }, limit: nil)
+            return Dictionary(objects.map { ($0.key, ends?[LinkEnd($0)] ?? []) }) { first, _ in first }
         }
     }
 
-    /// Returns the matching objects of a layout, from the context that may change the objects.
+    /// Returns the objects of a layout whose link leads to an object of one entity with one of the keys, from the context that may
+    /// change the objects.
     private func objects(
-        _ layout: Int, _ predicate: RowPredicate, _ context: EditingContext
+        of layout: Int, _ link: LinkColumns, to entity: Int, _ keys: ValueList, _ context: EditingContext
     ) throws -> [ManagedObject] {
         let editor = context.editor(ofEntity: layout)
-        return try editor.reading { () throws(DataSourceError) in
-            try editor.unsortedObjects(FetchPlan(RowQuery(entity: layout, predicate: predicate)))
+        let found = try editor.reading { () throws(DataSourceError) in
+            try editor.unsortedObjects(
+                FetchPlan(RowQuery(entity: layout, predicate: .isMember(.column(link.key), keys))))
         }
+        // Edited objects are found by an index on the key, which is not unique among the entities.
+        return link.entity == nil ? found : found.filter { $0.row.end(link, [entity]) != nil }
     }
 
     private func check(_ denial: Denial) throws {

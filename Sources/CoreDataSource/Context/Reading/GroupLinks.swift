@@ -8,8 +8,8 @@ struct GroupLinks: Sendable {
     let destinations: [Int]
     /// The rows that store the links.
     let sources: [LinkSource]
-    /// Whether the links have rows of their own. Only such links can lead to objects that a batch has deleted, because other
-    /// links are deleted together with the objects.
+    /// Whether the links have rows of their own. Only such links can lead to objects that do not exist, because other links are
+    /// deleted together with the objects.
     let usesPairs: Bool
 
     /// The number of objects whose links one query reads.
@@ -26,64 +26,53 @@ struct GroupLinks: Sendable {
     /// Passes each row to the body, with its related objects in the order of the relationship. The rows without related objects
     /// are left out.
     ///
-    /// **Complexity**: one query for up to 1,000 rows and each entity that stores links.
-    ///
-    /// - Parameter mayBeGone: Whether links can lead to objects that do not exist in the view.
+    /// **Complexity**: one query for up to 1,000 rows and each entity that stores links. If the links have rows of their own, also
+    /// one query for each entity of the related objects.
     func forEach(
-        _ rows: [EntityRow], in view: any RowView, mayBeGone: Bool = false, _ budget: QueryBudget,
-        _ body: (EntityRow, [LinkEnd]) -> Void
+        _ rows: [EntityRow], in view: any RowView, _ budget: QueryBudget, _ body: (EntityRow, [LinkEnd]) -> Void
     ) throws(DataSourceError) {
+        var checked = CheckedEnds()
         for start in stride(from: 0, to: rows.count, by: Self.batchSize) {
             let part = rows[start..<min(start + Self.batchSize, rows.count)]
-            let ends = try ends(of: part.map(\.stored.key), in: view, mayBeGone: mayBeGone, budget)
-            for row in part { if let ends = ends[owner(row.entity, row.stored.key)] { body(row, ends) } }
-        }
-    }
-
-    private func ends(
-        of owners: [Int64], in view: any RowView, mayBeGone: Bool, _ budget: QueryBudget
-    ) throws(DataSourceError) -> [LinkEnd: [LinkEnd]] {
-        var found: [(owner: LinkEnd, position: Int64, end: LinkEnd)] = []
-        for source in sources {
-            let links = try view.rows(
-                [source.layout], .column(source.owner), in: owners, columns: source.columns, budget)
-            for link in links {
-                guard let end = source.end(link) else { continue }
-                let position = source.position.map { link.row.isNull($0) ? Int64.min : link.row.integer($0) }
-                let entity = source.ownerEntity.map { link.row.isNull($0) ? -1 : Int(link.row.integer($0)) }
-                found.append((owner(entity ?? -1, link.row.integer(source.owner)), position ?? 0, end))
+            var links = FoundLinks()
+            for source in sources {
+                links.add(
+                    try view.rows(
+                        [source.layout], .column(source.owner), in: part.map(\.stored.key), columns: source.columns,
+                        budget),
+                    of: source)
+            }
+            // A batch may have deleted a related object, and another program may have deleted it without its links.
+            if usesPairs {
+                try check(links.ends, &checked, in: view, budget)
+                links.keep(checked.present)
+            }
+            let ends = links.byOwner(mayHaveDoubleLinks: view.mayHaveDoubleLinks)
+            for row in part {
+                let ends = ends[LinkEnd(entity: row.entity, key: row.stored.key)]
+                if !ends.isEmpty { body(row, ends) }
             }
         }
-        if mayBeGone {
-            let present = try present(Set(found.map(\.end)), in: view, budget)
-            found.removeAll { !present.contains($0.end) }
-        }
-        found.sort { ($0.position, $0.end.key, $0.end.entity) < ($1.position, $1.end.key, $1.end.entity) }
-        let ends = Dictionary(grouping: found, by: \.owner).mapValues { $0.map(\.end) }
-        guard view.mayHaveDoubleLinks else { return ends }
-        return ends.mapValues { ends in
-            var seen: Set<LinkEnd> = []
-            return ends.filter { seen.insert($0).inserted }
-        }
     }
 
-    /// The identity of an owner. Links contain the entity of their owner if owners can have several entities.
-    private func owner(_ entity: Int, _ key: Int64) -> LinkEnd {
-        LinkEnd(entity: sources.contains { $0.ownerEntity == nil } ? -1 : entity, key: key)
-    }
-
-    /// Returns the ends that exist in the view.
-    private func present(
-        _ ends: Set<LinkEnd>, in view: any RowView, _ budget: QueryBudget
-    ) throws(DataSourceError) -> Set<LinkEnd> {
+    /// The ends of which it is known whether they exist.
+    private struct CheckedEnds {
+        var all: Set<LinkEnd> = []
         var present: Set<LinkEnd> = []
+    }
+
+    /// Finds out which ends exist in the view. Reads only the keys of the rows.
+    private func check(
+        _ ends: Set<LinkEnd>, _ checked: inout CheckedEnds, in view: any RowView, _ budget: QueryBudget
+    ) throws(DataSourceError) {
+        let new = ends.subtracting(checked.all)
         for entity in destinations {
-            let keys = ends.lazy.filter { $0.entity == entity }.map(\.key)
+            let keys = new.lazy.filter { $0.entity == entity }.map(\.key)
             for row in try view.rows([entity], .key, in: Array(keys), columns: [], budget) {
-                present.insert(LinkEnd(entity: entity, key: row.key))
+                checked.present.insert(LinkEnd(entity: entity, key: row.key))
             }
         }
-        return present
+        checked.all.formUnion(new)
     }
 }
 
@@ -104,7 +93,7 @@ extension ManagedObjectContext {
         if hasEdits || plan.objectPredicate != nil {
             var result = empty
             let rows = try entityRows(plan, columns: columns)
-            try links.forEach(rows, in: ContextView(context: self), mayBeGone: mayBeGone, budget) {
+            try links.forEach(rows, in: ContextView(context: self), budget) {
                 add(&result, $0.stored, $1)
             }
             return result

@@ -81,7 +81,8 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// **Complexity**: all matching rows are read. For a to-many relationship, one more query for up to 1,000 objects and each
-    /// entity that stores links. For a to-one relationship to objects of several entities, one more query for each entity.
+    /// entity that stores links, and for a many-to-many relationship also one for each entity of the related objects. For a to-one
+    /// relationship to objects of several entities, one more query for each entity.
     ///
     /// - Parameters:
     ///   - request: The request for the objects.

@@ -277,22 +277,21 @@ extension ManagedObjectContext {
             limit: owners.count == 1 ? nil : ManagedObjectContext.endLimit,
             isStoreRead: !owners.allSatisfy(\.hasOnlyUnsavedLinks))
         guard let found else { return false }
-        related.insert(Dictionary(owners.map { ($0.key, found[$0.key] ?? []) }) { first, _ in first }, key)
+        related.insert(Dictionary(owners.map { ($0.key, found[LinkEnd($0)]) }) { first, _ in first }, key)
         return true
     }
 
     /// The largest number of ends that are read for several objects together, about 8 MB.
     private static let endLimit = 1 << 17
 
-    /// Returns the ends of a relationship by the keys of their owners, in the order of the relationship; nil if the limit is
-    /// reached.
+    /// Returns the ends of a relationship by their owners, in the order of the relationship; nil if the limit is reached.
     ///
     /// - Parameter isStoreRead: Whether links in the store are included; false if the owners can have no such links.
     func readEnds(
         _ relationship: RelationshipLayout, _ predicate: (_ column: Int) -> RowPredicate, limit: Int?,
         isStoreRead: Bool = true
-    ) throws(DataSourceError) -> [Int64: [LinkEnd]]? {
-        var found: [(owner: Int64, position: Int64, end: LinkEnd)] = []
+    ) throws(DataSourceError) -> EndsByOwner? {
+        var found = FoundLinks()
         for source in relationship.linkSources {
             var query = RowQuery(
                 entity: source.layout, predicate: predicate(source.owner),
@@ -301,21 +300,10 @@ extension ManagedObjectContext {
             let context = editor(ofEntity: source.layout)
             let rows = try context.linkRows(query, columns: source.columns, isStoreRead: isStoreRead)
             if let limit, found.count + rows.count >= limit { return nil }
-            for stored in rows {
-                guard let end = source.end(stored) else { continue }
-                let position = source.position.map { stored.row.isNull($0) ? Int64.min : stored.row.integer($0) }
-                found.append((stored.row.integer(source.owner), position ?? 0, end))
-            }
+            found.add(rows, of: source)
         }
-        if found.isEmpty { return [:] }
-        found.sort { ($0.position, $0.end.key) < ($1.position, $1.end.key) }
-        let ends = Dictionary(grouping: found, by: \.owner).mapValues { $0.map(\.end) }
-        guard editing == .inDraft else { return ends }
-        // A draft and another save may have made the same link, so remove duplicates.
-        return ends.mapValues { ends in
-            var seen: Set<LinkEnd> = []
-            return ends.filter { seen.insert($0).inserted }
-        }
+        // A draft and another save may have made the same link.
+        return found.byOwner(mayHaveDoubleLinks: editing == .inDraft)
     }
 }
 

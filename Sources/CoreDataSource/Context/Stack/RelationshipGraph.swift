@@ -236,10 +236,11 @@ extension RelationshipLayout {
 /// The rows that store the links of a relationship, with the columns of the owner and of the other end.
 struct LinkSource {
     let layout: Int
+    let ownerColumns: LinkColumns
     /// The column with the owner's key.
-    let owner: Int
+    var owner: Int { ownerColumns.key }
     /// The column with the owner's entity; nil if owners can have only one entity.
-    let ownerEntity: Int?
+    var ownerEntity: Int? { ownerColumns.entity }
     /// The column of the other end; nil if the row itself is the other end.
     let other: LinkColumns?
     let position: Int?
@@ -248,7 +249,7 @@ struct LinkSource {
 
     init(_ layout: Int, _ column: LinkColumns) {
         self.layout = layout
-        (owner, ownerEntity) = (column.key, column.entity)
+        ownerColumns = column
         other = nil
         position = column.position
         family = [layout]
@@ -256,7 +257,7 @@ struct LinkSource {
 
     init(_ pairs: PairColumns, _ family: [Int]) {
         layout = pairs.layout
-        (owner, ownerEntity) = (pairs.own.key, pairs.own.entity)
+        ownerColumns = pairs.own
         other = pairs.other
         position = pairs.other.position
         self.family = family
@@ -267,6 +268,18 @@ struct LinkSource {
     func end(_ stored: StoredRow) -> LinkEnd? {
         guard let other else { return LinkEnd(entity: layout, key: stored.key) }
         return stored.row.end(other, family)
+    }
+}
+
+extension LinkColumns {
+    /// Matches the rows whose link leads to an object of one entity with one of the keys. Objects of two entities can have the
+    /// same key.
+    func leads(to entity: Int, _ keys: ValueList) -> RowPredicate {
+        let isKey =
+            keys.elements.count == 1
+            ? RowPredicate.compare(column: key, .equal, keys.elements[0]) : .isMember(.column(key), keys)
+        guard let column = self.entity else { return isKey }
+        return .and([isKey, .compare(column: column, .equal, .integer(Int64(entity)))])
     }
 }
 

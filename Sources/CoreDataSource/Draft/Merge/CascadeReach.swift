@@ -87,9 +87,9 @@ extension DraftComparison {
         }
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
         let ends = try context.reading { () throws(DataSourceError) in
-            try context.readEnds(relationship, { .isMember(.column($0), keys) }, limit: nil) ?? [:]
+            try context.readEnds(relationship, { .isMember(.column($0), keys) }, limit: nil)
         }
-        return objects.flatMap { object in (ends[object.key] ?? []).map { (LinkEnd(object), $0) } }
+        return objects.flatMap { object in (ends?[LinkEnd(object)] ?? []).map { (LinkEnd(object), $0) } }
     }
 
     /// Whether a link still exists after the merge. The draft might have removed the link.

@@ -174,6 +174,32 @@ struct LinkGroupTests {
         try await container.close()
     }
 
+    /// The links of the tag are still in the join table, and lead nowhere.
+    @Test func aTagThatAnotherProgramHasDeletedMakesNoGroup() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .mail, store: .sqlite(directory.store))
+        let mail = try container.dataSource(MailDataSource.self)
+        try await mail.perform { try Self.insertMail($0) }
+        let blue = try tag("blue", mail)
+        let live = try mail.liveAggregate(all, groupBy: \.tags, .count())
+        #expect(live.value.count == 2)
+        try RawConnection(directory.store).execute("DELETE FROM \"Tag\" WHERE \"name\" = 'red'")
+        try await mail.perform(waitFor: .main) { _ in }
+        await container.mainTier.waitForLists()
+        #expect(try mail.main.linkGroups(all) == mail.main.plainLinkGroups(all))
+        #expect(live.value == [blue: 1])
+        // A change of a message reads its links again.
+        try await mail.update(MailMessage.self, where: \.subject == "a", set: [.set(\.size, 9)], waitFor: .main)
+        await container.mainTier.waitForLists()
+        #expect(live.value == [blue: 1])
+        let request = all
+        try await mail.perform { context in
+            try context.first(MailMessage.self, where: \.subject, equals: "c")?.size = 3
+            #expect(try context.linkGroups(request) == context.plainLinkGroups(request))
+        }
+        try await container.close()
+    }
+
     /// Friends are friends of each other.
     @Test func aRelationshipThatIsItsOwnInverseMakesGroups() async throws {
         let container = try await PersistentContainer(model: .peers(), store: .inMemory)
