@@ -251,7 +251,7 @@ public struct FetchExplanation: Sendable, Hashable {
     public var sql: [String]
     /// The steps of the query, as the store describes them.
     public var steps: [String]
-    /// The slow parts of the request, each with a remedy.
+    /// The slow parts of the request, each with a remedy if there is one.
     public var warnings: [String]
     /// The relationships that are read together with the objects (``ObjectRequest/prefetch``). Any other relationship
     /// is read at its first use, for up to 1,000 objects of the fetch together.

@@ -48,6 +48,8 @@ package struct QueryFindings: Sendable, Hashable {
         case withoutIndex
         /// All matching rows are sorted, because the database can have no index in this order.
         case never
+        /// All matching rows are sorted, because they are found by their keys, one by one. No index is read then.
+        case byKey
     }
 
     package init() {}
@@ -64,6 +66,11 @@ package struct QueryFindings: Sendable, Hashable {
         self.related = related
         for index in related.indices { self.related[index].isScanned = !names.isDisjoint(with: related[index].names) }
         readsEveryRow = !names.subtracting(related.flatMap(\.names)).isEmpty
+    }
+
+    /// Whether a name in the plan is of a table of related rows.
+    package func isRelated(_ name: some StringProtocol) -> Bool {
+        related.contains { table in table.names.contains { $0 == name } }
     }
 
     /// The findings of a query whose rows are joined with related rows outside of the database.

@@ -343,6 +343,12 @@ extension QueryFindings {
         // The name of a table without an alias can have spaces, and is of the query's entity.
         setScans(of: Set(scans.map { String($0.dropFirst(5).prefix { $0 != " " }) }), related)
         // `FOR RIGHT PART OF ORDER BY` and `FOR LAST TERM OF ORDER BY` sort only rows that an index finds as equal.
-        if steps.contains(where: { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }) { sort = .withoutIndex }
+        guard steps.contains(where: { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }) else { return }
+        let areFoundByKey = steps.contains { step in
+            let (start, end) = ("SEARCH ", " USING INTEGER PRIMARY KEY (rowid=?)")
+            return step.hasPrefix(start) && step.hasSuffix(end)
+                && !isRelated(step.dropFirst(start.count).dropLast(end.count))
+        }
+        sort = areFoundByKey ? .byKey : .withoutIndex
     }
 }

@@ -107,6 +107,16 @@ struct ServerPlanTests {
             try check(
                 \.date == 3, order: [.ascending(\.weight)],
                 expects: ["Postcard.date " + lookUp, sort + "with these elements, in this order: date, weight."])
+            // A database can read an index backwards, so directions matter only if they differ.
+            try check(
+                nil, order: [.descending(\.weight), .descending(\.date)],
+                expects: [sort + "with these elements, in this order: weight, date."])
+            try check(
+                nil, order: [.descending(\.weight), .ascending(\.date)],
+                expects: [sort + "with these elements, in this order: weight descending, date ascending."])
+            try check(
+                \.number == 1, order: [.ascending(\.date), .descending(\.weight)],
+                expects: [sort + "with these elements, in this order: number, date ascending, weight descending."])
         }
     }
 
@@ -134,6 +144,42 @@ struct ServerPlanTests {
             let number: FetchPredicate<Correspondent> = .any(\.postcards, \.number == 3)
             #expect(
                 try letters.main.explain(ObjectRequest(Correspondent.self, where: number)).warnings.isEmpty, "\(place)")
+        }
+    }
+
+    /// The advice names no index that the model has.
+    @Test(arguments: [0, 3, 400])
+    func anIndexThatTheModelHasIsNotRecommended(_ count: Int) async throws {
+        try await withLetters(count) { letters, place in
+            let numbers: FetchPredicate<Postcard> = .isIn(\.number, [1, 2])
+            let sorted = "All matching rows of Postcard are sorted before the first row is returned. "
+            let used =
+                "is not used, because the predicate finds the rows in another way. If many rows match, narrow the predicate."
+            for isAscending in [true, false] {
+                let order: [FetchOrder<Postcard>] =
+                    isAscending
+                    ? [.ascending(\.box), .descending(\.date)] : [.descending(\.box), .ascending(\.date)]
+                let found = try warnings(letters, numbers, order)
+                #expect(found == [sorted + "The index on box, date " + used], "\(place)")
+            }
+            // The index has another order.
+            let other = try warnings(letters, numbers, [.ascending(\.box), .ascending(\.date)])
+            let advice = "Add a fetch index with these elements, in this order: box, date."
+            // A server can sort the rows of each box.
+            #expect(other == [sorted + advice] || place == .server, "\(other)")
+        }
+    }
+
+    /// The rows come by their keys, in no order that an index has.
+    @Test func noIndexSortsRowsThatAreFoundThroughRelatedObjects() async throws {
+        try await withLetters(3, [.sqlite]) { letters, _ in
+            let sorted = "All matching rows of Correspondent are sorted before the first row is returned. "
+            let advice =
+                "No index can prevent this, because the predicate finds the rows through related objects. If many rows match, narrow the predicate."
+            let predicate: FetchPredicate<Correspondent> = .any(\.postcards, \.number == 3)
+            let request = ObjectRequest(Correspondent.self, where: predicate, order: [.ascending(\.age)])
+            let explanation = try letters.main.explain(request)
+            #expect(explanation.warnings == [sorted + advice], "\(explanation.steps)")
         }
     }
 

@@ -1,3 +1,4 @@
+internal import ManagedModel
 internal import RowStore
 
 /// Counts how often relationships and deferred values are read for one object at a time.
@@ -191,18 +192,61 @@ extension ManagedObjectContext {
             return
                 "No index can prevent this, because a server has no ordered index of strings, decimals and data. Order by an attribute of another type, or narrow the predicate."
         }
-        var columns = query.sort.map(\.column)
-        if let wanted = query.predicate.wantedValues(layout), wanted.values.count == 1, !columns.contains(wanted.column)
-        {
-            columns.insert(wanted.column, at: 0)
+        if findings.sort == .byKey {
+            let way = findings.related.isEmpty ? "by their ids" : "through related objects"
+            return
+                "No index can prevent this, because the predicate finds the rows \(way). If many rows match, narrow the predicate."
         }
+        return IndexAdvice(query, layout).text(stack.layout.model)
+    }
+}
+
+/// An index that has the rows of a query in their order.
+private struct IndexAdvice {
+    private let layout: EntityLayout
+    /// The first element of the index, by which the rows are found; nil for none. Its direction does not matter.
+    private let fixed: Int?
+    private let order: [SortKey]
+
+    init(_ query: RowQuery, _ layout: EntityLayout) {
+        self.layout = layout
+        let wanted = query.predicate.wantedValues(layout).flatMap { $0.values.count == 1 ? $0.column : nil }
+        let rest = query.sort.filter { $0.column != wanted }
+        (fixed, order) = rest.isEmpty ? (nil, query.sort) : (wanted, rest)
+    }
+
+    func text(_ model: ManagedObjectModel) -> String {
+        let columns = (fixed.map { [$0] } ?? []) + order.map(\.column)
         let names = columns.map { layout.columns[$0].name }
-        if columns.count > 1 {
-            return "Add a fetch index with these elements, in this order: \(names.joined(separator: ", "))."
+        if exists(model) {
+            return
+                "The index on \(names.joined(separator: ", ")) is not used, because the predicate finds the rows in another way. If many rows match, narrow the predicate."
         }
-        return layout.indexedColumns.contains(columns[0])
-            ? "The index on \(names[0]) is not used, because the predicate finds the rows in another way. If many rows match, narrow the predicate."
-            : "Add a fetch index on \(names[0])."
+        if columns.count == 1 { return "Add a fetch index on \(names[0])." }
+        // A database can read an index backwards. So directions matter only if they differ.
+        let isMixed = order.contains { $0.isAscending != order[0].isAscending }
+        let elements = zip(columns, names).map { column, name in
+            guard isMixed, column != fixed, let key = order.first(where: { $0.column == column }) else { return name }
+            return name + (key.isAscending ? " ascending" : " descending")
+        }
+        return "Add a fetch index with these elements, in this order: \(elements.joined(separator: ", "))."
+    }
+
+    private func exists(_ model: ManagedObjectModel) -> Bool {
+        if fixed == nil, order.count == 1 { return layout.indexedColumns.contains(order[0].column) }
+        guard let entity = model.entity(named: layout.name) else { return false }
+        let declared = model.lineage(of: entity).flatMap(\.indexes).map { index in
+            index.elements.map { (column: layout.column(named: $0.property), isAscending: $0.isAscending) }
+        }
+        let unique = layout.constraints.map { $0.map { (column: Int?.some($0), isAscending: true) } }
+        return (declared + unique).contains { elements in
+            if let fixed, elements.first?.column != fixed { return false }
+            let rest = elements.dropFirst(fixed == nil ? 0 : 1)
+            guard rest.count >= order.count, zip(order, rest).allSatisfy({ $0.column == $1.column }) else {
+                return false
+            }
+            return Set(zip(order, rest).map { $0.isAscending == $1.isAscending }).count == 1
+        }
     }
 }
 
