@@ -110,13 +110,17 @@ extension StatementReader {
         var findings = QueryFindings()
         findings.hasHashedStrings = true
         findings.namesOutside = statement.filter?.names(statement.layout)
-        let firstColumns = try firstIndexColumns()
+        var firstColumns: [String: String]?
         if query.predicate != .constant(true), let count = QueryStatement(query, isCount: true, table, tables) {
-            findings.setScans(
-                of: try plan(of: count, .findsRows)?.scans(firstColumns) ?? [], count.relatedTables)
+            let indexes = try firstIndexColumns()
+            firstColumns = indexes
+            findings.setScans(of: try plan(of: count, .findsRows)?.scans(indexes) ?? [], count.relatedTables)
         }
         // A column that has the same value in all matching rows orders nothing.
-        let fixed = query.predicate.fixedColumns
+        let fixed = Set(
+            query.predicate.requiredParts.compactMap {
+                if case .compare(let column, .equal, _) = $0 { column } else { nil }
+            })
         let sort = query.sort.filter { !fixed.contains($0.column) }
         guard query.isOrdered, !sort.isEmpty else { return findings }
         let hasUnindexedOrder = sort.contains { key in
@@ -133,9 +137,10 @@ extension StatementReader {
         else { return findings }
         // An index that has the order is not used if another index finds the rows, unless the server says that it would use
         // it: with a limit, the rows may be found sooner in order.
-        let findsRows = query.predicate != .constant(true) && findings.findsRows
-        let isUnused =
-            findsRows && plan.scans(firstColumns).contains(PredicateWriter.outermost) && steps.contains(where: \.isSort)
+        var isUnused = false
+        if let firstColumns, findings.findsRows, steps.contains(where: \.isSort) {
+            isUnused = plan.scans(firstColumns).contains(PredicateWriter.outermost)
+        }
         if plan.sorts || isUnused {
             findings.sort = hasUnindexedOrder ? .never : .withoutIndex
         }
@@ -154,16 +159,5 @@ extension String {
     fileprivate var isSort: Bool {
         let node = drop { $0 == " " || $0 == "-" || $0 == ">" }
         return node == "Sort" || node.hasPrefix("Sort ") && !node.hasPrefix("Sort Key")
-    }
-}
-
-extension RowPredicate {
-    /// Columns that have the same value in all rows that the predicate finds.
-    fileprivate var fixedColumns: Set<Int> {
-        switch self {
-        case .compare(let column, .equal, _): [column]
-        case .and(let parts): parts.reduce(into: []) { $0.formUnion($1.fixedColumns) }
-        default: []
-        }
     }
 }

@@ -52,6 +52,11 @@ package final class ValueList: Sendable, Hashable {
 }
 
 extension RowPredicate {
+    /// The parts that are true of each matching row: the parts of an AND, or the predicate itself.
+    package var requiredParts: [RowPredicate] {
+        if case .and(let parts) = self { parts.flatMap(\.requiredParts) } else { [self] }
+    }
+
     /// Evaluates the predicate for one row. The predicate must not use the row's key.
     package func evaluate(
         _ row: RowSnapshot, _ layout: EntityLayout, _ budget: QueryBudget

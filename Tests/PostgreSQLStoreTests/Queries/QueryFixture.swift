@@ -47,6 +47,7 @@ final class PageSource: StatementReader {
     private let plans: [PlanQuestion: String]
     private(set) var plannedSQL: [String] = []
     private let steps: [String]
+    private(set) var indexReadCount = 0
 
     init(_ rows: [StoredRow], plans: [PlanQuestion: String] = [:], steps: [String] = ["Seq Scan"]) {
         self.rows = rows
@@ -70,7 +71,10 @@ final class PageSource: StatementReader {
         return plans[question] ?? ""
     }
 
-    func firstIndexColumns() -> [String: String] { ["byNumber": "\"integer\"", "byText": "text"] }
+    func firstIndexColumns() -> [String: String] {
+        indexReadCount += 1
+        return ["byNumber": "\"integer\"", "byText": "text"]
+    }
 
     func row(entity: Int, key: Int64) -> RowSnapshot? { rows.first { $0.key == key }?.row }
 

@@ -53,6 +53,18 @@ struct QueryPlanTests {
         }
     }
 
+    /// A query without a predicate needs no index that finds its rows.
+    @Test func theIndexesAreReadForAPredicateOnly() throws {
+        let plans: [PlanQuestion: String] = [
+            .findsRows: plan(bitmap), .findsOrder: plan(#"{"Node Type": "Index Scan"}"#),
+        ]
+        for (predicate, expected) in [(RowPredicate.constant(true), 0), (number, 1)] {
+            let source = PageSource([], plans: plans, steps: ["Sort"])
+            _ = try source.explain(query([ascending], predicate))
+            #expect(source.indexReadCount == expected)
+        }
+    }
+
     @Test func sortingByTheKeyAloneIsNoSort() throws {
         let index = #""Plans": [{"Node Type": "Index Scan", "Index Cond": "(n = 5)"}]"#
         let orders: [(String, QueryFindings.Sort)] = [

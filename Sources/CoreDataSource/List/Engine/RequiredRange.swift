@@ -12,7 +12,7 @@ package struct RequiredRange: Sendable, Equatable {
     /// - Returns: Nil if the predicate does not compare a column of numbers with constants, or if only one part of an OR does.
     package init?(_ predicate: RowPredicate, _ layout: EntityLayout) {
         var ranges: [RequiredRange] = []
-        for case .compare(let column, let relation, let value) in predicate.conjuncts
+        for case .compare(let column, let relation, let value) in predicate.requiredParts
         where !JoinedColumn.isJoined(column) {
             guard let number = Self.number(value, layout.order(of: column).storage) else { continue }
             let bounds: ClosedRange<Double>

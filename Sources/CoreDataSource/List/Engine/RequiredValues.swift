@@ -18,7 +18,7 @@ package struct RequiredValues: Sendable, Equatable {
     package init?(_ predicate: RowPredicate) {
         var single: [Int: RowValue] = [:]
         var several: (column: Int, values: [RowValue])?
-        for part in predicate.conjuncts {
+        for part in predicate.requiredParts {
             switch part {
             case .compare(let column, .equal, let value) where Self.isUsable([value], column):
                 single[column] = single[column] ?? value
@@ -79,13 +79,6 @@ package struct RequiredValues: Sendable, Equatable {
             values.append(row.value(column, storage))
         }
         return values
-    }
-}
-
-extension RowPredicate {
-    /// The predicates that must all be true.
-    var conjuncts: [RowPredicate] {
-        if case .and(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
     }
 }
 
