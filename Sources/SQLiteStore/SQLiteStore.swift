@@ -368,7 +368,7 @@ extension SQLiteStore: SnapshotStore {
 
     package func emptyLogBesideSnapshots() {
         writer.withLock { writer in
-            guard let writer = writer.current, writer.openEarlyWrite == nil, writer.log.isLong, writer.hasLock else {
+            guard let writer = writer.current, writer.openEarlyWrite == nil, writer.log.isLong(), writer.hasLock else {
                 return
             }
             writer.log.emptyBesideSnapshots()

@@ -28,6 +28,8 @@ final class WALCheckpointer {
     private let lockTimeout: Duration
     private var frames = 0
     private var copied = 0
+    /// The length that the index of the log still has after a restart, until the next commit; nil otherwise.
+    private var emptiedLength: Int?
     /// Whether the last copy has left nothing of the log uncopied. It is then certain that each open read sees the newest state.
     private var isWhole = false
     /// The length of the log from which the next attempt is made to empty it beside snapshots, in frames; 0 after a restart.
@@ -115,6 +117,7 @@ final class WALCheckpointer {
         case SQLITE_OK:
             // The next commit begins at the start of the log, so its length is not less than this one.
             (frames, copied, nextAttempt) = (0, 0, 0)
+            emptiedLength = connection.logLength
             reportedRead = nil
             lengthAtLastWait = nil
             record(code)
@@ -142,8 +145,13 @@ final class WALCheckpointer {
         reports.report(DataSourceError(blockedBy: snapshot, path: connection.path))
     }
 
-    /// Whether the log is so long that it should be emptied beside snapshots, and has grown since the last attempt.
-    var isLong: Bool { frames > max(limits.soft, nextAttempt) }
+    /// Returns whether the log is so long that it should be emptied beside snapshots, and has grown since the last attempt.
+    ///
+    /// Perhaps this container only reads. Then it has made no commit that tells the length, because others write the log.
+    func isLong() -> Bool {
+        if let length = connection.logLength, length != emptiedLength { setLength(length) }
+        return frames > max(limits.soft, nextAttempt)
+    }
 
     /// Copies the log. If each snapshot sees the newest state, begins its transaction again, in which it sees the same state.
     ///
@@ -154,13 +162,15 @@ final class WALCheckpointer {
             guard (try? writeLock.take(lockTimeout: .zero)) != nil else { return }
         }
         defer { writeLock?.release() }
+        // Copying makes the connection forget which state it has seen. So let it see the newest state first.
+        let isSeen = (try? connection.values("PRAGMA data_version")) != nil
+        let version = OutsideWrites.version(connection)
         record(copy(SQLITE_CHECKPOINT_PASSIVE))
         nextAttempt = frames + limits.soft / 4
         counters.setFrames(frames, uncopied: frames - copied)
-        guard isWhole else { return }
+        guard isSeen, isWhole else { return }
         connection.setBusyTimeout(.zero)
         defer { connection.setBusyTimeout(lockTimeout) }
-        let version = OutsideWrites.version(connection)
         // During this transaction nobody can write.
         guard (try? connection.run("BEGIN IMMEDIATE")) != nil else { return }
         defer { connection.rollBack() }
@@ -174,12 +184,9 @@ final class WALCheckpointer {
         isWhole = code == SQLITE_OK && done >= 0 && done == total
         // If SQLite could not try to copy, both numbers are -1.
         if done >= 0 {
-            // Other members may have copied and restarted the log.
-            if writeLock != nil {
-                if Int(total) < frames { nextAttempt = 0 }
-                frames = Int(total)
-            }
-            copied = min(Int(done), frames)
+            // Others may have written, copied or restarted the log.
+            setLength(Int(total))
+            copied = Int(done)
             counters.countCheckpoint()
         }
         return code & 0xFF == SQLITE_BUSY ? SQLITE_BUSY : code
@@ -204,10 +211,35 @@ final class WALCheckpointer {
     /// Called after each commit.
     private func logDidChange(to frames: Int) {
         readers.recordWrite()
-        // The length has shrunk, so the log was restarted.
-        if frames < self.frames { (copied, nextAttempt) = (0, 0) }
-        self.frames = frames
+        setLength(frames)
         counters.setFrames(frames, uncopied: frames - copied)
+    }
+
+    private func setLength(_ length: Int) {
+        // The length has shrunk, so the log was restarted.
+        if length < frames { (copied, nextAttempt) = (0, 0) }
+        frames = length
+        emptiedLength = nil
+    }
+}
+
+extension Connection {
+    /// The number of frames in the log, whoever has written them, as the index of the log in shared memory says; nil if this cannot be
+    /// found out. Makes no system call, because the connection has mapped the index. The length can change at any time.
+    ///
+    /// The index has the same layout in all versions of SQLite (https://www.sqlite.org/walformat.html#the_wal_index_header).
+    fileprivate var logLength: Int? {
+        var pointer: UnsafeMutablePointer<sqlite3_file>?
+        let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer)
+        guard code == SQLITE_OK, let file = pointer, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
+            let map = methods.pointee.xShmMap
+        else { return nil }
+        let (regionSize, layout, lengthOffset): (Int32, UInt32, Int) = (32768, 3_007_000, 16)
+        var region: UnsafeMutableRawPointer?
+        guard map(file, 0, regionSize, 0, &region) == SQLITE_OK, let region,
+            region.load(as: UInt32.self) == layout
+        else { return nil }
+        return Int(region.load(fromByteOffset: lengthOffset, as: UInt32.self))
     }
 }
 

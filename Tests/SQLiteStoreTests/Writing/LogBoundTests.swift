@@ -195,6 +195,65 @@ struct LogBoundTests {
         try checkIntegrity(folder)
     }
 
+    /// Opens a snapshot after each write of another, before the last snapshot is released.
+    ///
+    /// - Parameter write: Writes about 40,000 bytes. Called 400 times.
+    private func followWithSnapshots(
+        _ reading: SQLiteStore, in folder: TemporaryFolder, _ write: (Int64) throws -> Void
+    ) throws {
+        var pinned: (any StoreSnapshot)? = try snapshot(reading)
+        var longest = 0
+        for key in Int64(1)...400 {
+            try write(key)
+            pinned = try snapshot(reading)
+            reading.emptyLogBesideSnapshots()
+            longest = max(longest, try logBytes(folder))
+        }
+        #expect(longest < 2 * limit, "\(longest) bytes after 16 MB")
+        #expect(pinned?.hasEnded == false)
+    }
+
+    /// The member with the snapshots writes nothing, so no commit of its own tells it how long the log is.
+    @Test func aMemberThatOnlyReadsLetsTheLogOfAnotherBeginAgain() throws {
+        let folder = try TemporaryFolder()
+        var options = options(folder)
+        options.isShared = true
+        let (writing, reading) = (try SQLiteStore.open(options), try SQLiteStore.open(options))
+        try followWithSnapshots(reading, in: folder) { key in
+            try writing.write([item(key)])
+            if writing.needsUpkeep { writing.upkeep() }
+        }
+        for store in [writing, reading] { store.close() }
+        try checkIntegrity(folder)
+    }
+
+    @Test func aStoreThatOnlyReadsLetsTheLogOfAnotherProgramBeginAgain() throws {
+        let folder = try TemporaryFolder()
+        let reading = try SQLiteStore.open(options(folder))
+        let raw = try RawDatabase(folder)
+        try raw.run("CREATE TABLE other (value BLOB)")
+        try followWithSnapshots(reading, in: folder) { _ in
+            try raw.run("INSERT INTO other VALUES (zeroblob(40000))")
+        }
+        reading.close()
+        try checkIntegrity(folder)
+    }
+
+    /// A log that was copied and may begin again is as long as before until the next commit.
+    @Test func aLogThatWillBeginAgainIsNotCopiedAgain() throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteStore.open(options(folder))
+        for key in Int64(1)...60 { try store.write([item(key)]) }
+        store.upkeep()
+        #expect(store.counters.walBytes == 0)
+        for _ in 0..<3 {
+            store.emptyLogBesideSnapshots()
+            #expect(store.counters.walBytes == 0 && !store.needsUpkeep)
+        }
+        store.close()
+        try checkIntegrity(folder)
+    }
+
     /// Lets the log be emptied while a read is begun.
     private func empty(_ emptying: ReadWhileEmptying) throws {
         let folder = try TemporaryFolder()
