@@ -40,7 +40,7 @@ struct SharedOpening {
             let joined = try writeLock.withLock { () throws(DataSourceError) in
                 try isAlone
                     ? SharedTables.prepare(opened.connection, as: name)
-                    : SharedTables.join(opened.connection, as: name, limits: opening.historyLimits(opened), notifier)
+                    : SharedTables.join(opened.connection, as: name, notifier)
             }
             try notifier.markAlive(as: joined.member.number)
             if isAlone { try lock.share() }
@@ -50,7 +50,14 @@ struct SharedOpening {
             // Let the feed reader record the current state of the file, so that the reader notices later writes of
             // other programs.
             _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
-            return Result(opened: opened, lock: lock, access: access, feed: joined.feed)
+            var feed = joined.feed
+            // This is the last step, because a container that cannot open the store must not change how much the others keep.
+            if !isAlone, let limits = opening.historyLimits(opened) {
+                feed = try writeLock.withLock { () throws(DataSourceError) in
+                    try SharedTables.set(limits, opened.connection)
+                }
+            }
+            return Result(opened: opened, lock: lock, access: access, feed: feed)
         } catch {
             opened.connection.close(copyingLog: false)
             throw error

@@ -112,19 +112,28 @@ enum SharedTables {
 
     /// Joins the members that have the store open.
     ///
-    /// - Parameters:
-    ///   - number: The number that the member already has; nil to assign a new number.
-    ///   - limits: The limits of the kept history that the member asks for; nil to leave them unchanged.
+    /// - Parameter number: The number that the member already has; nil to assign a new number.
     static func join(
-        _ connection: Connection, as name: String, number: Int64? = nil, limits: KeptHistory.Limits? = nil,
-        _ notifier: MemberNotifier
+        _ connection: Connection, as name: String, number: Int64? = nil, _ notifier: MemberNotifier
     ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
         return try connection.transaction { () throws(DataSourceError) in
             for member in try members(connection).dropLast(endedLimit) where !notifier.isAlive(member.number) {
                 try connection.run("DELETE FROM \"_members\" WHERE \"number\" = \(member.number)")
             }
-            if let limits { try HistoryTables.set(limits, connection) }
             return try join(connection, name, number)
+        }
+    }
+
+    /// Sets the limits of the kept history. A change counts as a write, so that the other members read the limits again.
+    ///
+    /// - Returns: The row of `_feed` after the change.
+    static func set(_ limits: KeptHistory.Limits, _ connection: Connection) throws(DataSourceError) -> Feed {
+        try connection.transaction { () throws(DataSourceError) in
+            if try HistoryTables.limits(connection) != limits {
+                try HistoryTables.set(limits, connection)
+                try connection.run("UPDATE \"_feed\" SET \"writes\" = \"writes\" + 1")
+            }
+            return try feed(connection)
         }
     }
 

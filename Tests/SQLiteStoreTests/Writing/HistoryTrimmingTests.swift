@@ -1,3 +1,4 @@
+import Foundation
 import RowStore
 import SQLiteStore
 import StoreTestModel
@@ -67,8 +68,10 @@ struct HistoryTrimmingTests {
         second.close()
     }
 
-    private func openShared(_ folder: TemporaryFolder, upTo bytes: Int) throws -> SQLiteStore {
-        var options = SQLiteStore.Options.test(folder)
+    private func openShared(
+        _ folder: TemporaryFolder, upTo bytes: Int, calls: FileCalls = .system
+    ) throws -> SQLiteStore {
+        var options = SQLiteStore.Options.test(folder, calls: calls)
         (options.isShared, options.history) = (true, .kept(for: .seconds(3600), upTo: bytes))
         return try SQLiteStore.open(options)
     }
@@ -90,6 +93,37 @@ struct HistoryTrimmingTests {
         try saveGroups(3..<9, second)
         #expect(try raw.run("SELECT sum(size) <= 200000 FROM _history") == ["1"])
         for store in [first, second, third] { store.close() }
+        try checkIntegrity(folder)
+    }
+
+    /// A member that cannot open the store does not say how much the others keep. Each call for the files fails once.
+    @Test func aMemberThatCannotOpenTheStoreChangesNoLimits() throws {
+        let folder = try TemporaryFolder()
+        let first = try openShared(folder, upTo: 64 << 20)
+        let raw = try RawDatabase(folder)
+        func limits() throws -> [String] { try raw.run("SELECT value FROM _history_state WHERE name = 'bytes'") }
+        let before = try limits()
+        var failureCount = 0
+        for failing in 0..<200 {
+            let count = Shared(0)
+            let calls = FileCalls { _, _ in
+                count.value += 1
+                return count.value == failing + 1 ? EIO : 0
+            }
+            guard let opened = try? openShared(folder, upTo: 64 << 10, calls: calls) else {
+                failureCount += 1
+                #expect(try limits() == before, "call \(failing)")
+                continue
+            }
+            let callCount = count.value
+            opened.close()
+            if callCount <= failing { break }
+            // The failed call was not needed.
+            try openShared(folder, upTo: 64 << 20).close()
+        }
+        #expect(failureCount > 3)
+        #expect(try limits() == ["\(64 << 10)"])
+        first.close()
         try checkIntegrity(folder)
     }
 
