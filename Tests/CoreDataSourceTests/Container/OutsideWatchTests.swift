@@ -51,6 +51,23 @@ struct OutsideWatchTests {
         try await idle.container.close()
     }
 
+    /// Only the beginning of a watch takes SQLite's write lock.
+    @Test func anAppThatSavesEverySecondTakesNoLockForChecks() async throws {
+        let idle = try Idle()
+        idle.rest()
+        let contacts = try idle.container.dataSource(ContactDataSource.self)
+        let before = idle.store.watchAttemptCount
+        for number in 0..<20 {
+            try await contacts.add(ContactData(uid: "uid-\(number)", name: "new"))
+            idle.store.notifyWatch()
+            for _ in 0..<2 { idle.timers.fire() }
+        }
+        #expect(idle.store.watchAttemptCount == before)
+        idle.rest()
+        #expect(idle.store.watchAttemptCount == before + 1)
+        try await idle.container.close()
+    }
+
     /// The write of another program may be visible only some time after its event.
     @Test func aWriteThatIsFoundStartsTheCountAgain() async throws {
         let idle = try Idle()
@@ -161,6 +178,7 @@ private final class WatchedStore: SnapshotStore {
     private let checks = Shared(0)
     private let handler = Shared<(@Sendable () -> Void)?>(nil)
     private let watchCount = Shared(0)
+    private let watchAttempts = Shared(0)
     let hasOutsideWrite = Shared(false)
     let canBeWatched = Shared(true)
     /// Whether the handler is called before the watch is returned.
@@ -169,6 +187,7 @@ private final class WatchedStore: SnapshotStore {
     init(_ layout: ModelLayout) { rows = InMemoryStore(layout) }
 
     var checkCount: Int { checks.value }
+    var watchAttemptCount: Int { watchAttempts.value }
     var isWatched: Bool { watchCount.value > 0 }
 
     /// Calls the handler of the last watch, even if the watch has ended.
@@ -183,6 +202,7 @@ private final class WatchedStore: SnapshotStore {
     }
 
     func watchForOutsideWrites(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
+        watchAttempts.update { $0 += 1 }
         guard canBeWatched.value else { return nil }
         self.handler.value = handler
         watchCount.update { $0 += 1 }
