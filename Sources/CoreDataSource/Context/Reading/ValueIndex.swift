@@ -11,7 +11,7 @@ final class ValueIndex {
     let storage: ColumnStorage
     /// The number of entries, including outdated entries.
     private(set) var count = 0
-    private var entries: [RowValue: ObjectHeap] = [:]
+    private var entries: [RowValue: MinHeap<ManagedObject>] = [:]
     /// The edited and deleted objects by their last saved value.
     private var saved: [RowValue: [ManagedObject]] = [:]
     /// For each value that this batch looked up in the store, the key up to which all stored rows with the value are
@@ -29,7 +29,7 @@ final class ValueIndex {
 
     /// Adds a new object, or an object with a new value.
     func insert(_ object: ManagedObject) {
-        entries[object.row.value(column, storage), default: ObjectHeap()].insert(object)
+        entries[object.row.value(column, storage), default: MinHeap()].insert(object)
         count += 1
     }
 
@@ -63,11 +63,11 @@ final class ValueIndex {
     func all(_ value: RowValue) -> [ManagedObject] {
         guard let heap = entries[value] else { return [] }
         var objects: [ManagedObject] = []
-        for object in heap.objects.sorted(by: { $0.key < $1.key }) where holds(object, value) {
+        for object in heap.elements.sorted(by: { $0.key < $1.key }) where holds(object, value) {
             if objects.last !== object { objects.append(object) }
         }
-        count += objects.count - heap.objects.count
-        entries[value] = objects.isEmpty ? nil : ObjectHeap(sorted: objects)
+        count += objects.count - heap.elements.count
+        entries[value] = objects.isEmpty ? nil : MinHeap(sorted: objects)
         return objects
     }
 
@@ -75,7 +75,7 @@ final class ValueIndex {
     func savedObjects(with value: RowValue) -> [ManagedObject] { saved[value] ?? [] }
 
     /// Returns an upper bound for the number of objects with the value.
-    func bound(_ value: RowValue) -> Int { entries[value]?.objects.count ?? 0 }
+    func bound(_ value: RowValue) -> Int { entries[value]?.elements.count ?? 0 }
 
     private func holds(_ object: ManagedObject, _ value: RowValue) -> Bool {
         !object.isDeleted && object.row.holds(value, column: column)
@@ -90,43 +90,8 @@ final class ValueIndex {
     }
 }
 
-/// A binary heap of objects. The object with the lowest key is first.
-private struct ObjectHeap {
-    /// The key of the object at position n is not lower than the key of the object at position (n - 1) / 2.
-    private(set) var objects: [ManagedObject] = []
-
-    init() {}
-
-    init(sorted objects: [ManagedObject]) {
-        self.objects = objects
-    }
-
-    var first: ManagedObject? { objects.first }
-
-    mutating func insert(_ object: ManagedObject) {
-        objects.append(object)
-        var position = objects.count - 1
-        while position > 0, objects[position].key < objects[(position - 1) / 2].key {
-            objects.swapAt(position, (position - 1) / 2)
-            position = (position - 1) / 2
-        }
-    }
-
-    mutating func removeFirst() {
-        guard let last = objects.popLast(), !objects.isEmpty else { return }
-        objects[0] = last
-        var position = 0
-        while true {
-            var least = position
-            for child in [2 * position + 1, 2 * position + 2]
-            where child < objects.count && objects[child].key < objects[least].key {
-                least = child
-            }
-            if least == position { return }
-            objects.swapAt(position, least)
-            position = least
-        }
-    }
+extension ManagedObject: HeapElement {
+    var heapKey: Int64 { key }
 }
 
 /// An index of unique values: hashes of values, each with the key of an object that has or had the values.
