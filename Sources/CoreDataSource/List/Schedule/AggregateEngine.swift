@@ -21,7 +21,6 @@ final class AggregateEngine: HubEngine {
     private let worker: AggregateWorker
     private let hub: ListHub
     var number = 0
-    var releaseMark: ReleasedEngines.Mark?
     weak var subscriber: (any Subscriber)?
     private(set) var state: AggregateState
     /// The number of the newest save that the state includes.

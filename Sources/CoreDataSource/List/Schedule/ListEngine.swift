@@ -7,7 +7,6 @@ final class ListEngine: HubEngine {
     let key: ListKey
     let query: ListQuery
     var number = 0
-    var releaseMark: ReleasedEngines.Mark?
     private var schedule: ListSchedule
     private let worker: ListWorker
     private let hub: ListHub

@@ -33,8 +33,6 @@ protocol HubEngine: AnyObject {
     var query: ListQuery { get }
     /// The number of the engine in its hub. The hub sets the number.
     var number: Int { get set }
-    /// Counts the engine as released when the engine is released. The hub sets the mark.
-    var releaseMark: ReleasedEngines.Mark? { get set }
     /// Whether a save that changes none of the query's rows can be left out, unless ``needsEverySave`` is true.
     var usesValues: Bool { get }
     /// Whether ``step()`` has work to do. If this or ``needsEverySave`` changes, the engine calls ``ListHub/update(_:)``.
@@ -81,7 +79,10 @@ final class ListHub: MainFollower {
     private var lastNumber = 0
     /// The newest engine of each query.
     private var enginesByKey: [ListKey: Entry] = [:]
-    private let released = ReleasedEngines()
+    /// The number of engines at which the next new engine removes the released ones.
+    private var engineLimit = 32
+    /// How often saves have found that an engine was released, since the released engines were removed.
+    private var missCount = 0
     private(set) var isFinished = false
     private var isDraining = false
     /// Finds the engines that a save may concern.
@@ -183,10 +184,9 @@ final class ListHub: MainFollower {
     }
 
     private func add<Engine: HubEngine>(_ engine: Engine) -> Engine {
-        removeReleasedEngines()
+        if engines.count >= engineLimit { removeReleasedEngines() }
         lastNumber += 1
         engine.number = lastNumber
-        engine.releaseMark = released.newMark()
         let entry = Entry(number: lastNumber, engine: engine)
         engines.append(entry)
         index.add(lastNumber, engine.query, usesValues: engine.usesValues)
@@ -197,12 +197,11 @@ final class ListHub: MainFollower {
         return engine
     }
 
-    /// Removes the released engines if there are more of them than other engines. So the time for each engine is constant.
+    /// Removes the released engines. Between two calls, the number of new engines or of misses is at least half the number of engines. So
+    /// the time for each new engine and each miss is constant.
     private func removeReleasedEngines() {
-        let count = engines.count
-        if released.count <= max(16, count - released.count) { return }
         engines.removeAll { $0.engine == nil }
-        released.didRemove(count - engines.count)
+        (engineLimit, missCount) = (max(32, engines.count * 2), 0)
         enginesByKey = enginesByKey.filter { $0.value.engine != nil }
         busy = busy.filter { engine($0) != nil }
         index = ListIndex()
@@ -251,13 +250,17 @@ final class ListHub: MainFollower {
     func read(from pinned: PinnedRows?) { self.pinned = pinned }
 
     func follow(_ merged: MergedSaves) {
-        removeReleasedEngines()
         if merged.isReset { reload(.reset) }
         if !merged.saves.isEmpty {
             for number in index.lists(concernedBy: merged.saves).union(busy) {
-                visitCount += 1
-                engine(number)?.enqueue(merged.saves, together: merged.makesOneReport)
+                if let engine = engine(number) {
+                    visitCount += 1
+                    engine.enqueue(merged.saves, together: merged.makesOneReport)
+                } else {
+                    missCount += 1
+                }
             }
+            if missCount > max(16, engines.count / 2) { removeReleasedEngines() }
         }
         if let staleness = merged.staleness { reload(ListReason.Kind(staleness)) }
     }
