@@ -7,6 +7,9 @@ internal import RowStore
 ///
 /// SQLite writes the rows of each transaction to the write-ahead log, with `write`, before they can be read. Each write to the log makes an
 /// event. The folder has an event if the main file or the log is made, moved or deleted.
+///
+/// If a folder above is renamed, there is no event, and none is needed: the events of the files and the folder go on, and the connections
+/// have the files open. A file that is made at the old path is not a file of the open store.
 extension StoreFiles {
     /// Watches the files. Reads and locks make no events.
     ///
@@ -14,12 +17,9 @@ extension StoreFiles {
     /// - Returns: Nil if the files cannot be watched: on a file system that is not known to be local, or if the system's limit of
     ///   watches is reached.
     func watch(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
-        guard isLocal, let sources = sources(handler) else { return nil }
-        for source in sources { source.activate() }
-        return StoreWatch { for source in sources { source.cancel() } }
+        guard isLocal, calls.fault(.watch, folder) == 0 else { return nil }
+        return systemWatch(handler)
     }
-
-    private static let queue = DispatchQueue(label: "CoreDataSource.watch", qos: .utility)
 }
 
 #if os(Linux)
@@ -35,57 +35,14 @@ extension StoreFiles {
         return local.contains(csqlite_file_system(folder))
     }
 
-    private func sources(_ handler: @escaping @Sendable () -> Void) -> [any DispatchSourceProtocol]? {
-        let (descriptor, error) = calls.watch(folder, written: [main, log])
-        guard error == 0 else { return nil }
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: StoreFiles.queue)
+    private func systemWatch(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
         let names = Set([main, log].map { ($0 as NSString).lastPathComponent })
-        source.setEventHandler { if StoreFiles.takeEvents(descriptor, of: names) { handler() } }
-        source.setCancelHandler { close(descriptor) }
-        return [source]
-    }
-
-    /// Reads the waiting events.
-    ///
-    /// - Returns: Whether any event may be about one of the names.
-    private static func takeEvents(_ descriptor: Int32, of names: Set<String>) -> Bool {
-        var isAny = false
-        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
-            while true {
-                let count = read(descriptor, buffer.baseAddress, buffer.count)
-                guard count > 0 else { return }
-                var start = 0
-                while start + MemoryLayout<inotify_event>.size <= count {
-                    let event = buffer.loadUnaligned(fromByteOffset: start, as: inotify_event.self)
-                    let nameStart = start + MemoryLayout<inotify_event>.size
-                    start = nameStart + Int(event.len)
-                    // Only events of files in the folder have a name. All others are about the main file, the log or the folder,
-                    // or say that events were lost.
-                    let name = buffer[nameStart..<min(start, count)].prefix { $0 != 0 }
-                    if event.len == 0 || names.contains(String(decoding: name, as: UTF8.self)) { isAny = true }
-                }
-            }
-        }
-        return isAny
-    }
-}
-
-extension FileCalls {
-    /// Returns a descriptor that becomes readable when one of the files is written, or a file is made, moved or deleted in the folder.
-    fileprivate func watch(_ folder: String, written files: [String]) -> (descriptor: Int32, error: Int32) {
-        var error = fault(.watch, folder)
-        guard error == 0 else { return (-1, error) }
-        let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-        guard descriptor >= 0 else { return (-1, errno) }
-        let names = UInt32(IN_CREATE) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
         // Begin with the folder: if a file is made before the file itself is watched, the folder has an event.
-        let itself = UInt32(IN_MOVE_SELF) | UInt32(IN_DELETE_SELF)
-        if inotify_add_watch(descriptor, folder, names | itself) < 0 { error = errno }
-        for file in files where error == 0 {
-            if inotify_add_watch(descriptor, file, UInt32(IN_MODIFY)) < 0, errno != ENOENT { error = errno }
-        }
-        if error != 0 { close(descriptor) }
-        return (error == 0 ? descriptor : -1, error)
+        let changes = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MOVE_SELF | IN_DELETE_SELF
+        let targets =
+            [Inotify.Target(path: folder, events: changes, names: names)]
+            + [main, log].map { Inotify.Target(path: $0, events: IN_MODIFY, canBeMissing: true) }
+        return Inotify.shared.watch(targets, handler)
     }
 }
 #else
@@ -98,14 +55,13 @@ extension StoreFiles {
 
     /// The main file is not watched: for this, it would have to be opened, and closing it would end SQLite's locks. A commit does not write
     /// to the main file. SQLite has no locks on the log.
-    private func sources(_ handler: @escaping @Sendable () -> Void) -> [any DispatchSourceProtocol]? {
-        guard calls.fault(.watch, folder) == 0 else { return nil }
+    private func systemWatch(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
         let descriptors = [folder, log].map { open($0, O_EVTONLY | O_CLOEXEC) }
         guard descriptors.allSatisfy({ $0 >= 0 }) else {
             for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
             return nil
         }
-        return descriptors.map { descriptor in
+        let sources = descriptors.map { descriptor in
             let source = DispatchSource.makeFileSystemObjectSource(
                 fileDescriptor: descriptor, eventMask: [.write, .extend, .delete, .rename, .revoke],
                 queue: StoreFiles.queue)
@@ -113,6 +69,10 @@ extension StoreFiles {
             source.setCancelHandler { close(descriptor) }
             return source
         }
+        for source in sources { source.activate() }
+        return StoreWatch { for source in sources { source.cancel() } }
     }
+
+    private static let queue = DispatchQueue(label: "CoreDataSource.watch", qos: .utility)
 }
 #endif

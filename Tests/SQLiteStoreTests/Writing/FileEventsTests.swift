@@ -100,6 +100,50 @@ struct FileEventsTests {
         while isReleased.value == 0 { await Task.yield() }
         store.close()
     }
+
+    #if os(Linux)
+    /// The system limits the instances of a user, for all programs together.
+    @Test func manyWatchesShareOneInstance() async throws {
+        func instanceCount() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { number in
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+                return target?.contains("inotify") == true
+            }
+        }
+        let first = await watch()
+        let before = try instanceCount()
+        var watches: [StoreWatch] = []
+        for _ in 0..<20 { watches.append(await watch()) }
+        // As long as the first watch is on, nobody makes another instance.
+        let after = try instanceCount()
+        #expect(before > 0 && after <= before)
+        for watch in watches { watch.end() }
+        first.end()
+        store.close()
+    }
+
+    @Test func watchesOfTheSameFilesEndOnTheirOwn() async throws {
+        let raw = try RawDatabase(folder)
+        let other = Shared(0)
+        let first = await watch()
+        var second: StoreWatch?
+        while second == nil {
+            second = store.watchForOutsideWrites { other.value = 1 }
+            await Task.yield()
+        }
+        first.end()
+        try raw.run("UPDATE Item SET code = 'x'")
+        while other.value == 0 { await Task.yield() }
+        second?.end()
+        #expect(store.noticeOutsideWrites())
+        // The files can be watched again.
+        let third = await watch()
+        try raw.run("UPDATE Item SET code = 'y'")
+        await waitForEvent()
+        third.end()
+        store.close()
+    }
+    #endif
 }
 
 /// Says when it is released.
