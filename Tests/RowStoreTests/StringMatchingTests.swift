@@ -60,8 +60,49 @@ struct StringMatchingTests {
         }
     }
 
-    @Test func bytesThatAreNotUTF8AreReplaced() {
+    /// For each character but unified Han characters, which have neither case nor marks.
+    @Test func theCanonicalFormOfEachScalarIsItsOwn() {
+        for scalar in (UInt32(0x80)...0x10FFFF).lazy.compactMap({ Unicode.Scalar($0) }) {
+            let properties = scalar.properties
+            if properties.isUnifiedIdeograph || [.unassigned, .privateUse].contains(properties.generalCategory) {
+                continue
+            }
+            for text in [String(scalar), "a\u{345}\(scalar)\u{301}"] {
+                let canonical = StringTransformation.canonical(text)
+                for options in [Self.insensitive, .caseInsensitive, .diacriticInsensitive] as [StringOptions]
+                where TextFolding.bytes(canonical, options) != Array(canonical.utf8) {
+                    Issue.record("U+\(String(scalar.value, radix: 16)) with \(options.rawValue)")
+                }
+            }
+        }
+    }
 
+    /// What the letters are without case and marks is written here by hand.
+    @Test func latinLettersLoseCaseAndMarks() {
+        let letters: [(base: String, letters: String)] = [
+            ("a", "ÀÁÂÃÄÅàáâãäåĀāĂăĄą"), ("c", "ÇçĆćĈĉĊċČč"), ("d", "Ďď"), ("e", "ÈÉÊËèéêëĒēĔĕĖėĘęĚě"),
+            ("g", "ĜĝĞğĠġĢģ"),
+            ("h", "Ĥĥ"), ("i", "ÌÍÎÏìíîïĨĩĪīĬĭĮįİ"), ("j", "Ĵĵ"), ("k", "Ķķ"), ("l", "ĹĺĻļĽľ"), ("n", "ÑñŃńŅņŇň"),
+            ("o", "ÒÓÔÕÖòóôõöŌōŎŏŐő"), ("r", "ŔŕŖŗŘř"), ("s", "ŚśŜŝŞşŠš"), ("t", "ŢţŤť"), ("u", "ÙÚÛÜùúûüŨũŪūŬŭŮůŰűŲų"),
+            ("w", "Ŵŵ"), ("y", "ÝýÿŶŷŸ"), ("z", "ŹźŻżŽž"),
+            // These have case, but no mark: a stroke is a part of the letter.
+            ("æ", "Ææ"), ("ð", "Ðð"), ("ø", "Øø"), ("þ", "Þþ"), ("đ", "Đđ"), ("ħ", "Ħħ"), ("ĳ", "Ĳĳ"), ("ł", "Łł"),
+            ("ŋ", "Ŋŋ"),
+            ("œ", "Œœ"), ("ŧ", "Ŧŧ"), ("ŀ", "Ŀŀ"),
+            ("ĸ", "ĸ"), ("ı", "ı"), ("s", "ſ"), ("ss", "ß"), ("ʼn", "ŉ"), ("×", "×"), ("÷", "÷"),
+        ]
+        for (base, letters) in letters {
+            for letter in letters {
+                #expect(StringTransformation.canonical(String(letter)) == base, "\(letter)")
+                #expect(StringTransformation.canonical("x\(letter)\u{323}y") == "x\(base)y", "\(letter)")
+            }
+        }
+        // Each letter of the two blocks is in the table.
+        let all = Set((UInt32(0xC0)...0x17F).compactMap { Unicode.Scalar($0) })
+        #expect(Set(letters.flatMap { $0.letters.unicodeScalars }) == all)
+    }
+
+    @Test func bytesThatAreNotUTF8AreReplaced() {
         let bytes: [UInt8] = [0x41, 0xFF, 0x42]
         #expect(
             bytes.withUnsafeBytes { TextFolding.bytes($0, .caseInsensitive) }
