@@ -119,6 +119,63 @@ import Testing
         try expectIntact(directory.store)
     }
 
+    /// Nobody tells the draft that the row is gone, because its object is hidden.
+    @Test func anObjectThatGaveWayStaysAwayIfItsRowIsDeleted() async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { container, source in
+            try await source.perform { _ = try $0.topic("t") }
+            let draft = try source.draft(of: container.main.knownTopic("t"))
+            let topic = try draft.context.insert(Topic.self)
+            topic.key = "mine"
+            try draft.context.delete(topic)
+            let raw = try RawConnection(directory.store)
+            try raw.execute(
+                "INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(topic.objectID.key), 'other', 'x')")
+            try await source.perform { _ in }
+            let other = try #require(try draft.context.fetch(Topic.self, where: \.key == "other").first)
+            other.title = "edited"
+            for _ in 0..<2 { draft.undo() }
+            #expect(!topic.isDeleted && other.isDeleted)
+            try raw.execute("DELETE FROM \"Topic\" WHERE \"key\" = 'other'")
+            draft.redo()
+            #expect(topic.isDeleted && other.isDeleted)
+            draft.undo()
+            #expect(!topic.isDeleted && other.isDeleted)
+            draft.redo()
+            #expect(try draft.context.fetch(Topic.self).map(\.key) == ["t"])
+            try await draft.save()
+            #expect(try container.main.fetch(Topic.self).map(\.key) == ["t"])
+        }
+        try expectIntact(directory.store)
+    }
+
+    /// The step after the deletion edits the object whose row is gone.
+    @Test func stepsOfAnObjectWhoseRowIsGoneLeaveNothing() async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { container, source in
+            try await source.perform { _ = try $0.topic("t") }
+            let draft = try source.draft(of: container.main.knownTopic("t"))
+            let topic = try draft.context.insert(Topic.self)
+            topic.key = "mine"
+            try draft.context.delete(topic)
+            let raw = try RawConnection(directory.store)
+            try raw.execute(
+                "INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(topic.objectID.key), 'other', 'x')")
+            try await source.perform { _ in }
+            let other = try #require(try draft.context.fetch(Topic.self, where: \.key == "other").first)
+            other.title = "edited"
+            for _ in 0..<2 { draft.undo() }
+            try raw.execute("DELETE FROM \"Topic\" WHERE \"key\" = 'other'")
+            for _ in 0..<2 {
+                for _ in 0..<2 { draft.redo() }
+                draft.undo()
+            }
+            try await draft.save(resolving: .takeTheirs)
+            #expect(try container.main.fetch(Topic.self).map(\.key) == ["t"])
+        }
+        try expectIntact(directory.store)
+    }
+
     @Test func editsDuringTheSaveFollowTheNewKeys() async throws {
         let directory = try TemporaryDirectory()
         try await withGraph(.sqlite(directory.store)) { container, source in
