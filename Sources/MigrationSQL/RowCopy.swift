@@ -70,6 +70,7 @@ package struct RowCopy {
         case .widenedOrDefault(let source, let widening):
             "coalesce(\(dialect.widened(old.expressions[source], widening)), \(defaultExpression(column)))"
         case .defaultValue: defaultExpression(column)
+        case .defaultOfPart(let part, let columns): defaultExpression(column, of: part, ifAny: columns)
         case .copy(let source): storage(source) == storage(column) ? expression(source) : "NULL"
         case .transformed(let source, let change): transformed(column, source, change)
         case .now:
@@ -89,6 +90,15 @@ package struct RowCopy {
 
     private mutating func defaultExpression(_ column: Int) -> String {
         new.layout.columns[column].attribute.flatMap { RowValue(defaultOf: $0) }.map { parameter($0, column) } ?? "NULL"
+    }
+
+    /// - Parameter columns: The columns of the old row of which one must have a value.
+    private mutating func defaultExpression(
+        _ column: Int, of part: AttributeDescription, ifAny columns: [Int]
+    ) -> String {
+        guard let value = RowValue(defaultOf: part) else { return "NULL" }
+        let isPresent = columns.map { "\(old.expressions[$0]) IS NOT NULL" }.joined(separator: " OR ")
+        return "CASE WHEN \(isPresent) THEN \(parameter(value, column)) END"
     }
 
     private mutating func parameter(_ value: RowValue, _ column: Int) -> String {

@@ -1,7 +1,6 @@
 import CoreDataSource
 import ErrorExpectations
 import Foundation
-import TestSupport
 import Testing
 
 /// The parts of composites in predicates, orders, values and aggregates, by their key paths.
@@ -38,12 +37,16 @@ import Testing
         LongStop.self
     }
 
-    /// Calls the body with a store on the disk that has the stops a, b and c, and with a store in memory.
+    private func open(_ place: ReleasePlace?) async throws -> PersistentContainer {
+        if let place { return try await place.open(Self.model) }
+        return try await PersistentContainer(model: Self.model, store: .inMemory)
+    }
+
+    /// Calls the body with stores that have the stops a, b and c: on the disk, on a server if there is one, and in memory.
     private func withStops(_ body: @MainActor (StopSource) async throws -> Void) async throws {
-        let directory = try TemporaryDirectory()
-        let file = directory.url.appending(component: "stops.sqlite")
-        for location in [StoreLocation.sqlite(file), .inMemory] {
-            let container = try await PersistentContainer(model: Self.model, store: location)
+        let places: [ReleasePlace?] = try ReleasePlace.Kind.all.map { try ReleasePlace($0) } + [nil]
+        for place in places {
+            let container = try await open(place)
             let source = try container.dataSource(StopSource.self)
             try await source.perform { context in
                 let stops = try ["a", "b", "c"].enumerated().map { index, name in
@@ -158,6 +161,28 @@ import Testing
                 try context.first(Stop.self, where: \.name, equals: "c")?.place = nil
             }
             #expect(list.snapshot.map(\.name) == ["b"])
+        }
+    }
+
+    /// A draft evaluates the predicate on its edits, and a pinned context on rows of the past.
+    @Test func aDraftAndAPinFindAPart() async throws {
+        try await withStops { source throws in
+            let b = try #require(try source.main.first(Stop.self, where: \.name, equals: "b"))
+            let draft = try source.draft(of: b)
+            draft.object.exact.latitude = 90
+            draft.object.place = nil
+            let isNorth: FetchPredicate<Stop> = \.exact.latitude > 80
+            let isUnplaced: FetchPredicate<Stop> = \.place == nil
+            #expect(try draft.context.fetch(Stop.self, where: isNorth).map(\.name) == ["b"])
+            #expect(try draft.context.count(Stop.self, where: isUnplaced) == 2)
+            #expect(try source.main.count(Stop.self, where: isUnplaced) == 1)
+            try source.main.pin(for: .seconds(600))
+            try await draft.save()
+            #expect(try source.main.count(Stop.self, where: isNorth) == 0)
+            #expect(try source.main.count(Stop.self, where: isUnplaced) == 1)
+            try source.main.advance()
+            #expect(try source.main.count(Stop.self, where: isNorth) == 1)
+            #expect(try source.main.count(Stop.self, where: isUnplaced) == 2)
         }
     }
 

@@ -83,6 +83,10 @@ package enum AttributeSource: Sendable, Equatable {
     /// The number in a column of the old row, converted to a wider type; the default value if the number is nil.
     case widenedOrDefault(Int, NumberWidening)
     case defaultValue
+    /// The default value of a new part of an optional composite, if the composite of the old row is not nil. Otherwise nil.
+    ///
+    /// - `columns`: The columns of the composite in the old row.
+    case defaultOfPart(AttributeDescription, columns: [Int])
     case nothing
     /// A derived attribute: a copy of another attribute of the new row.
     case copy(Int)

@@ -31,6 +31,12 @@ extension MigrationPlanner {
             plan.entities[index].attributes[leaf.column] = source(
                 of: leaf, matching: match, among: newLeaves, from: oldEntity, to: newEntity)
         }
+        for (position, leaf) in newLeaves.enumerated() where matching.pairs[position] == nil {
+            guard let (part, composite) = new.part(of: newEntity, at: leaf.named.name) else { continue }
+            let columns = newLeaves.indices.filter { newLeaves[$0].named.name.starts(with: composite) }
+                .compactMap { matching.pairs[$0].map { oldLeaves[$0].column } }
+            planNewPart(part, leaf, index, beside: columns)
+        }
         for leaf in newLeaves { planRecalculation(leaf, index, from: oldLeaves, newLeaves) }
         for (name, kind) in newKinds.sorted(by: { [$0.key].precedes([$1.key]) }) {
             guard let oldKind = oldKinds[name], oldKind != kind else { continue }
@@ -38,6 +44,17 @@ extension MigrationPlanner {
                 "\(newEntity.name).\(name): \(oldKind) -> \(kind) cannot be carried over. Give the new property another name."
             )
         }
+    }
+
+    /// Gives a new part of an optional composite its default value in each row whose composite is not nil. The leaf has no
+    /// default value, because then each new object would have the composite.
+    ///
+    /// - Parameter columns: The columns of the composite in the old row.
+    private mutating func planNewPart(
+        _ part: AttributeDescription, _ leaf: MigrationLeaf, _ index: Int, beside columns: [Int]
+    ) {
+        guard part.defaultValue != nil, part.derivationExpression == nil, !columns.isEmpty else { return }
+        plan.entities[index].attributes[leaf.column] = .defaultOfPart(part, columns: columns)
     }
 
     /// If the migration changes the value that an attribute is derived from, derives the attribute again, even if the

@@ -137,6 +137,20 @@ struct MigrationSide {
         return [attribute.renamingIdentifier ?? name] + (restIdentifier ?? Array(rest))
     }
 
+    /// Returns the description of a part of an optional composite, and the path of the innermost optional composite around the
+    /// part. Returns nil for other attributes.
+    func part(of entity: EntityDescription, at path: [String]) -> (part: AttributeDescription, composite: [String])? {
+        var attributes = lookup.lineage(of: entity).flatMap(\.attributes)
+        var composite: [String]?
+        for (index, name) in path.enumerated() {
+            guard let attribute = attributes.first(where: { $0.name == name }) else { return nil }
+            if index == path.count - 1 { return composite.map { (attribute, $0) } }
+            if attribute.isOptional { composite = Array(path[...index]) }
+            attributes = attribute.compositeName.flatMap { lookup.composites[$0] }?.attributes ?? []
+        }
+        return nil
+    }
+
     /// Returns the stored relationships of an entity, including inherited ones, each with the entity that declares it.
     func relationships(of entity: EntityDescription) -> [(
         name: RelationshipName, relationship: RelationshipDescription

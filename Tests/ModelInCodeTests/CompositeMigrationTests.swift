@@ -1,0 +1,97 @@
+import CoreDataSource
+import ErrorExpectations
+import Testing
+
+/// A release adds parts with default values to composites.
+@MainActor
+struct CompositeMigrationTests {
+    /// Makes a store with three stops: one without a place, one with a place, and one whose place has a former country.
+    private func makeStops(_ place: ReleasePlace) async throws {
+        let container = try await place.open(FirstStops.model)
+        try await container.dataSource(FirstStops.Source.self).perform { context in
+            for (index, name) in ["a", "b", "c"].enumerated() {
+                let stop = try context.insert(FirstStops.Stop.self)
+                stop.name = name
+                stop.exact = FirstStops.Spot(latitude: Double(index))
+                let former = index == 2 ? FirstStops.Country(code: "XX") : nil
+                if index > 0 { stop.place = FirstStops.Spot(latitude: Double(index), former: former) }
+            }
+        }
+        try await container.close()
+    }
+
+    @Test(arguments: ReleasePlace.Kind.all)
+    func aNewPartGetsItsDefaultValueUnlessTheCompositeIsNil(kind: ReleasePlace.Kind) async throws {
+        let place = try ReleasePlace(kind)
+        try await makeStops(place)
+        let container = try await place.open(SecondStops.model, .migrate(otherwise: .fail))
+        #expect(container.startup.migration?.rowsCarried == 3)
+        let main = container.main
+        let stops = try main.fetch(SecondStops.Stop.self, order: [.ascending(\.name)])
+        #expect(stops.map { $0.exact.height } == [3, 3, 3])
+        #expect(stops.map { $0.place?.height } == [nil, 3, 3] && stops.map { $0.place?.latitude } == [nil, 1, 2])
+        #expect(stops.map { $0.place?.former?.area } == [nil, nil, 7] && stops[2].place?.former?.code == "XX")
+        // The store has the values, too.
+        let (isUnplaced, isHigh): (FetchPredicate<SecondStops.Stop>, FetchPredicate<SecondStops.Stop>) = (
+            \.place == nil, \.place?.height == 3
+        )
+        #expect(try main.count(SecondStops.Stop.self, where: isUnplaced) == 1)
+        #expect(try main.count(SecondStops.Stop.self, where: isHigh) == 2)
+        #expect(try main.count(SecondStops.Stop.self, where: \.place?.former == nil) == 2)
+        // A new object has no place.
+        try await container.dataSource(SecondStops.Source.self).perform { context in
+            try context.insert(SecondStops.Stop.self).name = "d"
+        }
+        #expect(try main.count(SecondStops.Stop.self, where: isUnplaced) == 2)
+        try await container.close()
+    }
+}
+
+private enum FirstStops {
+    @StoredComposite("Country") struct Country {
+        var code: String = ""
+    }
+
+    @StoredComposite("Spot") struct Spot {
+        var latitude: Double = 0
+        @StoredPart(.composite) var former: Country?
+    }
+
+    @StoredEntity("Stop") final class Stop: ManagedObject {
+        var name: String = ""
+        @Stored(.composite) var exact: Spot
+        @Stored(.composite) var place: Spot?
+    }
+
+    static let model = ManagedObjectModel("Stops") { Stop.self }
+
+    final class Source: EntityDataSource {
+        override class var entities: [ManagedObject.Type] { [Stop.self] }
+    }
+}
+
+/// Adds a part to each composite.
+private enum SecondStops {
+    @StoredComposite("Country") struct Country {
+        var code: String = ""
+        var area: Int = 7
+    }
+
+    @StoredComposite("Spot") struct Spot {
+        var latitude: Double = 0
+        var height: Double = 3
+        @StoredPart(.composite) var former: Country?
+    }
+
+    @StoredEntity("Stop") final class Stop: ManagedObject {
+        var name: String = ""
+        @Stored(.composite) var exact: Spot
+        @Stored(.composite) var place: Spot?
+    }
+
+    static let model = ManagedObjectModel("Stops") { Stop.self }
+
+    final class Source: EntityDataSource {
+        override class var entities: [ManagedObject.Type] { [Stop.self] }
+    }
+}
