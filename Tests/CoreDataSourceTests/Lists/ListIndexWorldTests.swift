@@ -1,6 +1,7 @@
 import CoreDataSource
 import ManagedModel
 import RowStore
+import SQLiteStore
 import TestSupport
 import Testing
 
@@ -33,11 +34,82 @@ struct ListIndexWorldTests {
         }
         #expect(foundCount > 0 && otherCount > 0)
     }
+
+    /// Random lists and saves: the rows that a database finds for a list that is not found are the same before and after the saves.
+    @Test(arguments: 0..<6)
+    func aDatabaseFindsTheSameRowsForAListThatIsNotFound(seed: UInt64) throws {
+        var random = SeededRandom(seed: 100 + seed)
+        var world = IndexedWorld()
+        let database = try IndexedDatabase()
+        for _ in 0..<10 { try database.commit(world.save(&random).changes) }
+        let queries = (0..<60).map { _ in IndexedWorld.query(&random) }
+        var index = ListIndex()
+        for (number, query) in queries.enumerated() { index.add(number, query) }
+        var rows = try queries.map { try database.rows($0) }
+        var (changedCount, otherCount) = (0, 0)
+        for _ in 0..<40 {
+            let saves = (0...random.next(below: 3)).map { _ in world.save(&random).changes }
+            for save in saves { try database.commit(save) }
+            let found = index.lists(concernedBy: saves)
+            for (number, query) in queries.enumerated() {
+                let after = try database.rows(query)
+                let isSame = after == rows[number]
+                rows[number] = after
+                if isSame { continue }
+                changedCount += 1
+                #expect(found.contains(number), "list \(number), seed \(seed)")
+            }
+            otherCount += queries.count - found.count
+        }
+        #expect(changedCount > 0 && otherCount > 0)
+        database.store.close()
+    }
+}
+
+/// A file with the wholes of a world. Its predicates are evaluated by SQLite.
+private final class IndexedDatabase {
+    private let directory: TemporaryDirectory
+    let store: SQLiteStore
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        let identity = StoreIdentity(modelHash: "hash", entityHashes: [:], databaseKey: "1")
+        store = try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: directory.store, layout: IndexedWorld.layout, identity: identity, synchronous: .normal,
+                resetPolicy: .fail))
+    }
+
+    func commit(_ save: ChangeSet) throws {
+        let wholes = IndexedWorld.wholes.map(\.index)
+        let outcome = try store.commit([ChangeSet(entities: save.entities.filter { wholes.contains($0.entity) })])
+        if let error = outcome.refused[0] { throw error }
+    }
+
+    /// The rows that a list without a limit has: for each row its entity, its key and the bytes of its values.
+    func rows(_ query: ListQuery) throws -> [[RowValue]] {
+        var found: [[RowValue]] = []
+        for layout in IndexedWorld.wholes where query.family.contains(layout.index) {
+            let rowQuery = RowQuery(entity: layout.index, predicate: query.predicate)
+            let rows = try store.read(.statement) { (reader) throws(DataSourceError) in try reader.rows(rowQuery) }
+            for stored in rows.sorted(by: { $0.key < $1.key }) {
+                let values = layout.storages.enumerated().map { column, storage in
+                    switch stored.row.value(column, storage) {
+                    case .text(let text): RowValue.blob(Array(text.utf8))
+                    case .real(let number): RowValue.integer(Int64(bitPattern: number.bitPattern))
+                    case let value: value
+                    }
+                }
+                found.append([.integer(Int64(layout.index)), .integer(stored.key)] + values)
+            }
+        }
+        return found
+    }
 }
 
 /// Wholes of two entities with parts, which are edited at random.
 private struct IndexedWorld {
-    private static let layout = ModelLayout(
+    static let layout = ModelLayout(
         ManagedObjectModel(
             name: "Indexed",
             entities: [
@@ -67,7 +139,7 @@ private struct IndexedWorld {
                             name: "whole", destinationName: "Whole", inverseName: "parts", isOptional: true)
                     ]),
             ]))
-    private static let wholes = ["Whole", "Special"].map { layout.entity(named: $0)! }
+    static let wholes = ["Whole", "Special"].map { layout.entity(named: $0)! }
     private static let part = layout.entity(named: "Part")!
     private static let wholeColumn = part.column(named: "whole")!
     private static let keyCount = 12
