@@ -49,6 +49,9 @@ public struct ManagedObjectID: Sendable, Hashable {
         }
     }
 
+    /// The index of the entity in a model, also for an object of another container; nil if the entity is not in the model.
+    func entity(in model: ModelLayout) -> Int? { (layout(in: model) ?? model.entity(named: entityName))?.index }
+
     public static func == (lhs: ManagedObjectID, rhs: ManagedObjectID) -> Bool {
         guard lhs.key == rhs.key else { return false }
         if case .known(let layout) = lhs.entity, case .known(let otherLayout) = rhs.entity, layout === otherLayout {

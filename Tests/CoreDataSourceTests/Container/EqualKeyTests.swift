@@ -144,6 +144,73 @@ import Testing
         }
     }
 
+    /// One save changes both, so the list gets two changes of one key.
+    @Test func aListShowsBoth() async throws {
+        try await withEqualAnimals { container, source, cat, dog in
+            let list = try source.list(ObjectRequest(Animal.self, order: [.ascending(\.key)]))
+            #expect(list.snapshot.map(\.id) == [cat, dog])
+            #expect(list.snapshot.index(of: cat) == 0 && list.snapshot.index(of: dog) == 1)
+            try await source.perform(waitFor: .main) { context in
+                for animal in try context.fetch(Animal.self) { animal.key += " 2" }
+            }
+            await container.mainTier.waitForLists()
+            #expect(list.snapshot.map(\.id) == [cat, dog] && list.snapshot.map(\.key) == ["cat 2", "dog 2"])
+            try await source.perform(waitFor: .main) { context in
+                for dog in try context.fetch(Dog.self) { dog.key = "a dog" }
+            }
+            await container.mainTier.waitForLists()
+            #expect(list.snapshot.map(\.id) == [dog, cat] && list.snapshot.map(\.key) == ["a dog", "cat 2"])
+            try await source.perform(waitFor: .main) { context in
+                for dog in try context.fetch(Dog.self) { context.delete(dog) }
+            }
+            await container.mainTier.waitForLists()
+            #expect(list.snapshot.map(\.id) == [cat])
+            #expect(try container.main.fetch(Animal.self).map(\.objectID) == [cat])
+        }
+    }
+
+    /// Its differences lead from each snapshot to the next, although the changes of the rows are not known one by one.
+    @Test func theDifferencesOfAListFitItsSnapshots() async throws {
+        try await withEqualAnimals { container, source, cat, dog in
+            let request = ObjectRequest(Animal.self, order: [.ascending(\.key)])
+            var updates = source.updates(request).makeAsyncIterator()
+            var shown = try #require(await updates.next()).snapshot.map(\.id)
+            #expect(shown == [cat, dog])
+            for isDeleted in [false, true] {
+                try await source.perform { context in
+                    for animal in try context.fetch(Animal.self) {
+                        if isDeleted { context.delete(animal) } else { animal.key += " 2" }
+                    }
+                }
+                let update = try #require(await updates.next())
+                for change in update.difference.changes {
+                    if change.type == .delete { shown.remove(at: try #require(change.index)) }
+                    if change.type == .insert { shown.insert(change.id, at: try #require(change.newIndex)) }
+                }
+                #expect(shown == update.snapshot.map(\.id) && shown == (isDeleted ? [] : [cat, dog]))
+            }
+            #expect(try container.main.count(Animal.self) == 0)
+        }
+    }
+
+    /// The list reads its changed rows after each save, because its order depends on related rows.
+    @Test func aListInTheOrderOfRelatedRowsShowsBoth() async throws {
+        try await withEqualAnimals { container, source, cat, dog in
+            let list = try source.list(
+                ObjectRequest(Animal.self, order: [.ascending(\.keeper?.key), .ascending(\.key)]))
+            #expect(list.snapshot.map(\.id) == [cat, dog])
+            try await source.perform(waitFor: .main) { context in
+                try context.person("keeper").key = "a keeper"
+            }
+            await container.mainTier.waitForLists()
+            try await source.perform(waitFor: .main) { context in
+                for dog in try context.fetch(Dog.self) { dog.key = "a dog" }
+            }
+            await container.mainTier.waitForLists()
+            #expect(list.snapshot.map(\.id) == [dog, cat] && list.snapshot.map(\.key) == ["a dog", "cat"])
+        }
+    }
+
     @Test func anImportFindsThatTheOtherIsLinked() async throws {
         try await withEqualAnimals { container, source, _, _ in
             try await source.perform { context in

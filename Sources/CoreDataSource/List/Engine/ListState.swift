@@ -89,17 +89,17 @@ package final class ListState: Sendable {
         return query.order.section == nil || sectionStarts[section] < count
     }
 
-    /// Returns the index of the row with a key; nil if the row is not shown.
+    /// Returns the index of the row with an entity and a key; nil if the row is not shown.
     ///
     /// Complexity: O(log n) if the likely version is at the same position as the version in the list; otherwise O(n).
     ///
     /// - Parameter likely: The version of the row that the list probably has; nil if no version is known.
-    package func index(ofKey key: Int64, likely: ListedRow? = nil) -> Int? {
+    package func index(ofKey key: Int64, entity: Int, likely: ListedRow? = nil) -> Int? {
         if let likely, let index = rows.index(of: likely, query.order) { return index < count ? index : nil }
         var index = 0
         for chunk in rows.chunks {
             for row in chunk.rows {
-                if row.key == key { return index < count ? index : nil }
+                if row.key == key, row.entity == entity { return index < count ? index : nil }
                 index += 1
             }
         }

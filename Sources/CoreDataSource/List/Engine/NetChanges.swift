@@ -37,6 +37,9 @@ package struct NetChanges: Sendable {
     /// The keys of rows that count as changed even if they are equal before and after. Either their to-many relationships
     /// changed, or an observer may have seen other values in between.
     private(set) var touched: Set<Int64> = []
+    /// Whether rows of two entities have the same key, because another program has given a key twice. Then ``rows`` does not have
+    /// all changes.
+    package private(set) var hasEqualKeys = false
 
     package init() {}
 
@@ -58,7 +61,7 @@ package struct NetChanges: Sendable {
             let entity = changes.entity
             for row in changes.inserted {
                 guard let new = try query.listed(entity, row, budget) else {
-                    record(.row(ListedRow(entity: entity, stored: row)), ofRow: row.key)
+                    record(.row(ListedRow(entity: entity, stored: row)), ofRow: row.key, entity)
                     continue
                 }
                 let change = Change(entity: entity, old: nil, newest: .row(new), isListed: true)
@@ -70,7 +73,7 @@ package struct NetChanges: Sendable {
                 let old = try query.listed(entity, StoredRow(key: row.key, row: row.previous), budget)
                 let newest = new ?? ListedRow(entity: entity, stored: now)
                 if old == nil && new == nil {
-                    record(.row(newest), ofRow: row.key)
+                    record(.row(newest), ofRow: row.key, entity)
                     continue
                 }
                 let change = Change(entity: entity, old: old, newest: .row(newest), isListed: new != nil)
@@ -78,7 +81,7 @@ package struct NetChanges: Sendable {
             }
             for row in changes.deleted {
                 guard let old = try query.listed(entity, row, budget) else {
-                    record(.deleted, ofRow: row.key)
+                    record(.deleted, ofRow: row.key, entity)
                     continue
                 }
                 let change = Change(entity: entity, old: old, newest: .deleted, isListed: false)
@@ -88,15 +91,19 @@ package struct NetChanges: Sendable {
     }
 
     /// Sets the newest version of a row that has left the list in an earlier save.
-    private mutating func record(_ newest: Newest, ofRow key: Int64) {
-        if let change = rows[key], !change.isListed { rows[key]?.newest = newest }
+    private mutating func record(_ newest: Newest, ofRow key: Int64, _ entity: Int) {
+        if let change = rows[key], !change.isListed, change.entity == entity { rows[key]?.newest = newest }
     }
+
+    /// Records that rows of two entities have the same key.
+    mutating func recordEqualKeys() { hasEqualKeys = true }
 
     /// Adds the changes of a later step. For a list with a limit, adds only the keys, because ``catchingUp(from:to:_:)`` needs
     /// only the keys.
     ///
     /// - Parameter first: The state of the list before the first step.
     package mutating func add(_ later: NetChanges, from first: ListState, to query: ListQuery) {
+        if later.hasEqualKeys { hasEqualKeys = true }
         if query.limit != nil {
             touched.formUnion(later.keys)
             // Keep only the keys of rows that the list had before all steps. Only such rows can be equal before and after.
@@ -127,7 +134,7 @@ package struct NetChanges: Sendable {
         before.reserveCapacity(old.count)
         var index = 0
         old.forEach { row in
-            before[row.key] = (row, index)
+            if before.updateValue((row, index), forKey: row.key) != nil { net.hasEqualKeys = true }
             index += 1
         }
         index = 0
@@ -135,7 +142,9 @@ package struct NetChanges: Sendable {
             defer { index += 1 }
             let previous = before.removeValue(forKey: row.key)
             if let previous, net.isSame(previous.row, row, query), !touched.contains(row.key) { return }
-            net.rows[row.key] = Change(entity: row.entity, old: previous?.row, newest: .row(row), isListed: true)
+            let change = Change(entity: row.entity, old: previous?.row, newest: .row(row), isListed: true)
+            let other = net.rows.updateValue(change, forKey: row.key)
+            if other != nil || previous.map({ $0.row.entity != row.entity }) ?? false { net.hasEqualKeys = true }
             indexes.record(row.key, old: previous?.index, new: index)
         }
         for (key, previous) in before {
@@ -152,8 +161,9 @@ package struct NetChanges: Sendable {
     package static func catchingUp(
         from old: ListState, to new: ListState, _ missed: NetChanges
     ) -> (net: NetChanges, indexes: RowIndexes?) {
-        if old.query.limit == nil { return (missed, nil) }
-        let (net, indexes) = comparing(old.rows, with: new.rows, of: new.query, touched: missed.touched)
+        if old.query.limit == nil, !missed.hasEqualKeys { return (missed, nil) }
+        var (net, indexes) = comparing(old.rows, with: new.rows, of: new.query, touched: missed.touched)
+        if missed.hasEqualKeys { net.hasEqualKeys = true }
         return (net, indexes)
     }
 
@@ -165,6 +175,7 @@ package struct NetChanges: Sendable {
     /// Adds the old and the new version of a row. A version is nil if the row is not in the list.
     mutating func add(_ key: Int64, old: ListedRow?, new: ListedRow?, _ query: ListQuery) {
         guard let entity = (new ?? old)?.entity, !isSame(old, new, query) else { return }
+        if let old, old.entity != entity { hasEqualKeys = true }
         rows[key] = Change(entity: entity, old: old, newest: new.map { .row($0) } ?? .unknown, isListed: new != nil)
     }
 
@@ -188,8 +199,8 @@ package struct NetChanges: Sendable {
     /// Records, for each row that has left the list, whether one of the saves has deleted the row.
     mutating func recordDeletions(_ saves: [ChangeSet], ofEntities entities: [Int]) {
         for changes in saves.lazy.flatMap(\.entities) where entities.contains(changes.entity) {
-            for row in changes.deleted { record(.deleted, ofRow: row.key) }
-            for row in changes.inserted { record(.unknown, ofRow: row.key) }
+            for row in changes.deleted { record(.deleted, ofRow: row.key, changes.entity) }
+            for row in changes.inserted { record(.unknown, ofRow: row.key, changes.entity) }
         }
     }
 
@@ -220,6 +231,7 @@ package struct NetChanges: Sendable {
             rows[key] = change
             return
         }
+        if first.entity != change.entity { hasEqualKeys = true }
         if first.old == nil, !change.isListed {
             rows[key] = nil
             return

@@ -34,10 +34,14 @@ extension RowDifference {
     ///   - net: The changes of rows between the two states. Unchanged rows are reported only if they cross a limit.
     ///   - indexes: The indexes of the changed rows; nil to search for them.
     package init(from old: ListState, to new: ListState, _ net: NetChanges, _ indexes: RowIndexes? = nil) {
-        var touched = DifferingRows(from: old, to: new, net, indexes)
-        touched.addRowsCrossingLimit(net)
-        let stayed = touched.rowsThatStay()
-        changes = touched.changes(stayed)
+        if net.hasEqualKeys {
+            replaceRows(old, new, net.touched)
+        } else {
+            var touched = DifferingRows(from: old, to: new, net, indexes)
+            touched.addRowsCrossingLimit(net)
+            let stayed = touched.rowsThatStay()
+            changes = touched.changes(stayed)
+        }
         addSections(old, new)
     }
 
@@ -55,6 +59,30 @@ extension RowDifference {
             changes.append(Change(kind: .insert, entity: row.entity, key: row.key, old: nil, new: index))
         }
         if new.query.order.section != nil { insertedSections = Array(0..<new.sectionCount) }
+    }
+
+    /// Deletes and inserts all rows between the equal rows at the beginning and those at the end. The changes of rows with equal keys
+    /// are not known one by one.
+    private mutating func replaceRows(_ old: ListState, _ new: ListState, _ touched: Set<Int64>) {
+        func isSame(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
+            lhs.entity == rhs.entity && lhs.key == rhs.key && !touched.contains(rhs.key) && new.query.isSame(lhs, rhs)
+        }
+        let (oldCount, newCount) = (old.count, new.count)
+        var (first, last) = (0, 0)
+        while first < min(oldCount, newCount), isSame(old.rows[first], new.rows[first]) { first += 1 }
+        while first + last < min(oldCount, newCount),
+            isSame(old.rows[oldCount - 1 - last], new.rows[newCount - 1 - last])
+        {
+            last += 1
+        }
+        for index in (first..<(oldCount - last)).reversed() {
+            let row = old.rows[index]
+            changes.append(Change(kind: .delete, entity: row.entity, key: row.key, old: index, new: nil))
+        }
+        for index in first..<(newCount - last) {
+            let row = new.rows[index]
+            changes.append(Change(kind: .insert, entity: row.entity, key: row.key, old: nil, new: index))
+        }
     }
 
     private mutating func addSections(_ old: ListState, _ new: ListState) {

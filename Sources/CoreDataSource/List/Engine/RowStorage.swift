@@ -106,14 +106,16 @@ extension RowStorage {
         return starts[chunk] + partitioningIndex(rows.count) { order.precedes(rows[$0], row) }
     }
 
-    /// The index of a row; nil if the storage has no row with the same key at the same position in the order.
+    /// The index of a row; nil if the storage has no row with the same entity and key at the same position in the order.
     package func index(of row: ListedRow, _ order: ListOrder) -> Int? {
         let chunk = chunk(endingAtOrAfter: row, order)
         guard chunk < chunks.count else { return nil }
         // Compare keys, because the keys of a chunk are close together in memory. Comparing rows would read each row's own
         // memory.
         let rows = chunks[chunk].rows
-        let offset = rows.withUnsafeBufferPointer { rows in rows.firstIndex { $0.key == row.key } }
+        let offset = rows.withUnsafeBufferPointer { rows in
+            rows.firstIndex { $0.key == row.key && $0.entity == row.entity }
+        }
         guard let offset, order.isSamePosition(rows[offset], row) else { return nil }
         return starts[chunk] + offset
     }

@@ -37,6 +37,11 @@ package final class RowsByKey: Sendable {
             index.build(from: state, version)
             index.version = version + 1
             var difference = NetChanges()
+            // A list without a limit has exactly the rows of the index, unless two of its rows have the same key.
+            let query = state.query
+            if query.family.count > 1, query.limit == nil, index.rows.count < state.rows.count {
+                difference.recordEqualKeys()
+            }
             for (key, new) in rows {
                 difference.add(key, old: index.rows[key], new: new, state.query)
                 index.rows[key] = new

@@ -76,14 +76,13 @@ extension MainTier {
     /// Returns the index of an object in a list. If the main context has the object, the object's values speed up the
     /// search.
     func index(of id: ManagedObjectID, in state: ListState) -> Int? {
+        guard let entity = id.entity(in: stack.layout) else { return nil }
         var likely: ListedRow?
         // Objects of the main context have no joined columns.
-        if state.query.joined.isEmpty, let entity = id.layout(in: stack.layout)?.index,
-            let object = context.bindings[entity].objects[id.key]
-        {
+        if state.query.joined.isEmpty, let object = context.bindings[entity].objects[id.key] {
             likely = try? state.query.order.listed(entity, StoredRow(key: id.key, row: object.row))
         }
-        return state.index(ofKey: id.key, likely: likely)
+        return state.index(ofKey: id.key, entity: entity, likely: likely)
     }
 
     /// Returns the reason, with the prefetched relationships of the list's objects and the relationships that are read for one

@@ -131,7 +131,8 @@ extension ListReport {
         if let index = change.new { return ReportedRow(new.rows[index]) }
         guard let index = change.old else { preconditionFailure("A change is in neither state of the list.") }
         let row = old.rows[index]
-        return isCatchUp ? ReportedRow(unknown: row) : ReportedRow(leaving: row, net.rows[change.key])
+        return isCatchUp || net.hasEqualKeys
+            ? ReportedRow(unknown: row) : ReportedRow(leaving: row, net.rows[change.key])
     }
 }
 

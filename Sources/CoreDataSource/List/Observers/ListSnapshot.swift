@@ -79,7 +79,9 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     /// ```swift
     /// let index = list.snapshot.index(of: contact.objectID)
     /// ```
-    public func index(of id: ManagedObjectID) -> Int? { state.index(ofKey: id.key) }
+    public func index(of id: ManagedObjectID) -> Int? {
+        id.entity(in: reader.layout).flatMap { state.index(ofKey: id.key, entity: $0) }
+    }
 }
 
 extension ListSnapshot: CustomStringConvertible {

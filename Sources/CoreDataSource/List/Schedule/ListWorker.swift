@@ -54,15 +54,16 @@ private struct ListRun {
         net.add(touched: owners, listed, saves, state.query.links)
         let step: ListStep = net.isEmpty ? .state(state, nil) : state.applying(net, asOf: last.saveNumber)
         if case .state = step { worker.rowsByKey.advance(from: work.version, by: net) }
-        return net.isEmpty ? .unchanged(state) : reported(step, net)
+        return net.isEmpty && !net.hasEqualKeys ? .unchanged(state) : merged(step, net)
     }
 
     private mutating func follow(_ saves: [ChangeSet], _ version: Int) throws(DataSourceError) -> ListWork.Outcome {
         let (query, related) = (state.query, RelatedKeys(saves, state.query.relatedColumns))
         let owners = try owners(of: related)
         let changed = query.changedKeys(in: saves).union(owners)
-        let (rows, asOf) = try query.rows(changed, worker.source, worker.layout)
+        let (rows, asOf, hasEqualKeys) = try query.rows(changed, worker.source, worker.layout)
         var net = worker.rowsByKey.advance(state, version: version, to: rows)
+        if hasEqualKeys { net.recordEqualKeys() }
         net.record(saves, ofEntities: state.query.watched)
         net.recordDeletions(saves, ofEntities: state.query.family)
         var touched = query.touchedRows(in: saves).keys
@@ -71,7 +72,7 @@ private struct ListRun {
         let listed = worker.rowsByKey.rows(touched, in: state, version: version + 1)
         net.add(touched: touched, listed, saves, query.links)
         reason.didReadStore = true
-        return reported(state.applying(net, asOf: saves.last?.saveNumber ?? state.asOf), net)
+        return merged(state.applying(net, asOf: saves.last?.saveNumber ?? state.asOf), net)
     }
 
     /// The keys of the list's rows whose relationships lead to changed rows.
@@ -129,7 +130,12 @@ private struct ListRun {
         let owners = state.query.links.owners(in: saves)
         let listed = worker.rowsByKey.rows(owners, in: state, version: work.version)
         net.add(touched: owners, listed, saves, state.query.links)
-        return reported(short.head.continued(by: tail, newer), net)
+        return merged(short.head.continued(by: tail, newer), net)
+    }
+
+    /// If the changes are not complete, all rows are read again.
+    private func merged(_ step: ListStep, _ net: NetChanges) -> ListWork.Outcome {
+        net.hasEqualKeys ? .mustRead : reported(step, net)
     }
 
     private func reported(_ step: ListStep, _ net: NetChanges) -> ListWork.Outcome {
@@ -184,10 +190,10 @@ extension RowTail {
 
 extension ListQuery {
     /// Reads the current rows with some keys, and returns the number of the newest save that the rows include. A row is nil if
-    /// the list does not show it.
+    /// the list does not show it. If rows of two entities have the same key, only one of them is returned.
     func rows(
         _ keys: Set<Int64>, _ source: RowSource, _ layout: ModelLayout
-    ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: SaveNumber) {
+    ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: SaveNumber, hasEqualKeys: Bool) {
         var rows: [Int64: ListedRow?] = [:]
         for key in keys { rows[key] = .some(nil) }
         let isKept = RowPredicate.isMember(.key, ValueList(keys.map { .integer($0) }, .natural))
@@ -196,8 +202,12 @@ extension ListQuery {
         query.returnsJoined = true
         query.isOrdered = false
         let (found, asOf) = try source.joinedRows(query, family, layout)
-        for (entity, stored) in found { rows[stored.key] = .some(try listed(entity, stored, query.budget)) }
-        return (rows, asOf)
+        var hasEqualKeys = false
+        for (entity, stored) in found {
+            let row = try listed(entity, stored, query.budget)
+            if let other = rows.updateValue(row, forKey: stored.key), other != nil { hasEqualKeys = true }
+        }
+        return (rows, asOf, hasEqualKeys)
     }
 
     /// Returns the query for the store. If a section is computed, the store cannot sort by the section, so the query cannot
