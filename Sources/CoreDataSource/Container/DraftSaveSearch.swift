@@ -2,8 +2,8 @@ internal import RowStore
 
 /// Finds the saves of a draft that can be undone or redone, the newest save first, in one walk over the history.
 ///
-/// The newest record of a save says whether the save has a step, and which one. So a search for one save stops there; but if a search began
-/// anew for each save that has none, 100 undone saves would be 100 walks.
+/// The newest record of a save says whether the save has a step, and which one, so a search for one save ends at this record. But 100 undone
+/// saves have no step. Separate searches for them would walk over the history 100 times.
 struct DraftSaveSearch {
     private let direction: UndoSearch.Direction
     /// The saves that were not returned yet, the newest first.

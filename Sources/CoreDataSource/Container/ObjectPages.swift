@@ -96,7 +96,7 @@ public struct ObjectPages<Value: ManagedObjectConvertible>: AsyncSequence, Senda
         ///   objects of the page.
         public mutating func next() async throws -> [Value]? {
             guard let position else { return nil }
-            // The iterator is at its end until the page has been read, so that it holds no snapshot after an error.
+            // Remove the position while the page is read, so that the iterator holds no snapshot after an error.
             self.position = nil
             let (page, next) = try await pages.container.onReadQueue { [pages] in try pages.page(at: position) }
             self.position = next

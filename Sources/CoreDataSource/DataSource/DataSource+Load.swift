@@ -28,17 +28,18 @@ extension DataSource {
     /// if the other load fails. The waiting process calls its own closure if the other process ends, or stores nothing during
     /// the time limit. If several processes wait, only one of them calls its closure, and the others wait for that one.
     ///
-    /// An answer never replaces the answer to a later request. In three cases, the load begins again, at most twice: another
-    /// answer for the scope was stored during the request, by another process or with
-    /// ``apply(_:to:requestedAt:since:deleting:options:)``; the answer would change, delete or add objects that another answer
-    /// has stored, deleted or not contained during the request, for another scope or a single object; or the answer is
-    /// `.notModified`, but the entity tag of the request was dropped or replaced in the meantime.
+    /// An answer never replaces the answer to a later request. In three cases, the load begins again, at most twice:
+    /// - Another process, or ``apply(_:to:requestedAt:since:deleting:options:)``, has stored an answer for the scope during the
+    ///   request.
+    /// - An answer for another scope or a single object was stored during the request, and this answer would change or delete
+    ///   its objects, insert objects that it has deleted, or add objects that its list lacks.
+    /// - The answer is `.notModified`, but the entity tag of the request was dropped or replaced in the meantime.
     ///
     /// If a load fails, the objects stay as they are, and the store notes the failure. Until ``ScopeFreshness/retryAt``, loads
     /// throw `loadPostponed`. This pause lasts 1 to 2 seconds after the first failure, and twice as long after each further
-    /// failure, up to 5 minutes, unless ``PersistentContainer/Configuration/loadPauses`` says otherwise. If the error is a ``RetryAfterError``,
-    /// loads throw for at least as long as the error says, but
-    /// for a day at most. A load with the `maxAge` zero tries at once.
+    /// failure, up to 5 minutes. ``PersistentContainer/Configuration/loadPauses`` changes these times. If the error is a
+    /// ``RetryAfterError``, loads throw for at least as long as the error says, but for a day at most. A load with the `maxAge`
+    /// zero tries at once.
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
@@ -103,7 +104,7 @@ extension DataSource {
         _ = try await wait(for: load, .serveStale)
     }
 
-    /// Returns how old the objects are if it is known without a read, and if they are fresh.
+    /// Returns the freshness of the objects; nil if it is not known without a read, or if the objects are stale.
     private nonisolated func knownFreshness<Object: ManagedObject>(
         _ scope: SyncScope<Object>, _ maxAge: Duration, _ generation: Int, _ askedAt: Date
     ) -> ScopeFreshness? {
@@ -270,7 +271,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         }
     }
 
-    /// Makes the arguments of the writes of a request.
+    /// Makes the arguments for the writes of one request.
     private func arguments(_ requestedAt: Date, _ before: ScopeFreshness) async throws -> ScopeWriting<Object> {
         var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deletion, options: options)
         writing.basis = LoadBasis(before)

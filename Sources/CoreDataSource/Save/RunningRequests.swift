@@ -50,12 +50,11 @@ struct CompleteList: Sendable {
 
 /// The running requests of loads, and the rows that others have saved since these requests began.
 ///
-/// An answer must not replace what an answer to a later request has stored, also if the other answer belongs to another scope
-/// or to a single object. It is not known when the server has made an answer: at any time between the beginning of the request
-/// and the answer. So while a request is running, this class keeps the keys of the rows that other answers store, and of all
-/// rows that other members of a shared store save. It also keeps the keys of the rows that other saves insert or link, because
-/// the server may not have known these rows yet: a sweep during the save of the answer does not delete them. It keeps nothing
-/// else.
+/// An answer must not replace what an answer to a later request has stored, even if the later request is for another scope or for
+/// a single object. A server makes its answer at an unknown time between the beginning of the request and the arrival of the
+/// answer. So while a request is running, this class keeps the keys of the rows that other answers store, and of all rows that
+/// other members of a shared store save. It also keeps the keys of the rows that other saves insert or link, because the server may
+/// not have known these rows yet: a sweep during the save of the answer does not delete them. It keeps nothing else.
 ///
 /// It keeps at most ``keyLimit`` keys. Beyond that, it only knows the entities of the saved rows, and the predicates of complete
 /// lists. Then an answer that changes or deletes any row of these entities is refused, so that its load begins again. An answer

@@ -48,8 +48,8 @@ struct CompositeWriter {
     private func writeKeyPaths(to text: inout SourceWriter) {
         text.block("\(access.prefix)static var partKeyPaths: [AnyKeyPath: String] {") { text in
             if properties.isEmpty { return text.line("[:]") }
-            // Not a dictionary literal, which must not have equal keys: the key paths of two parts are equal if both have the same type
-            // and this type is a struct without stored properties.
+            // Do not use a dictionary literal, because equal keys in a literal trap. The key paths of two parts are equal if both parts
+            // have the same type, and this type is a struct without stored properties.
             text.line("var paths: [AnyKeyPath: String] = [:]")
             for root in ["\\\(name)", "\\\(name)?.?"] {
                 for property in properties {

@@ -22,7 +22,7 @@ struct WritableModel {
         }
     }
 
-    /// Lets each entity have a generated class, because Swift files always declare the classes.
+    /// Gives each entity a generated class, because Swift files always declare the classes.
     private mutating func declareClasses() {
         let others = model.entities.filter { $0.codeGeneration != .class }.map(\.name)
         for index in model.entities.indices { model.entities[index].codeGeneration = .class }

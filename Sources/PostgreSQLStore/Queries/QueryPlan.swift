@@ -69,8 +69,8 @@ struct QueryPlan: Decodable {
         }
     }
 
-    /// Returns the tables of which the plan reads all rows, or all entries of an index, by their names in the statement. A
-    /// condition about another column than the first one of an index is tested for each entry.
+    /// Returns the tables that the plan reads as a whole: all rows, or all entries of an index. The names are those in the
+    /// statement. If a condition is not about the first column of an index, the server tests each entry of the index.
     ///
     /// - Parameters:
     ///   - firstColumns: The first column of each index, as SQL, by the name of the index.

@@ -11,7 +11,7 @@ package struct SaveNumber: Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// The number before the first save: of a change set that is in no log, and of an object without a saved row.
+    /// The number before the first save. Change sets that are in no log, and objects without a saved row, have this number.
     @inlinable @inline(__always)
     package static var beforeFirst: SaveNumber { SaveNumber(0) }
 

@@ -134,7 +134,7 @@ extension StoredScope {
         "answer", "version",
     ]
 
-    /// Returns the times in rows of the name of an entity and a time.
+    /// Returns the time for each entity. Each row has the name of an entity, and a time.
     package static func requestTimes(_ rows: [[RowValue]]) -> [String: Date] {
         var times: [String: Date] = [:]
         for row in rows {

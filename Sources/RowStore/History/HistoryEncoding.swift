@@ -4,7 +4,7 @@ internal import ManagedModel
 ///
 /// The encoded words have the same form as in the feed of a shared store. They contain numbers instead of names. So for each
 /// layout of its records, a store also keeps the names: ``HistoryNames``. For an update, the words contain the old row and the
-/// changed new values. Large values that the update has not changed are deferred in the old row, and are nowhere in the record.
+/// changed new values. Large values that the update has not changed are deferred in the old row, and missing in the record.
 package struct HistoryEncoding: Sendable {
     private let layout: ModelLayout
     private let encoding: ChangeEncoding

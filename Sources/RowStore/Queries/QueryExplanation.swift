@@ -60,7 +60,7 @@ package struct QueryFindings: Sendable, Hashable {
     /// Records which tables are read as a whole.
     ///
     /// - Parameters:
-    ///   - names: The names of these tables in the plan. A name that is not of a related table is of the query's entity.
+    ///   - names: The names of these tables in the plan. A name that belongs to no related table belongs to the query's entity.
     ///   - related: The tables of related rows in the statement.
     package mutating func setScans(of names: Set<String>, _ related: [RelatedTable]) {
         self.related = related

@@ -340,7 +340,7 @@ extension QueryFindings {
             step.hasPrefix("SCAN ") && !step.hasPrefix("SCAN (") && !step.contains("VIRTUAL TABLE")
                 && !step.contains("CONSTANT ROW")
         }
-        // The name of a table without an alias can have spaces, and is of the query's entity.
+        // A table without an alias belongs to the query's entity. Its name can have spaces.
         setScans(of: Set(scans.map { String($0.dropFirst(5).prefix { $0 != " " }) }), related)
         // `FOR RIGHT PART OF ORDER BY` and `FOR LAST TERM OF ORDER BY` sort only rows that an index finds as equal.
         guard steps.contains(where: { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }) else { return }

@@ -30,9 +30,9 @@ final class WALCheckpointer {
     private var copied = 0
     /// The length that the index of the log still has after a restart, until the next commit; nil otherwise.
     private var emptiedLength: Int?
-    /// Whether the last copy has left nothing of the log uncopied. It is then certain that each open read sees the newest state.
+    /// Whether the last copy has copied the whole log. If so, each open read sees the newest state.
     private var isWhole = false
-    /// The length of the log from which the next attempt is made to empty it beside snapshots, in frames; 0 after a restart.
+    /// The length of the log, in frames, above which the next attempt is made to empty it beside snapshots; 0 after a restart.
     private var nextAttempt = 0
     /// The reads that blocked the last attempt to restart the log; nil if the attempt succeeded.
     private var obstacle: Obstacle?
@@ -155,8 +155,8 @@ final class WALCheckpointer {
 
     /// Copies the log. If each snapshot sees the newest state, begins its transaction again, in which it sees the same state.
     ///
-    /// A transaction that begins while the whole log is copied reads the main file only. So it does not keep the next commit from
-    /// writing at the beginning of the log, but it keeps later frames from being copied.
+    /// A transaction that begins while the whole log is copied reads only the main file. So the next commit can write at the beginning
+    /// of the log. But later frames cannot be copied while the transaction is open.
     func emptyBesideSnapshots() {
         if let writeLock {
             guard (try? writeLock.take(lockTimeout: .zero)) != nil else { return }

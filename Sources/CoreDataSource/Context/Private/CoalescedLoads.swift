@@ -34,12 +34,12 @@ final class CoalescedLoads: Sendable {
 
     private typealias Waiter = CheckedContinuation<Result<Bool, any Error>, Never>
 
-    /// How long a caller waits for the load of another caller. The time begins again with each request of the load.
+    /// How long a caller waits for the load of another caller. Each request of the load starts the wait again.
     struct Patience: Sendable {
         /// At most ``ScopeTurn/longestWait``.
         let limit: Duration
         let scheduling: WorkScheduling
-        /// What the caller gets after that time.
+        /// The error of a caller that has waited for so long.
         let error: DataSourceError
 
         init(_ limit: Duration, _ scheduling: WorkScheduling, _ what: String, of entity: String) {
@@ -54,12 +54,12 @@ final class CoalescedLoads: Sendable {
 
     private struct Caller {
         let waiter: Waiter
-        /// Nil for the caller that has started the load: the load has its time limit.
+        /// Nil for the caller that has started the load, because the load itself has the time limit of this caller.
         let patience: Patience?
         /// The end of the wait.
         var end: ContinuousClock.Instant?
 
-        /// Gives the caller the whole time again.
+        /// Starts the wait of the caller again.
         mutating func wait() { end = patience.map { $0.scheduling.instant() + $0.limit } }
     }
 
@@ -72,7 +72,7 @@ final class CoalescedLoads: Sendable {
         /// When the next timer runs; nil if there is none.
         var timer: ContinuousClock.Instant?
 
-        /// Returns the time of a timer that must be set, because some caller waits for a shorter time than until the next timer.
+        /// Returns when a new timer must run; nil if the next timer runs before all waits end.
         mutating func nextTimer() -> ContinuousClock.Instant? {
             guard let end = waiting.values.compactMap(\.end).min(), timer.map({ end < $0 }) ?? true else { return nil }
             timer = end
@@ -130,7 +130,7 @@ final class CoalescedLoads: Sendable {
         }
     }
 
-    /// Records that the load of a key makes another request. All callers wait for the whole time again.
+    /// Records that the load of a key makes another request. Starts the wait of each caller again.
     func willRequest(_ key: Key) {
         state.withLock { state in
             guard let callers = state.loads[key]?.waiting.keys else { return }

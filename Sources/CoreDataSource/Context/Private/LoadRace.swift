@@ -13,7 +13,7 @@ final class LoadRace<Value: Sendable>: Sendable {
     /// Runs work for a limited time.
     ///
     /// - Parameters:
-    ///   - limit: The longest time. A longer time than ``ScopeTurn/longestWait`` counts as that.
+    ///   - limit: The longest time. Times above ``ScopeTurn/longestWait`` count as ``ScopeTurn/longestWait``.
     ///   - what: A description of the request, for the message of the error.
     /// - Throws: Errors of the work; `loadTimedOut`; `CancellationError`, even if the work does not notice the cancellation.
     static func limited(

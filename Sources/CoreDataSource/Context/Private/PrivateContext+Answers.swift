@@ -13,7 +13,8 @@ extension PrivateContext {
         guard let answered else { return root.requests.record(arrived: changes, layout) }
         let replaced = root.requests.saved(since: answered).filter { $0.rows.areReplaced(by: changes, layout) }
         if !replaced.isEmpty {
-            // Another member may edit the rows again and again, so the last try replaces what is no answer.
+            // Another member may edit the rows again and again, so the last try replaces rows of other members, unless the store has a
+            // later answer.
             let isLastTry = !answered.canRequestAgain && replaced.allSatisfy(\.isOfOtherMember)
             guard isLastTry, try !root.hasLaterRequest(than: answered, changing: changes) else {
                 throw DataSourceError(replacing: answered)

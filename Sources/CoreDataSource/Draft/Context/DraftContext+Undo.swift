@@ -62,8 +62,8 @@ extension DraftContext {
 
     /// Registers an object that exists, and unregisters an object that is gone.
     ///
-    /// While a new object is deleted, the object of a row that another program has inserted with the same key can be registered. As soon
-    /// as the new object exists again, it displaces that object, until the new object is gone again or is saved with another key.
+    /// While a new object is deleted, another program can insert a row with the same key, and the draft can register an object of this
+    /// row. When the new object exists again, it displaces the other object, until the new object is gone or is saved with another key.
     func updateRegistration(_ object: ManagedObject, _ binding: EntityBinding) {
         object.checkedConstraint = -1
         let registered = binding.objects[object.key]

@@ -20,7 +20,7 @@ public final class DraftContext: EditingContext {
     var orders: [OrderedRelationship: [LinkEnd]] = [:]
     /// The newest saved rows of edited objects; nil for a deleted row.
     var newestSavedRows: [LinkEnd: RowSnapshot?] = [:]
-    /// The saved objects whose place new objects with the same keys have taken, because another program has used the keys.
+    /// Saved objects that were displaced by new objects with the same keys. Another program has inserted their rows.
     var displaced: [LinkEnd: ManagedObject] = [:]
     /// The objects of the running save. These objects keep their rows until the save ends. The rows then show
     /// which edits were undone during the save.

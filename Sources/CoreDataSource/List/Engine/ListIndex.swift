@@ -96,7 +96,7 @@ extension ListIndex.Group {
         for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
             rowCount += changes.rowCount
         }
-        // The look-ups would take longer than to visit the lists, which handle large saves off the main actor. And an object whose
+        // The look-ups would take longer than visits to all lists, which handle large saves off the main actor. An object whose
         // links change can be in any list.
         if rowCount > max(256, 32 * all.count) || saves.contains(where: links.isAny) {
             return found.formUnion(all)

@@ -43,8 +43,8 @@ package struct RequiredValues: Sendable, Equatable {
     /// The maximum size, in bytes, of a string or blob that rows are found by.
     private static let maxByteCount = 256
 
-    /// Whether rows can be found by the values. Long strings and blobs are left out: the longer values of rows need not be copied
-    /// then, and rows do not always contain long blobs.
+    /// Whether rows can be found by the values. Rows are not found by long strings and blobs, so that long values of rows need not
+    /// be copied. Also, a row does not always contain its long blobs.
     private static func isUsable(_ values: [RowValue], _ column: Int) -> Bool {
         if JoinedColumn.isJoined(column) || values.count > 16 { return false }
         return values.allSatisfy { value in

@@ -95,8 +95,8 @@ extension MainTier {
         scopeHub?.reload()
     }
 
-    /// Reads the pinned rows again if rows have changed, it is not known which, and the change may have been in the store before
-    /// the context was pinned. Then the pinned rows have the change. Later changes wait for the end of the pin.
+    /// Reads the pinned rows again after a change of unknown rows, if the change may have been in the store before the context was
+    /// pinned. The pinned rows then contain the change. Later changes wait for the end of the pin.
     ///
     /// - Returns: Whether the rows were read again.
     func readPinnedRowsAgain() -> Bool {

@@ -12,7 +12,7 @@ internal import RowStore
 ///
 /// All matching rows are read once, when the aggregate is made. After that, a save costs only as much as its own rows:
 /// the old values of each row are subtracted, and the new values are added. No rows are kept in memory, unless the groups are
-/// those of a to-many relationship. In these cases, all rows are read again, off the main actor:
+/// those of a to-many relationship. All rows are read again, off the main actor, in these cases:
 /// - after the last row with the minimum or the maximum has left, or after an infinity has left a sum;
 /// - after a reset, after writes of another program, after a bulk change, and when the main context is so far behind
 ///   that it skips saves;
@@ -25,7 +25,7 @@ internal import RowStore
 /// Groups of a to-many relationship also follow the links: an object is in the group of each related object. After a save,
 /// the changed objects and the objects whose links have changed are read, with their links, off the main actor. The cost
 /// depends only on these objects. For this, the aggregate keeps in memory the keys of the related objects of each
-/// matching object, and the attributes that the aggregates need. In the cases above, all rows and their links are read.
+/// matching object, and the attributes that the aggregates need. In the cases of the list above, all rows and links are read.
 ///
 /// **Ordering**: as with a list, the ``MainContext`` merges a save before ``value`` changes. So when ``value`` changes,
 /// the context already shows the save.

@@ -178,8 +178,8 @@ extension ListSchedule {
         recordNotice()
     }
 
-    /// Whether a few changed rows certainly leave the list as it is. Then the list needs no work. Most of many lists are unaffected
-    /// by a small save, and this check costs much less than to merge the save. More rows, such as those of the many saves after a
+    /// Whether the saves change only a few rows, and certainly leave the list as it is. Then the list needs no work. If there are
+    /// many lists, a small save affects few of them, and this check costs much less than a merge of the save. More rows, such as those of the many saves after a
     /// pin, are always merged, because many rows are merged off the main actor.
     private func isUnaffected(by saves: [ChangeSet]) -> Bool {
         // A list whose rows could not be read is behind: it reads its rows again after each save.
