@@ -26,7 +26,7 @@ extension PrivateContext {
             switch object.state {
             case .inserted:
                 object.row.compact(object.layout)
-                try validate(object, absent, &failures, &duplicates)
+                try validate(object, absent: absent, &failures, &duplicates)
                 entities[entity]?.inserted.append(StoredRow(key: object.key, row: object.row))
             case .edited:
                 guard let saved = object.saved else { continue }
@@ -37,7 +37,7 @@ extension PrivateContext {
                     continue
                 }
                 object.row.compact(object.layout)
-                try validate(object, absent, &failures, &duplicates)
+                try validate(object, absent: absent, &failures, &duplicates)
                 entities[entity]?.updated.append(
                     UpdatedRow(key: object.key, row: object.row, previous: saved, columns: columns))
             case .deleted:
@@ -115,7 +115,7 @@ extension PrivateContext {
     ///   - absent: Values that no stored row has.
     ///   - duplicates: Values that were already reported as duplicates.
     private func validate(
-        _ object: ManagedObject, _ absent: AbsentUniqueValues, _ failures: inout [DataSourceError],
+        _ object: ManagedObject, absent: AbsentUniqueValues, _ failures: inout [DataSourceError],
         _ duplicates: inout Set<UniqueValues>
     ) throws(DataSourceError) {
         let known = failures.count
