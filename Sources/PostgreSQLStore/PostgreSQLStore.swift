@@ -18,14 +18,12 @@ package final class PostgreSQLStore: PersistentStore {
         var firstPosition: Int64
     }
 
-    /// The result of opening the store.
     package let startup: StoreStartup
     package var member: StoreMember { membership.member }
     private let membership: Membership
     package let counters = PostgreSQLCounters()
     package let longestValue = PostgreSQLOptions.longestValue
     let follower: StoreFollower
-    /// Whether the store keeps a history.
     package let keepsHistory: Bool
     private let opening: StoreOpening
     private let state: Guarded<State>

@@ -29,7 +29,7 @@ extension SQLiteStore {
         }
         let lock = !isDryRun || target.exists(target.lock) ? try ClosingStores.shared.lock(target) : nil
         return try withExtendedLifetime(lock) { () throws(DataSourceError) in
-            let restore = StoreRestore(backup: source, store: target, isReplacing: isReplacing)
+            let restore = StoreRestore(backup: source, store: target, mayReplaceStore: isReplacing)
             let (rowCount, isReplaced) = isDryRun ? try restore.check() : try restore.run()
             return Restoration(rowCount: rowCount, isReplacement: isReplaced)
         }

@@ -28,8 +28,7 @@ struct InspectCommand: Command {
     let isFollowing: Bool
     let showsValues: Bool
 
-    /// The number of newest saves to show.
-    private static let tail = 10
+    private static let shownSaveCount = 10
 
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(
@@ -43,7 +42,7 @@ struct InspectCommand: Command {
     func run(_ warnings: inout [String]) throws -> Report {
         let models = try models.map { try $0.read(&warnings) }
         let inspector = try target.inspector(models)
-        let inspection = try inspector.inspection(tail: InspectCommand.tail)
+        let inspection = try inspector.inspection(tail: InspectCommand.shownSaveCount)
         let occupants = try target.occupants()
         let changes = ChangeReader(inspection.metadata, models)
         let lines = InspectionLines(

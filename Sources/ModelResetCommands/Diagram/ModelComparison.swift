@@ -16,19 +16,23 @@ struct ModelComparison {
     private var verdict: [String] {
         guard plan.isPossible else {
             let lines = ["cannot be migrated, so stores are reset:"] + plan.obstacles.map(indented)
-            if conditions.isEmpty { return lines }
-            return lines + ["after these are mended, a store in this state is still reset:"] + conditions.map(indented)
+            if problemsThatPreventMigration.isEmpty { return lines }
+            return lines + ["after these are mended, a store in this state is still reset:"]
+                + problemsThatPreventMigration.map(indented)
         }
         let losses = plan.losses.map { indented($0.description) }
         var lines: [String]
-        if conditions.isEmpty {
+        if problemsThatPreventMigration.isEmpty {
             lines = [
                 "can be migrated with the policy .migrate"
                     + (losses.isEmpty ? "; nothing is lost" : ", but these are lost:")
             ]
         } else {
             lines = ["can be migrated with the policy .migrate, except for a store in this state, which is reset:"]
-            lines += conditions.map(indented) + ["a migration loses" + (losses.isEmpty ? " nothing" : " these:")]
+            lines +=
+                problemsThatPreventMigration.map(indented) + [
+                    "a migration loses" + (losses.isEmpty ? " nothing" : " these:")
+                ]
         }
         lines += losses
         if !toleratedProblems.isEmpty {
@@ -39,8 +43,7 @@ struct ModelComparison {
 
     private func indented(_ line: String) -> String { "  \(line)" }
 
-    /// The problems in rows that prevent a migration.
-    private var conditions: [String] { problems(areBinding: true) }
+    private var problemsThatPreventMigration: [String] { problems(areBinding: true) }
     /// The problems in rows that do not prevent a migration.
     private var toleratedProblems: [String] { problems(areBinding: false) }
 
@@ -64,7 +67,7 @@ struct ModelComparison {
         .object([
             ("possible", .flag(plan.isPossible)), ("verdict", .string(plan.isPossible ? "migrated" : "reset")),
             ("losses", .strings(plan.isPossible ? plan.losses.map(\.description) : [])),
-            ("obstacles", .strings(plan.obstacles)), ("conditions", .strings(conditions)),
+            ("obstacles", .strings(plan.obstacles)), ("conditions", .strings(problemsThatPreventMigration)),
             ("requirements", .strings(toleratedProblems)),
         ])
     }

@@ -75,8 +75,7 @@ struct StoreMigration {
 }
 
 extension StoreMigration {
-    /// The maximum number of rows that are copied between two progress reports.
-    private static let batchSize = 5_000
+    private static let maxRowsBetweenReports = 5_000
 
     /// Runs the migration. If the call throws, the store is unchanged.
     ///
@@ -187,7 +186,8 @@ extension StoreMigration {
         try probe.connection.bind(copy.values, to: statement, from: 3)
         var last = Int64.min
         while true {
-            let batch = try probe.connection.copy(with: statement, after: last, atMost: StoreMigration.batchSize)
+            let batch = try probe.connection.copy(
+                with: statement, after: last, atMost: StoreMigration.maxRowsBetweenReports)
             guard batch.count > 0 else { return }
             meter.advance(batch.count)
             last = batch.lastKey

@@ -7,8 +7,7 @@ internal import RowStore
 struct StoreRestore {
     let backup: StoreFiles
     let store: StoreFiles
-    /// Whether an existing store may be replaced.
-    let isReplacing: Bool
+    let mayReplaceStore: Bool
 
     /// Checks whether the restore is possible. Makes no changes.
     ///
@@ -89,7 +88,7 @@ struct StoreRestore {
             throw DataSourceError(
                 .fileExists, "\(store.main) is the backup itself. Name another file for the store.")
         }
-        guard !storeExists || isReplacing else {
+        guard !storeExists || mayReplaceStore else {
             throw DataSourceError(
                 .fileExists,
                 "A store already exists at \(store.main). Choose another path, or allow the replacement.")

@@ -56,11 +56,9 @@ final class CoalescedLoads: Sendable {
         let waiter: Waiter
         /// Nil for the caller that has started the load, because the load itself has the time limit of this caller.
         let patience: Patience?
-        /// The end of the wait.
-        var end: ContinuousClock.Instant?
+        var waitEnd: ContinuousClock.Instant?
 
-        /// Starts the wait of the caller again.
-        mutating func wait() { end = patience.map { $0.scheduling.instant() + $0.limit } }
+        mutating func restartWait() { waitEnd = patience.map { $0.scheduling.instant() + $0.limit } }
     }
 
     private struct Load {
@@ -74,7 +72,9 @@ final class CoalescedLoads: Sendable {
 
         /// Returns when a new timer must run; nil if the next timer runs before all waits end.
         mutating func nextTimer() -> ContinuousClock.Instant? {
-            guard let end = waiting.values.compactMap(\.end).min(), timer.map({ end < $0 }) ?? true else { return nil }
+            guard let end = waiting.values.compactMap(\.waitEnd).min(), timer.map({ end < $0 }) ?? true else {
+                return nil
+            }
             timer = end
             return end
         }
@@ -134,11 +134,10 @@ final class CoalescedLoads: Sendable {
     func willRequest(_ key: Key) {
         state.withLock { state in
             guard let callers = state.loads[key]?.waiting.keys else { return }
-            for caller in callers { state.loads[key]?.waiting[caller]?.wait() }
+            for caller in callers { state.loads[key]?.waiting[caller]?.restartWait() }
         }
     }
 
-    /// Whether a load of the key is running.
     func isRunning(_ key: Key) -> Bool { state.withLock { $0.loads[key] != nil } }
 
     /// - Returns: False if the caller is already canceled.
@@ -155,7 +154,7 @@ final class CoalescedLoads: Sendable {
                 return (true, nil)
             }
             var caller = Caller(waiter: waiter, patience: patience)
-            caller.wait()
+            caller.restartWait()
             running.waiting[number] = caller
             let timer = running.nextTimer().map { (running.number, $0) }
             state.loads[key] = running
@@ -165,12 +164,11 @@ final class CoalescedLoads: Sendable {
         return isWaiting
     }
 
-    /// - Parameter number: The number of the load.
     private func setTimer(
-        _ key: Key, _ number: Int, at end: ContinuousClock.Instant, _ scheduling: WorkScheduling
+        _ key: Key, _ loadNumber: Int, at end: ContinuousClock.Instant, _ scheduling: WorkScheduling
     ) {
         scheduling.after(max(.zero, end - scheduling.instant())) { [weak self] in
-            self?.endWaits(key, number, at: end, scheduling)
+            self?.endWaits(key, loadNumber, at: end, scheduling)
         }
     }
 
@@ -183,7 +181,7 @@ final class CoalescedLoads: Sendable {
         let now = scheduling.instant()
         let (late, task, timer) = state.withLock { state -> ([Caller], Task<Void, Never>?, ContinuousClock.Instant?) in
             guard var load = state.loads[key], load.number == number, load.timer == end else { return ([], nil, nil) }
-            let late = load.waiting.filter { $0.value.end.map { $0 <= now } ?? false }
+            let late = load.waiting.filter { $0.value.waitEnd.map { $0 <= now } ?? false }
             for caller in late.keys { load.waiting[caller] = nil }
             load.timer = nil
             let timer = load.nextTimer()
@@ -238,9 +236,7 @@ final class CoalescedLoads: Sendable {
 extension PrivateTier {
     // MARK: For tests
 
-    /// The number of running loads.
     package nonisolated var loadCount: Int { loads.count }
-    /// The number of callers that wait for loads.
     package nonisolated var loadWaiterCount: Int { loads.waiterCount }
 }
 

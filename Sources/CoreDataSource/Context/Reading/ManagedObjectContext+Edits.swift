@@ -251,8 +251,7 @@ struct ChangedObjects: RandomAccessCollection {
         objects.append(object)
     }
 
-    /// Replaces all objects.
-    mutating func set(_ new: [ManagedObject]) {
+    mutating func replaceAll(with new: [ManagedObject]) {
         removeAll()
         for object in new { insert(object) }
     }

@@ -20,10 +20,8 @@ package final class StoreKeys: Sendable {
     private let isReserving = Atomic(false)
 
     private struct Reserve {
-        /// The number of keys in the next reservation.
-        var count = StoreKeys.firstCount
-        /// The keys to use after the current keys.
-        var ahead: Reserved?
+        var nextReservationCount = StoreKeys.firstCount
+        var nextKeys: Reserved?
     }
 
     private struct Reserved {
@@ -39,8 +37,7 @@ package final class StoreKeys: Sendable {
 
     private static let firstCount: Int64 = 4096
     private static let largestCount: Int64 = 65_536
-    /// The largest number of keys for a batch that inserts many objects.
-    private static let largestBatch: Int64 = 1 << 20
+    private static let maxKeysOfBatch: Int64 = 1 << 20
 
     init(_ store: any PersistentStore, _ scheduling: WorkScheduling) {
         sharing = store.sharing
@@ -107,8 +104,8 @@ package final class StoreKeys: Sendable {
             while true {
                 // Another thread may have switched already.
                 if lastKey.load(ordering: .acquiring) < keyLimit.load(ordering: .acquiring) { return true }
-                let next = if let ahead = reserve.ahead { ahead } else { try reserved(&reserve) }
-                reserve.ahead = nil
+                let next = if let keys = reserve.nextKeys { keys } else { try reserved(&reserve) }
+                reserve.nextKeys = nil
                 if next.keys.isEmpty { return false }
                 guard isCurrent(next) else { continue }
                 let keys = next.keys
@@ -145,14 +142,14 @@ package final class StoreKeys: Sendable {
     private func reserved(_ reserve: inout Reserve) throws(DataSourceError) -> Reserved {
         let generation = generation.load(ordering: .sequentiallyConsistent)
         guard let sharing else { return Reserved(keys: 0..<0, generation: generation) }
-        let keys = try sharing.reserveKeys(reserve.count)
-        reserve.count = min(reserve.count * 2, StoreKeys.largestCount)
+        let keys = try sharing.reserveKeys(reserve.nextReservationCount)
+        reserve.nextReservationCount = min(reserve.nextReservationCount * 2, StoreKeys.largestCount)
         return Reserved(keys: keys, generation: generation)
     }
 
     /// Begins to reserve keys for a batch that may insert `count` objects, so that the batch does not have to wait for keys.
     func reserve(for count: Int) {
-        let count = min(Int64(count), StoreKeys.largestBatch)
+        let count = min(Int64(count), StoreKeys.maxKeysOfBatch)
         let reservation = nextReservation.load(ordering: .relaxed)
         if sharing != nil, reservation - lastKey.load(ordering: .acquiring) < count { reserveAhead(for: count) }
     }
@@ -170,10 +167,10 @@ package final class StoreKeys: Sendable {
                 guard let self else { return }
                 defer { self.isReserving.store(false, ordering: .releasing) }
                 let rest = self.keyLimit.load(ordering: .acquiring) - self.lastKey.load(ordering: .acquiring)
-                if let ahead = reserve.ahead, rest + Int64(ahead.keys.count / 2) >= count { return }
-                reserve.count = max(reserve.count, count * 2)
+                if let next = reserve.nextKeys, rest + Int64(next.keys.count / 2) >= count { return }
+                reserve.nextReservationCount = max(reserve.nextReservationCount, count * 2)
                 // If the reservation fails, the next insert that needs keys tries again.
-                if let ahead = try? self.reserved(&reserve) { reserve.ahead = ahead }
+                if let next = try? self.reserved(&reserve) { reserve.nextKeys = next }
             }
         }
     }

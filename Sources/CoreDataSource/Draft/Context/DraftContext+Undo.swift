@@ -115,8 +115,8 @@ extension DraftContext {
     /// - Parameter others: Objects that might have become edited.
     func recordEdits(_ others: [ManagedObject]) {
         var seen: Set<ObjectIdentifier> = []
-        changed.set(
-            (changed + others.sorted { $0.key < $1.key }).filter {
+        changed.replaceAll(
+            with: (changed + others.sorted { $0.key < $1.key }).filter {
                 $0.hasChanges && seen.insert(ObjectIdentifier($0)).inserted
             })
         let edited = Dictionary(grouping: changed, by: \.layout.index)

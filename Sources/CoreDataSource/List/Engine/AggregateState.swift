@@ -208,7 +208,7 @@ package struct AggregateState: Sendable {
     ) throws(DataSourceError) {
         let budget = QueryBudget()
         var changed: Set<LinkEnd> = []
-        for key in ChangedLinks(links).owners(in: saves) {
+        for key in ChangedLinks(ofRelationship: links).owners(in: saves) {
             for entity in query.family { changed.insert(LinkEnd(entity: entity, key: key)) }
         }
         for save in saves {

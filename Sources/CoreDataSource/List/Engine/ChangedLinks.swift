@@ -25,8 +25,7 @@ package struct ChangedLinks: Sendable {
         self.sources = sources
     }
 
-    /// - Parameter links: The links of one relationship.
-    init(_ links: GroupLinks) { sources = Dictionary(grouping: links.sources, by: \.layout) }
+    init(ofRelationship links: GroupLinks) { sources = Dictionary(grouping: links.sources, by: \.layout) }
 
     /// Whether a save changes the links of any object of the list's entities.
     func isAny(in save: ChangeSet) -> Bool {

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import RowStore
 
-/// The pin of the main context.
 struct MainPin: Sendable {
     let rows: PinnedRows
     /// The value of ``SaveLog/unknownChangeCount`` when the context last read all its pinned rows; nil if no later change can be in
@@ -14,7 +13,6 @@ struct MainPin: Sendable {
     var end: ContinuousClock.Instant
 }
 
-/// Pinning.
 extension MainTier {
     /// Pins the context to its state, or gives a pinned context a new limit.
     func pin(for limit: Duration) throws(DataSourceError) {
