@@ -5,6 +5,11 @@ extension Connection {
     /// The longest time to wait for another program's lock, in milliseconds. Saves have their own limit.
     static let lockTimeout: Int32 = 2000
 
+    /// The maximum length of a store's path, in bytes. SQLite appends at most `-journal` to the path.
+    static let longestPath = Int(sqlite3_vfs_find(nil)?.pointee.mxPathname ?? 512) - 8
+
+    var longestValue: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) }
+
     /// Applies the settings that every connection needs before its first read. None of these settings changes the file.
     func configure() throws(DataSourceError) {
         sqlite3_busy_timeout(handle, Connection.lockTimeout)

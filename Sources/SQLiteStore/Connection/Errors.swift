@@ -3,11 +3,6 @@ internal import Dispatch
 internal import Foundation
 internal import RowStore
 
-extension Connection {
-    /// The maximum length of a store's path, in bytes. SQLite appends at most `-journal` to the path.
-    static let longestPath = Int(sqlite3_vfs_find(nil)?.pointee.mxPathname ?? 512) - 8
-}
-
 extension DataSourceError {
     /// Makes the error for an SQLite result code. The message contains the path of the file, but no values of rows.
     init(sqlite code: Int32, connection: OpaquePointer, path: String, while action: String) {

@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import Synchronization
 
 /// Counts the work of a store since its opening.
@@ -60,8 +59,4 @@ package final class StoreCounters: Sendable {
         self.frames.store(frames, ordering: .relaxed)
         self.uncopied.store(uncopied, ordering: .relaxed)
     }
-}
-
-extension Connection {
-    var longestValue: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) }
 }

@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import ManagedModel
 internal import MigrationSQL
 internal import ModelMigration
@@ -58,35 +57,10 @@ extension NumberWidening {
         }
     }
 
-    fileprivate static let functionName = "widen_number"
+    static let functionName = "widen_number"
 
     /// Returns SQL that converts a number to the wider type. The SQL yields NULL if the conversion would change the number.
     func sql(_ expression: String) -> String {
         self == .unchanged ? expression : "\(NumberWidening.functionName)(\(rawValue.quotedText), \(expression))"
-    }
-}
-
-extension Connection {
-    func addNumberWidening() throws(DataSourceError) {
-        let code = sqlite3_create_function_v2(
-            handle, NumberWidening.functionName, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
-            { context, _, arguments in
-                guard let arguments, case .text(let word) = value(arguments[0]),
-                    let widening = NumberWidening(rawValue: word), let result = widening(value(arguments[1]))
-                else { return sqlite3_result_null(context) }
-                switch result {
-                case .integer(let number): sqlite3_result_int64(context, number)
-                case .real(let number): sqlite3_result_double(context, number)
-                case .text(var digits):
-                    digits.withUTF8 { bytes in
-                        bytes.withMemoryRebound(to: CChar.self) {
-                            sqlite3_result_text64(
-                                context, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
-                        }
-                    }
-                case .null, .blob: sqlite3_result_null(context)
-                }
-            }, nil, nil, nil)
-        guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 }

@@ -55,19 +55,6 @@ struct StoreBackup {
     }
 }
 
-extension Connection {
-    /// Copies the whole log into the main file and empties the log.
-    func copyWholeLog() throws(DataSourceError) {
-        guard case .integer(0) = try values("PRAGMA wal_checkpoint(TRUNCATE)").first?.first else {
-            throw DataSourceError(
-                .storeBusy,
-                "Another connection, in this or another process, keeps \(path) locked. Close that connection, or "
-                    + "try again later."
-            )
-        }
-    }
-}
-
 /// The backups of one store that were made by one policy. No other file has such a name.
 struct BackupSeries {
     /// The policy that makes the backups. A backup's name is the store's name, the raw value and the date.

@@ -48,6 +48,17 @@ extension StoreFiles {
 }
 
 extension Connection {
+    /// Copies the whole log into the main file and empties the log.
+    func copyWholeLog() throws(DataSourceError) {
+        guard case .integer(0) = try values("PRAGMA wal_checkpoint(TRUNCATE)").first?.first else {
+            throw DataSourceError(
+                .storeBusy,
+                "Another connection, in this or another process, keeps \(path) locked. Close that connection, or "
+                    + "try again later."
+            )
+        }
+    }
+
     /// Writes the current contents of the store to a new file.
     ///
     /// - Throws: `cancelled` if the task is canceled during the copy.

@@ -186,12 +186,10 @@ struct QueryStatement {
         let offset = writer.add(.integer(Int64(max(0, query.offset))), .integer)
         return " LIMIT \(limit) OFFSET \(offset)"
     }
-}
 
-extension Connection {
-    /// Returns the statement of a query, with the values bound.
-    func statement(_ query: QueryStatement) throws(DataSourceError) -> Statement {
-        try statement(query.sql, query.values, sortedBy: query.sort, isKept: query.isKept)
+    /// Returns the statement in a connection, with the values bound.
+    func prepared(in connection: Connection) throws(DataSourceError) -> Statement {
+        try connection.statement(sql, values, sortedBy: sort, isKept: isKept)
     }
 }
 

@@ -122,7 +122,7 @@ extension Reader: AggregatingReader {
         let sql = QueryStatement(
             query, selecting: .aggregates(expressions), from: table, schema: schema, limits: connection.limits)
         if sql.filter != nil || sql.joinsInSwift { return nil }
-        let statement = try connection.statement(sql)
+        let statement = try sql.prepared(in: connection)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else {
                 // A sum of integers can overflow in between and still have a valid result.
@@ -144,7 +144,7 @@ extension Reader: StoreReader {
             for row in try Join(ReaderView(reader: self), query.budget).rows(query, [query.entity]) { body(row.stored) }
             return
         }
-        let statement = try connection.statement(sql)
+        let statement = try sql.prepared(in: connection)
         var filter = sql.filter
         try withFirstStep(statement, query.budget) { first throws(DataSourceError) in
             let rows = StatementRows(statement, sql, table, joinedCount: query.joined.count)
@@ -194,7 +194,7 @@ extension Reader: StoreReader {
         guard let table = schema.tables[query.entity] else { return 0 }
         let sql = QueryStatement(query, selecting: .count, from: table, schema: schema, limits: connection.limits)
         if sql.filter != nil || sql.joinsInSwift { return try rows(query.unlimited).count }
-        let statement = try connection.statement(sql)
+        let statement = try sql.prepared(in: connection)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else { throw error(code, sql) }
             return Int(sqlite3_column_int64(statement.handle, 0))
