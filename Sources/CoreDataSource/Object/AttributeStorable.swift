@@ -118,6 +118,54 @@ extension ManagedObject {
     }
 }
 
+/// Transformable values are `Codable`. They are stored as JSON with sorted keys, so that equal values have equal bytes.
+extension ManagedObject {
+    /// Decodes the value of a transformable column. Returns nil if the column has no value, or if its data cannot be decoded as
+    /// the type.
+    ///
+    /// ```swift
+    /// var labels: [String]? {
+    ///     get { transformable(at: 2) }
+    ///     set { setTransformable(newValue, at: 2) }
+    /// }
+    /// ```
+    ///
+    /// Data that cannot be decoded is reported. **Complexity**: each call decodes the JSON again.
+    public final func transformable<Value: Codable & Sendable>(at column: Int) -> Value? {
+        if isNil(at: column) { return nil }
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data.read(from: self, at: column))
+        } catch {
+            return damaged(column, nil)
+        }
+    }
+
+    /// Sets a transformable column. If the value cannot be encoded, the next save throws `validationFailed`.
+    ///
+    /// ```swift
+    /// var labels: [String]? {
+    ///     get { transformable(at: 2) }
+    ///     set { setTransformable(newValue, at: 2) }
+    /// }
+    /// ```
+    ///
+    /// **Complexity**: each call encodes the value.
+    public final func setTransformable<Value: Codable & Sendable>(_ value: Value?, at column: Int) {
+        guard let value else { return setNil(at: column) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            Data.write(try encoder.encode(value), to: self, at: column)
+        } catch {
+            home.context?.refuse(
+                DataSourceError(
+                    .validationFailed,
+                    "\(layout.name).\(layout.columns[column].name) was set to a value that cannot be encoded as JSON. Set another value, or change the type of the attribute.",
+                    entityName: layout.name, attributeName: layout.columns[column].name, cause: "\(error)"))
+        }
+    }
+}
+
 // Strings, decimals and URLs are stored as TEXT; data and UUIDs as BLOB.
 
 extension String: AttributeStorable {

@@ -175,3 +175,12 @@ extension AttributeValue {
         UUID(uuidString: uuid).map { .uuid($0) } ?? .string(uuid)
     }
 }
+
+// The conformances that QueryLanguage needs for its predicates.
+
+extension QueriedObject where Self: ManagedObject {
+    package static var identification: AnyKeyPath { \Self.objectID }
+}
+
+extension ManagedObject: QueriedObject {}
+extension ManagedObjectID: ObjectReference {}

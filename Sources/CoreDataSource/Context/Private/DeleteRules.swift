@@ -162,10 +162,10 @@ struct DeleteRules {
             }
         case .column(let column) where relationship.isSymmetric && rule == .nullify:
             for object in objects {
-                guard let end = object.end(column, relationship) else { continue }
+                guard let end = object.row.end(column, relationship.destinationFamily) else { continue }
                 try context.reading { () throws(DataSourceError) in try context.readObjects([end]) }
                 if let partner = context.cachedObject(end) ?? nil,
-                    partner.end(column, relationship) == LinkEnd(object)
+                    partner.row.end(column, relationship.destinationFamily) == LinkEnd(object)
                 {
                     try unlink(partner, column, for: relationship.path.entity)
                 }
@@ -179,7 +179,9 @@ struct DeleteRules {
     ) throws -> [Int64: [LinkEnd]] {
         if case .column(let column) = relationship.storage {
             return Dictionary(
-                objects.compactMap { object in object.end(column, relationship).map { (object.key, [$0]) } }
+                objects.compactMap { object in
+                    object.row.end(column, relationship.destinationFamily).map { (object.key, [$0]) }
+                }
             ) { first, _ in first }
         }
         return try context.reading { () throws(DataSourceError) in

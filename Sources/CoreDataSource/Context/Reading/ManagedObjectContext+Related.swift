@@ -11,7 +11,7 @@ extension ManagedObjectContext {
             return try relatedObjects(of: object, at: index).first
         }
         for _ in 0..<ManagedObjectContext.tries {
-            guard let end = object.end(column, relationship) else { return nil }
+            guard let end = object.row.end(column, relationship.destinationFamily) else { return nil }
             if let cachedObject = cachedObject(end) {
                 if editing == .readOnly, column.entity == nil, relationship.destinationFamily.count == 1 {
                     object.home.setDestination(bindings[end.entity].objects, column: column.key, at: index)
@@ -28,7 +28,7 @@ extension ManagedObjectContext {
                 try readDestinations(of: near, column, relationship)
             }
         }
-        return object.end(column, relationship).flatMap { cachedObject($0) ?? nil }
+        return object.row.end(column, relationship.destinationFamily).flatMap { cachedObject($0) ?? nil }
     }
 
     /// Returns the objects of a relationship, in the order of the relationship. If the relationship is not ordered, the objects
@@ -221,7 +221,8 @@ extension ManagedObjectContext {
     ) throws(DataSourceError) {
         let group = objects.first?.group
         guard column.entity == nil, relationship.destinationFamily.count == 1 else {
-            return try readObjects(Set(objects.lazy.compactMap { $0.end(column, relationship) }), for: group)
+            return try readObjects(
+                Set(objects.lazy.compactMap { $0.row.end(column, relationship.destinationFamily) }), for: group)
         }
         var keys = FetchGroup.of(objects)?.takeLinkKeys(column.key)
         if keys == nil {

@@ -294,13 +294,6 @@ extension RelationshipLayout {
     }
 }
 
-extension ManagedObject {
-    /// Returns the destination in a link column; nil if there is none.
-    final func end(_ column: LinkColumns, _ relationship: RelationshipLayout) -> LinkEnd? {
-        row.end(column, relationship.destinationFamily)
-    }
-}
-
 extension RowSnapshot {
     /// Returns the destination in a link column; nil if there is none, or if the destination's entity is not in the family.
     func end(_ column: LinkColumns, _ family: [Int]) -> LinkEnd? {

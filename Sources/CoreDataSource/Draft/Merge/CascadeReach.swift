@@ -148,7 +148,7 @@ extension DraftComparison {
         guard case .link(let index) = part.kind, let object = current(difference.rows[part.row].end),
             case .column(let column) = object.layout.relationships[index].storage
         else { return nil }
-        return object.end(column, object.layout.relationships[index])
+        return object.row.end(column, object.layout.relationships[index].destinationFamily)
     }
 
     /// The object that a part deletes; nil if the part is not a deletion.
