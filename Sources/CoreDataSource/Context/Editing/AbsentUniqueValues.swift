@@ -13,7 +13,7 @@ struct AbsentUniqueValues {
     fileprivate var values: [Key: Set<[RowValue]>] = [:]
 
     /// Whether no row of an entity in the store has the values. False if this is not known.
-    func contains(_ entity: Int, _ constraint: Int, _ own: [RowValue]) -> Bool {
+    func contains(_ entity: Int, constraint: Int, _ own: [RowValue]) -> Bool {
         values[Key(entity: entity, constraint: constraint)]?.contains(own) ?? false
     }
 }

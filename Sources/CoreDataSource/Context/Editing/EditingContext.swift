@@ -280,7 +280,7 @@ extension EditingContext {
         for entity in uniqueFamily(of: object, constraint) {
             let binding = binding(editing: entity)
             if binding.find(constraint, values, except: object) != nil { return false }
-            if binding.hasAllRows || absent.contains(entity, constraint, values) { continue }
+            if binding.hasAllRows || absent.contains(entity, constraint: constraint, values) { continue }
             let (stored, _) = try source.row(
                 entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
             guard let stored, stored.key != object.key else { continue }

@@ -49,7 +49,7 @@ extension PrivateContext {
                 return
             }
             if isOwnedElsewhere(family) {
-                return try preloadFromOtherDataSources(entity, column, values.lazy.map(\.storedValue.value))
+                return try preloadFromOtherDataSources(entity, column: column, values.lazy.map(\.storedValue.value))
             }
             for concrete in family where bindings[concrete].isOwned {
                 try preload(bindings[concrete], column, values.lazy.map(\.storedValue.value))
@@ -69,7 +69,7 @@ extension PrivateContext {
         for value in values where value != .null && value.fits(binding.layout.columns[column].storage) {
             if let constraint, binding.isAbsent(value, constraint) { continue }
             let isKnown = binding.hasAllRows || index?[registeredThrough: value] == .max
-            var object = constraint.flatMap { binding.find($0, column, value) }
+            var object = constraint.flatMap { binding.find($0, column: column, value) }
             if isKnown, constraint == nil { object = index?.first(value) }
             if let object { found.append(object) }
             if isKnown || object != nil { continue }
@@ -88,29 +88,29 @@ extension PrivateContext {
 
     /// Like ``preload(_:_:_:)``, for an entity of another data source.
     private func preloadFromOtherDataSources(
-        _ entity: Int, _ column: Int, _ values: some Sequence<RowValue>
+        _ entity: Int, column: Int, _ values: some Sequence<RowValue>
     ) throws(DataSourceError) {
         let storage = bindings[entity].layout.columns[column].storage
         var wanted: Set<RowValue> = []
         var found: [ManagedObject] = []
         for value in values where value != .null && value.fits(storage) {
-            if let known = lookupCache?.result(entity, column, value) {
+            if let known = lookupCache?.result(entity, column: column, value) {
                 if let known { found.append(known) }
                 continue
             }
             wanted.insert(value)
             if wanted.count == PrivateContext.preloadBatchSize {
-                found += try readFromOtherDataSources(wanted, entity, column)
+                found += try readFromOtherDataSources(wanted, entity, column: column)
                 wanted = []
             }
         }
         // For a single value, the later look-up costs the same.
-        if wanted.count > 1 { found += try readFromOtherDataSources(wanted, entity, column) }
+        if wanted.count > 1 { found += try readFromOtherDataSources(wanted, entity, column: column) }
         group(found)
     }
 
     private func readFromOtherDataSources(
-        _ values: Set<RowValue>, _ entity: Int, _ column: Int
+        _ values: Set<RowValue>, _ entity: Int, column: Int
     ) throws(DataSourceError) -> [ManagedObject] {
         let layout = bindings[entity].layout
         let isUnique = layout.concreteFamily.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
@@ -126,10 +126,10 @@ extension PrivateContext {
         var missing = values
         for object in objects {
             let value = object.row.value(column, layout.columns[column].storage)
-            if missing.remove(value) != nil { lookupCache?.keep(object, entity, column, value) }
+            if missing.remove(value) != nil { lookupCache?.keep(object, entity, column: column, value) }
         }
         if objects.count == limit { return objects }
-        for value in missing { lookupCache?.keep(nil, entity, column, value) }
+        for value in missing { lookupCache?.keep(nil, entity, column: column, value) }
         return objects
     }
 

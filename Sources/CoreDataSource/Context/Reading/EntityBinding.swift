@@ -273,7 +273,7 @@ final class EntityBinding {
     }
 
     /// Returns the registered object with the given value in the only column of a uniqueness constraint.
-    func find(_ constraint: Int, _ column: Int, _ value: RowValue) -> ManagedObject? {
+    func find(_ constraint: Int, column: Int, _ value: RowValue) -> ManagedObject? {
         if let key = order.nextKey, let object = objects[key], !object.isDeleted,
             object.row.holds(value, column: column)
         {

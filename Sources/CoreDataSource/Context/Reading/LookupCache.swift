@@ -25,21 +25,21 @@ struct LookupCache {
 
     /// Returns the result of an earlier look-up. The outer optional is nil if there was no look-up, and the inner optional is
     /// nil if no object had the value.
-    func result(_ entity: Int, _ column: Int, _ value: RowValue) -> ManagedObject?? {
+    func result(_ entity: Int, column: Int, _ value: RowValue) -> ManagedObject?? {
         guard let result = results[Lookup(entity: entity, column: column, value: value)] else { return nil }
         // A later read may have given the object a newer row.
         if let object = result, object.isDeleted || !object.row.holds(value, column: column) { return nil }
         return .some(result)
     }
 
-    mutating func keep(_ result: ManagedObject?, _ entity: Int, _ column: Int, _ value: RowValue) {
+    mutating func keep(_ result: ManagedObject?, _ entity: Int, column: Int, _ value: RowValue) {
         results[Lookup(entity: entity, column: column, value: value)] = .some(result)
     }
 
     /// Counts a look-up that reads from the store.
     ///
     /// - Returns: The number of counted look-ups of the attribute so far.
-    mutating func countRead(_ entity: Int, _ column: Int) -> Int {
+    mutating func countRead(_ entity: Int, column: Int) -> Int {
         reads[Attribute(entity: entity, column: column), default: 0] += 1
         return reads[Attribute(entity: entity, column: column), default: 0]
     }

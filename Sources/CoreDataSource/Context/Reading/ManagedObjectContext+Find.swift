@@ -24,7 +24,7 @@ extension ManagedObjectContext {
             return try findAmongReaders(family, column, value)
         }
         if lookupCache != nil, isOwnedElsewhere(family) {
-            return try findInOtherDataSources(entity, column, value)
+            return try findInOtherDataSources(entity, column: column, value)
         }
         return try find(entity, family, column, value)
     }
@@ -46,14 +46,14 @@ extension ManagedObjectContext {
     final func isOwnedElsewhere(_ family: [Int]) -> Bool { !family.contains { bindings[$0].isOwned } }
 
     /// Like ``find(entity:column:value:)``, but for objects of other data sources in a batch.
-    private func findInOtherDataSources(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError)
+    private func findInOtherDataSources(_ entity: Int, column: Int, _ value: RowValue) throws(DataSourceError)
         -> ManagedObject?
     {
-        if let kept = lookupCache?.result(entity, column, value) { return kept }
+        if let kept = lookupCache?.result(entity, column: column, value) { return kept }
         let found = try find(entity, bindings[entity].layout.concreteFamily, column, value)
-        lookupCache?.keep(found, entity, column, value)
+        lookupCache?.keep(found, entity, column: column, value)
         let isRemote = stack.root.isRemote
-        if lookupCache?.countRead(entity, column) == ManagedObjectContext.lookupsBeforeDiagnostic(isRemote) {
+        if lookupCache?.countRead(entity, column: column) == ManagedObjectContext.lookupsBeforeDiagnostic(isRemote) {
             record(DataSourceDiagnostic(oneByOne: column, bindings[entity].layout, isRemote: isRemote), entity)
         }
         return found
@@ -76,10 +76,10 @@ extension ManagedObjectContext {
             let binding = bindings[concrete]
             guard let constraint = binding.layout.constraint(onColumn: column) else { continue }
             if binding.isOwned {
-                if let object = binding.find(constraint, column, value) { return object }
+                if let object = binding.find(constraint, column: column, value) { return object }
                 if binding.hasAllRows || binding.isAbsent(value, constraint) { continue }
                 if try registerAllIfFew(binding, column) {
-                    if let object = binding.find(constraint, column, value) { return object }
+                    if let object = binding.find(constraint, column: column, value) { return object }
                     continue
                 }
             }
@@ -93,7 +93,7 @@ extension ManagedObjectContext {
         _ entity: Int, in family: [Int], _ column: Int, _ value: RowValue
     ) throws(DataSourceError) -> ManagedObject? {
         let layout = bindings[entity].layout
-        recordLookup(entity, column)
+        recordLookup(entity, column: column)
         let isOwned = family.allSatisfy { bindings[$0].isOwned }
         guard isOwned, layout.columns[column].isStored, value.fits(layout.columns[column].storage) else {
             var plan = FetchPlan(
@@ -165,7 +165,7 @@ extension ManagedObjectContext {
     }
 
     /// Records a diagnostic for a look-up that makes the store read every row.
-    private func recordLookup(_ entity: Int, _ column: Int) {
+    private func recordLookup(_ entity: Int, column: Int) {
         let layout = bindings[entity].layout
         guard !layout.indexedColumns.contains(column), !bindings[entity].diagnosedColumns.contains(column) else {
             return

@@ -82,7 +82,7 @@ package final class PendingBlock: Sendable {
     func keys(_ entity: Int) -> some Sequence<Int64> { tables[entity]?.keys ?? [] }
 
     /// The keys of the rows whose link column refers to the row `end`.
-    func sources(_ entity: Int, _ link: Int, of end: Int64) -> [Int64] {
+    func sources(_ entity: Int, link: Int, of end: Int64) -> [Int64] {
         guard let table = tables[entity] else { return [] }
         return table.sources[link].indexes(end, table.rows).map { table.keys[$0] }
     }

@@ -115,7 +115,7 @@ struct PendingRows {
         var keys = stored.map(\.key)
         for end in lookup.ends {
             if let table = tables[entity] { keys += table.sources(lookup.link, of: end) }
-            for block in blocks { keys += block.sources(entity, lookup.link, of: end) }
+            for block in blocks { keys += block.sources(entity, link: lookup.link, of: end) }
         }
         var rows = PartitionedRows<Int64, PendingRow>()
         for key in keys {
