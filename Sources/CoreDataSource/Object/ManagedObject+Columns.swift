@@ -65,3 +65,7 @@ extension ManagedObject {
         return found
     }
 }
+
+extension ManagedObject: HeapElement {
+    var heapKey: Int64 { key }
+}

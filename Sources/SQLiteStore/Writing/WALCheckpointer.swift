@@ -223,26 +223,6 @@ final class WALCheckpointer {
     }
 }
 
-extension Connection {
-    /// The number of frames in the log, whoever has written them, as the index of the log in shared memory says; nil if this cannot be
-    /// found out. Makes no system call, because the connection has mapped the index. The length can change at any time.
-    ///
-    /// The index has the same layout in all versions of SQLite (https://www.sqlite.org/walformat.html#the_wal_index_header).
-    fileprivate var logLength: Int? {
-        var pointer: UnsafeMutablePointer<sqlite3_file>?
-        let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer)
-        guard code == SQLITE_OK, let file = pointer, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
-            let map = methods.pointee.xShmMap
-        else { return nil }
-        let (regionSize, layout, lengthOffset): (Int32, UInt32, Int) = (32768, 3_007_000, 16)
-        var region: UnsafeMutableRawPointer?
-        guard map(file, 0, regionSize, 0, &region) == SQLITE_OK, let region,
-            region.load(as: UInt32.self) == layout
-        else { return nil }
-        return Int(region.load(fromByteOffset: lengthOffset, as: UInt32.self))
-    }
-}
-
 extension DataSourceError {
     /// Makes the error for a read that keeps the log from being emptied.
     ///

@@ -90,10 +90,6 @@ final class ValueIndex {
     }
 }
 
-extension ManagedObject: HeapElement {
-    var heapKey: Int64 { key }
-}
-
 /// An index of unique values: hashes of values, each with the key of an object that has or had the values.
 ///
 /// An entry may be outdated, because it stays when the value changes, the object is forgotten or the edit is discarded. So a
