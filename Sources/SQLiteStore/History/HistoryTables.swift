@@ -119,12 +119,14 @@ enum HistoryTables {
     }
 
     static func limits(_ connection: Connection) throws(DataSourceError) -> KeptHistory.Limits {
-        let row = try connection.values(
+        let statement = try connection.statement(
+            .selectHistoryLimits,
             """
             SELECT s."value", b."value" FROM "_history_state" s, "_history_state" b \
             WHERE s."name" = 'seconds' AND b."name" = 'bytes'
-            """
-        ).first
+            """)
+        defer { statement.clear() }
+        let row = try connection.rows(of: statement).first
         guard case .integer(let seconds)? = row?[0], case .integer(let bytes)? = row?[1], seconds > 0,
             seconds < 1 << 40, bytes > 0
         else { throw damaged(connection) }

@@ -50,7 +50,7 @@ final class HistoryWriter {
         _ kind: HistoryKind, _ note: String, on connection: Connection, _ layout: ModelLayout
     ) throws(DataSourceError) {
         let writer = try HistoryWriter(connection, layout, member: .alone(), isShared: false)
-        try writer.begin()
+        try writer.begin(isByMember: false)
         try writer.append(kind, note: note)
     }
 
@@ -62,11 +62,13 @@ final class HistoryWriter {
     // MARK: Transactions
 
     /// Called at the start of a transaction.
-    func begin() throws(DataSourceError) {
+    ///
+    /// - Parameter isByMember: Whether another member has written since the last transaction.
+    func begin(isByMember: Bool) throws(DataSourceError) {
         hasNotedOutsideWrites = false
         trimming.begin()
-        // Another member can have opened the store with other limits.
-        if isShared { limits = try HistoryTables.limits(connection) }
+        // Another member can have opened the store with other limits, which counts as a write.
+        if isByMember { limits = try HistoryTables.limits(connection) }
         let name = HistoryWriter.namesKey(encoding.signature)
         if !hasNames, try HistoryTables.value(name, connection) == nil {
             try HistoryTables.set(name, .text(encoding.names.text), connection)

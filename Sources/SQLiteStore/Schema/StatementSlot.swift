@@ -4,6 +4,7 @@ enum FixedStatement: Int, CaseIterable {
     case setSavepoint, releaseSavepoint, rollBackToSavepoint
     case setFirstFreeKey, checkFile
     case selectFeed, updateFeed, selectPosition, selectSaves
+    case selectHistoryLimits
 }
 
 /// A place for a prepared statement in a connection. The places of the fixed statements come first, and then those of each table.

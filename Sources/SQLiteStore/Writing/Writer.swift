@@ -181,7 +181,7 @@ final class Writer {
             try watch.checkLock()
             let isByMember = try sharing?.begin() ?? false
             if lookOutside(isByMember: isByMember), sharing == nil { try raiseFirstFreeKey() }
-            try history?.begin()
+            try history?.begin(isByMember: isByMember)
             if isByMember { connection.expectScopeTable() }
             if outside.makesTagsWrong { try dropTags(of: nil) }
         } catch {
