@@ -128,7 +128,8 @@ struct ScopeBoundTests {
     @Test func anAnswerThatCouldNotBeStoredRefusesNoOther() async throws {
         let isFull = Shared(false)
         let faulty = try FaultyCalls(.full, failsCallNamed: { $0 == "write" && isFull.value })
-        let container = try ScopePlace(.file, calls: faulty.calls).open()
+        let place = try ScopePlace(.file, calls: faulty.calls)
+        let container = try place.open()
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(Self.list(0..<3, 0))
         let requests = Shared(0)
@@ -151,5 +152,6 @@ struct ScopeBoundTests {
         #expect(requests.value == 1)
         #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["1", "1", "1"])
         try await container.close()
+        withExtendedLifetime(place) {}
     }
 }
