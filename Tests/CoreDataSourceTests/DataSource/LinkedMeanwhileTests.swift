@@ -176,46 +176,4 @@ struct LinkedMeanwhileTests {
             #expect(try container.main.first(Letter.self)?.place == nil)
         }
     }
-
-    /// The delete rules have been applied, and found no data source that owns letters.
-    @Test func aDataSourceThatIsMadeDuringADeletionLinksToNoDeletedObject() async throws {
-        try await withEmptyGraph { container in
-            let people = try container.dataSource(PausedPeople.self)
-            try await people.perform { _ = try $0.person("p") }
-            let (hasDeleted, end) = (Gate(), Gate())
-            people.pause.value = {
-                hasDeleted.open()
-                end.wait()
-            }
-            let deleting = Task { try await people.delete(Person.self, where: nil) }
-            let linking: Task<Bool, any Error>
-            do {
-                defer { end.open() }
-                await hasDeleted.opened()
-                let letters = try container.dataSource(LetterDataSource.self)
-                linking = Task {
-                    try await letters.perform { context in
-                        let person = try context.first(Person.self, where: \.key, equals: "p")
-                        try context.letter("l").author = person
-                        return person != nil
-                    }
-                }
-                for _ in 0..<100 { await Task.yield() }
-            }
-            _ = try await deleting.value
-            #expect(try await !linking.value)
-            #expect(try container.main.count(Person.self) == 0)
-            #expect(try container.main.first(Letter.self)?.author == nil)
-            #expect(try container.lostLinks() == [])
-        }
-    }
-}
-
-/// Runs a closure after the delete rules were applied, before the save.
-private final class PausedPeople: DataSource<String>, SaveCompleting {
-    override class var entities: [ManagedObject.Type] { [Person.self, Passport.self] }
-
-    nonisolated let pause = Shared<(@Sendable () -> Void)?>(nil)
-
-    nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws { pause.value?() }
 }

@@ -252,7 +252,7 @@ struct DeleteRules {
         let owner = context.stack.owner(ofEntity: reached) ?? "another data source or process"
         return DataSourceError(
             .entityNotOwned,
-            "An object of \(entity) was deleted in onAdd(_:in:), but its delete rules reach \(name), which \(owner) may be writing. Delete the object with delete, sync or perform, or with container.perform(in:). If that data source was made during this call, call again.",
+            "An object of \(entity) was deleted in onAdd(_:in:), but its delete rules reach \(name), which \(owner) may be writing. Delete the object with delete, sync or perform, or with container.perform(in:).",
             entityName: name)
     }
 }

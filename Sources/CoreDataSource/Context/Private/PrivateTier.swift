@@ -49,13 +49,6 @@ package actor PrivateTier {
         weakCompleter.withLock { $0 = WeakCompleter(completer) }
     }
 
-    /// Lets all batches of this new tier wait for the batches that run now and whose delete rules reach the entities. Must be
-    /// called after the tier was registered, and before its first batch.
-    nonisolated func waitForRunningBatches(reaching entities: Set<Int>) {
-        let ends = stack.runningBatches.ends(reaching: entities, stack.root.scheduling.makeSignal)
-        if !ends.isEmpty { executor.enqueue { for end in ends { end.wait() } } }
-    }
-
     /// The data source, if it completes saves; nil after it was released.
     nonisolated var completer: (any SaveCompleting)? { weakCompleter.withLock(\.object) }
 
@@ -337,8 +330,6 @@ struct TierCall: Sendable {
         isAwaited: Bool, _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
         try completion?.check()
-        let batchNumber = scope == .nothing ? nil : stack.runningBatches.begin(participants.map(\.reach))
-        defer { if let batchNumber { stack.runningBatches.end(batchNumber) } }
         if participants.count > 1 { stack.mergeOrigins(participants.map(\.source)) }
         let contexts = tiers.map(\.box.context)
         let (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }

@@ -30,7 +30,6 @@ package final class PersistentStack: Sendable {
     /// The class names of the data sources that complete saves, by the entities that they own. An entry stays after its data
     /// source was released.
     private let completers = Guarded<[Int: String]>([:])
-    let runningBatches = RunningBatches()
     /// The keys of new objects.
     package let keys: StoreKeys
     private let origins: Guarded<SaveOrigins>
