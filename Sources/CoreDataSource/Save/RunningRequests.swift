@@ -110,11 +110,12 @@ package final class RunningRequests: Sendable {
         }
 
         mutating func add(_ new: Saved) {
-            if let last = saved.last, last.isOwn, new.isOwn, last.limit == new.limit {
+            let last = saved.count - 1
+            if last >= 0, saved[last].isOwn, new.isOwn, saved[last].limit == new.limit {
                 // An app may save many times during a request.
-                keyCount -= last.keyCount
-                saved[saved.count - 1].rows.formUnion(new.rows)
-                keyCount += saved[saved.count - 1].keyCount
+                keyCount -= saved[last].keyCount
+                saved[last].rows.formUnion(new.rows)
+                keyCount += saved[last].keyCount
             } else {
                 saved.append(new)
                 keyCount += new.keyCount
@@ -344,15 +345,20 @@ struct SavedRows: Sendable {
         (rows, deleted, arrived) = ([], [], [])
     }
 
+    /// Adds what is known of inserted and linked rows.
+    mutating func formUnion(arrivedIn other: SavedRows) {
+        arrived.formUnion(other.arrived)
+        arrivedEntities.formUnion(other.arrivedEntities)
+        isUnknown = isUnknown || other.isUnknown
+    }
+
     mutating func formUnion(_ other: SavedRows) {
+        formUnion(arrivedIn: other)
         rows.formUnion(other.rows)
         deleted.formUnion(other.deleted)
         entities.formUnion(other.entities)
         forgottenEntities.formUnion(other.forgottenEntities)
         forgottenOwners.formUnion(other.forgottenOwners)
-        arrived.formUnion(other.arrived)
-        arrivedEntities.formUnion(other.arrivedEntities)
-        isUnknown = isUnknown || other.isUnknown
     }
 
     /// Whether a change set changes or deletes any of the rows, or inserts rows that were deleted.

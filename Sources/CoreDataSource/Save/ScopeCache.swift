@@ -349,10 +349,9 @@ extension RootTier {
         )
     }
 
-    /// Whether the store has the answer to a later request for another scope of the changed entities. Another member may have stored
-    /// it. Members compare only the times of their requests, so if the times are equal, the other request counts as later.
-    func hasLaterRequest(than request: AnsweredRequest, changing changes: ChangeSet) throws(DataSourceError) -> Bool {
-        let names = layout.names(ofEntitiesContaining: changes.entities.lazy.map(\.entity))
+    /// Whether the store has the answer to a later request for another scope of the entities. Another member may have stored it. Members compare only the times of their requests, so if the times are equal, the other request counts as later.
+    func hasLaterRequest(than request: AnsweredRequest, of entities: [Int]) throws(DataSourceError) -> Bool {
+        let names = layout.names(ofEntitiesContaining: entities)
         return try store.read(.statement) { reader throws(DataSourceError) in
             // A custom store does not know the times of requests.
             guard let reader = reader as? any RequestReader else { return true }

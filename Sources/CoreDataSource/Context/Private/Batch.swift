@@ -251,6 +251,8 @@ extension PrivateContext {
         workContexts = []
         leasedEntities = nil
         forgetDeletions()
+        // A hook may roll back, but the batch stores the answer all the same.
+        answered = nil
         linkedEntities = []
     }
 }

@@ -16,7 +16,7 @@ extension PrivateContext {
             // Another member may edit the rows again and again, so the last try replaces rows of other members, unless the store has a
             // later answer.
             let isLastTry = !answered.canRequestAgain && replaced.allSatisfy(\.isOfOtherMember)
-            guard isLastTry, try !root.hasLaterRequest(than: answered, changing: changes) else {
+            guard isLastTry, try !root.hasLaterRequest(than: answered, of: ownedEntities(changedBy: changes)) else {
                 throw DataSourceError(replacing: answered)
             }
         }
@@ -31,9 +31,18 @@ extension PrivateContext {
         guard let answered = ([self] + otherBatchContexts).lazy.compactMap(\.answered).first else {
             return { _ in false }
         }
-        let saved = stack.root.requests.saved(since: answered).map(\.rows).filter(\.hasArrivals)
-        return { object in
-            saved.contains { $0.mayHaveArrived(entity: object.layout.index, key: object.key) }
+        let saved = stack.root.requests.saved(since: answered)
+        let arrived = saved.reduce(into: SavedRows()) { $0.formUnion(arrivedIn: $1.rows) }
+        return { arrived.mayHaveArrived(entity: $0.layout.index, key: $0.key) }
+    }
+
+    /// The entities of the data sources whose objects the batch changes. An answer for one of the entities can change objects of the
+    /// others.
+    private func ownedEntities(changedBy changes: ChangeSet) -> [Int] {
+        let changed = Set(changes.entities.lazy.map(\.entity))
+        return ([self] + otherBatchContexts).flatMap { context in
+            let owned = context.bindings.filter(\.isOwned).map(\.layout.index)
+            return changed.isDisjoint(with: owned) ? [] : owned
         }
     }
 

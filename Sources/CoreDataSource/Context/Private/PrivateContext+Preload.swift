@@ -168,17 +168,42 @@ extension PrivateContext {
     private func group(_ found: [ManagedObject]) {
         var seen: Set<ObjectIdentifier> = []
         let objects = found.filter { seen.insert(ObjectIdentifier($0)).inserted }
+        var areLarge: [GroupPart: Bool] = [:]
         for start in stride(from: 0, to: objects.count, by: FetchGroup.window) {
             let part = objects[start..<min(start + FetchGroup.window, objects.count)]
-            var largeGroup: FetchGroup?
+            if part.count < FetchGroup.window { areLarge = [:] }
             let rest = part.filter { object in
-                guard let group = object.group else { return true }
-                if group === largeGroup { return false }
-                guard isGrouped(object, withAtLeast: part.count) else { return true }
-                largeGroup = group
-                return false
+                guard let groupPart = GroupPart(object) else { return true }
+                if let isLarge = areLarge[groupPart] { return !isLarge }
+                let isLarge = isGrouped(object, withAtLeast: part.count)
+                areLarge[groupPart] = isLarge
+                return !isLarge
             }
             FetchGroup.gather(rest)
         }
+    }
+}
+
+/// Up to ``FetchGroup/window`` neighbours of a group. For all of them, a read of a relationship reads about as many objects.
+private struct GroupPart: Hashable {
+    private let group: FetchGroup
+    private let entity: Int
+    private let number: Int
+
+    init?(_ object: ManagedObject) {
+        guard let group = object.group else { return nil }
+        self.group = group
+        entity = object.layout.index
+        number = Int(object.groupIndex) / FetchGroup.window
+    }
+
+    static func == (lhs: GroupPart, rhs: GroupPart) -> Bool {
+        lhs.group === rhs.group && lhs.entity == rhs.entity && lhs.number == rhs.number
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(group))
+        hasher.combine(entity)
+        hasher.combine(number)
     }
 }

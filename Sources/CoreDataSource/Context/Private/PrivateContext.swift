@@ -116,7 +116,7 @@ public final class PrivateContext: EditingContext {
         (hasCascaded, hasFailedToCascade) = (false, false)
         sweeps = ChildSweeps()
         told.removeAll()
-        (scopeChanges, listedObjects, deletedBeforeEviction, answered) = ([], [], nil, nil)
+        (scopeChanges, listedObjects, deletedBeforeEviction) = ([], [], nil)
     }
 
     /// Applies the cascades of the deletions so far, so that a query does not find the deleted objects.

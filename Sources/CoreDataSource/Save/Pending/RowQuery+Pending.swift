@@ -73,7 +73,10 @@ extension RowPredicate {
         case .isMember(.column(let column), let list) where list.order == .natural:
             return wanted(column, list.elements, layout)
         case .and(let parts):
-            return parts.compactMap { $0.wantedValues(layout) }.min { $0.values.count < $1.values.count }
+            let wanted = parts.compactMap { $0.wantedValues(layout) }
+            // Most links of a relationship lead to objects of the same few entities.
+            let selective = wanted.filter { !layout.isEntityOfLink($0.column) }
+            return (selective.isEmpty ? wanted : selective).min { $0.values.count < $1.values.count }
         default: return nil
         }
     }
@@ -98,6 +101,16 @@ extension RowPredicate {
                 && !layout.columns[column].isDecimal
         case .and(let parts): parts.contains { $0.isInIndexedRange(layout) }
         default: false
+        }
+    }
+}
+
+extension EntityLayout {
+    /// Whether the column has the entity of an object that a link leads to.
+    fileprivate func isEntityOfLink(_ column: Int) -> Bool {
+        if links != nil { return !linkColumns.contains(column) }
+        return relationships.contains { relationship in
+            if case .column(let link) = relationship.storage { link.entity == column } else { false }
         }
     }
 }
