@@ -40,7 +40,7 @@ struct SourceDeclarations {
         scopes.resolveSuperclasses()
     }
 
-    /// - Parameter scope: The path of the type whose body the range is; empty for a whole file.
+    /// - Parameter scope: The path of the type that has the range as its body. Empty if the range is a whole file.
     private mutating func read(
         _ file: SourceFolder.File, in range: Range<Int>, of scope: String, depth: Int
     ) throws(ModelReaderError) {

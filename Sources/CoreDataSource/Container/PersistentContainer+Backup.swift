@@ -93,8 +93,8 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - store: The main file of the store.
-    ///   - removesBackups: Whether the backups that resets made beside the store are removed first; false by default. Files
-    ///     from ``backup(to:)`` stay.
+    ///   - removesBackups: Whether the call first removes the backups beside the store, which earlier resets have made; false
+    ///     by default. Files from ``backup(to:)`` stay.
     /// - Throws: `storeInUse` if the store is open; `notAFile`, `permissionDenied`, `storeUnreadable`. After an error,
     ///   you can repeat the call.
     @concurrent

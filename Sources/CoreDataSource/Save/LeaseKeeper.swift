@@ -163,7 +163,7 @@ package final class LeaseKeeper: Sendable {
 
     // MARK: Following
 
-    /// Records the version of the leases in the store. Reads the leases if they are newer than the state here.
+    /// Remembers which version of the leases the store has. If the state here is older, reads the leases.
     ///
     /// - Parameters:
     ///   - version: The version in the store.

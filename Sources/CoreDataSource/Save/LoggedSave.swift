@@ -152,8 +152,8 @@ struct LoggedSaves {
 
 /// The numbers of the saves that must be committed, in ascending order.
 ///
-/// Saves that commits leave out for now can be marked as passed over. Then a commit visits only the other saves, no matter how
-/// many saves are pending.
+/// A save can be marked as passed over. Commits then leave it out for now, and visit only the other saves, no matter how many
+/// saves are pending.
 struct PendingNumbers {
     private(set) var all: [SaveNumber] = []
     /// The highest number that is passed over.

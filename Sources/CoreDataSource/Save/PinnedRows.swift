@@ -132,7 +132,7 @@ package final class PinnedRows: Sendable {
     }
 }
 
-/// The use of a snapshot that stays open, in errors and reports.
+/// The purpose of a snapshot that stays open. Errors and reports name this purpose.
 package enum SnapshotUse: Sendable {
     case pin, pages
 
@@ -149,7 +149,7 @@ package enum SnapshotUse: Sendable {
             switch self {
             case .pin: "so the main context cannot be pinned. Use a store of this package, or read in container.read."
             case .pages:
-                "so its objects cannot be read in pages of one state. Use a store of this package, or fetch pages with ObjectRequest.after, which show the state at each fetch."
+                "so its pages cannot all show the same state. Use a store of this package, or fetch pages with ObjectRequest.after, which show the state at each fetch."
             }
         return DataSourceError(.snapshotsNotKept, "This kind of store cannot keep a snapshot, \(consequence)")
     }

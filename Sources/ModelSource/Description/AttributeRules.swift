@@ -51,7 +51,8 @@ struct AttributeRules {
         if label == "length" {
             guard found.type == .string else {
                 return arguments.reportError(
-                    "length", "Only strings have a length. Use in: for the least and the greatest value.")
+                    "length",
+                    "Only strings have a length. For the least and the greatest value, write in: instead of length:.")
             }
             let bounds = [range.lower, range.upper].map { $0.flatMap { ValueSource(bound: $0, of: .integer64) } }
             (found.minimum, found.maximum) = (bounds[0], bounds[1])

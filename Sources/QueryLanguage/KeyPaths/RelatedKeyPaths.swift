@@ -4,10 +4,10 @@ package import RowStore
 /// Resolves the key paths of a class: attributes, parts of composites, relationships, and properties beyond to-one relationships.
 ///
 /// A key path cannot be divided into its properties. Two key paths of the same properties need not be equal: the literal
-/// `\.team?.name` differs from `\.team` with the rest appended, because the writable part ends at another property. But both
-/// key paths have the same types, hash and description. So the search builds key paths from properties of the model until one
-/// has the wanted hash. The description limits the properties to try, so that few key paths are built. No property is ever
-/// read.
+/// `\.team?.name` is not equal to `\.team` with `?.name` appended. A key path also records up to which property it is writable,
+/// and here these records differ. But both key paths have the same types, hash and description. So the search builds key paths
+/// from properties of the model until one has the wanted hash. The description limits the properties to try, so that few key
+/// paths are built. No property is ever read.
 package enum RelatedKeyPaths {
     /// The names of the properties along a key path.
     ///
@@ -55,7 +55,7 @@ package enum RelatedKeyPaths {
         let path = (part.composite + part.part).joined(separator: ".")
         return DataSourceError(
             .unsupportedQuery,
-            "\"\(path)\" of \(type.entityName) is a part of the composite \"\(composite)\", which is not optional, and a ? in the key path comes before it. Such a key path cannot be resolved. Write ! instead of ?, which means the same in a predicate, or a format, such as FetchPredicate(format: \"\(path) == %@\", value).",
+            "\"\(path)\" of \(type.entityName) is a part of the composite \"\(composite)\", which is not optional, and a ? in the key path comes before it. Such a key path cannot be resolved. Write ! instead of ?: in a predicate, both mean the same. Or write a format, such as FetchPredicate(format: \"\(path) == %@\", value).",
             entityName: type.entityName, attributeName: path)
     }
 

@@ -146,7 +146,7 @@ package protocol SnapshotStore: PersistentStore {
     /// Opens a snapshot. The snapshot sees the state at its first read, or an earlier state. It is open until it is released,
     /// or until the store is reset or closed.
     ///
-    /// - Parameter name: The name of the snapshot in reports that the snapshot keeps the log from being emptied.
+    /// - Parameter name: The name of the snapshot. If the snapshot keeps the log from being emptied, the report has this name.
     /// - Throws: `storeClosed`; an error if the store cannot be read.
     func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot
 
@@ -157,8 +157,8 @@ package protocol SnapshotStore: PersistentStore {
     /// one of its own writes was made.
     func checkForOutsideWrites() -> Bool?
 
-    /// Watches the store for writes of other programs. While the watch is on, the store need not be checked: each write was reported by a
-    /// check, or the handler is called.
+    /// Watches the store for writes of other programs. While the watch is on, the store need not be checked: checks have reported all
+    /// earlier writes, and the handler is called at each later write.
     ///
     /// - Parameter handler: Called at each possible write, also of this store, on any thread. Also called during this call.
     /// - Returns: Nil if the store must still be checked: because it cannot be watched, or because another program is writing now, or has made

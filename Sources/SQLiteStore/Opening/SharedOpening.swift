@@ -51,7 +51,8 @@ struct SharedOpening {
             // other programs.
             _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
             var feed = joined.feed
-            // This is the last step, because a container that cannot open the store must not change how much the others keep.
+            // Set the limits of the history last: a container that cannot open the store must not change the limits of the
+            // others.
             if !isAlone, let limits = opening.historyLimits(opened) {
                 feed = try writeLock.withLock { () throws(DataSourceError) in
                     try SharedTables.set(limits, opened.connection)

@@ -128,7 +128,8 @@ final class PageSnapshot: Sendable {
     /// Reads from the snapshot.
     ///
     /// - Throws: The errors of the body; `pagesExpired`, `storeReset` or `storeClosed` if the snapshot ended before or during the
-    ///   body. The rows of an ended snapshot are the newest rows, so a result with such rows is dropped.
+    ///   body. After the snapshot has ended, reads return the newest rows of the store. So this method drops a result that was
+    ///   read then.
     func read<Result>(_ body: () throws -> Result) throws -> Result {
         if let end { throw error(of: end) }
         let result: Result
@@ -144,8 +145,8 @@ final class PageSnapshot: Sendable {
     /// How the snapshot has ended; nil if it is open.
     private var end: End? {
         owner.endExpired()
-        // At the limit, the snapshot is removed before its rows end. So read the rows first: if they end at the limit meanwhile,
-        // the snapshot has expired, and is neither lost nor reset.
+        // At the limit, the owner removes the snapshot first, and then ends `rows`. So read these two flags before `isOpen`. In
+        // the other order, a snapshot that expires between the two reads would look lost or reset.
         let (hasEnded, isLost) = (rows.hasEnded, rows.isLost)
         guard owner.isOpen(number) else { return .expired }
         guard hasEnded else { return nil }

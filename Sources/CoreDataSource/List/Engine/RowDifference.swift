@@ -158,7 +158,7 @@ private struct DifferingRows {
         }
     }
 
-    /// Returns the positions in ``rows`` of the changed rows that need no move. The set is as large as possible.
+    /// Returns the changed rows that need no move, as indexes into ``rows``. The set is as large as possible.
     ///
     /// Unchanged rows keep their order. A changed row need not move if three things are the same in both states: the section of
     /// the row, the number of unchanged rows before it, and its order among the rows that do not move.
