@@ -32,7 +32,7 @@ package struct LeaseState {
         var lastUse: ContinuousClock.Instant
         /// The number of batches that use the lease.
         var users = 0
-        /// The batch that uses the lease, or the first of several such batches; nil after the batch was reported as long.
+        /// The batch that uses the lease, or the first of several such batches; nil after the batch was reported as a long one.
         var batch: LongBatch?
         /// Whether the lease is being handed over. If true, no batch may use the lease.
         var isLeaving = false

@@ -14,11 +14,11 @@ package struct LoggedSave: Sendable {
     package internal(set) var isCommitting = false
     /// Whether the store could not write the save because another program had locked its rows.
     package internal(set) var isLocked = false
-    /// The time since which commits leave out the save; nil if commits include the save.
+    /// The time since which the save is left out of commits; nil if it is included.
     package internal(set) var postponedSince: ContinuousClock.Instant?
     /// Whether the save was rolled back, so that its rows are no longer visible.
     package internal(set) var isRolledBack = false
-    /// Whether the store has newer rows than the save, so that reads ignore the rows of the save.
+    /// Whether the store has newer rows than the save, so that a read ignores the rows of the save.
     package internal(set) var isSuperseded = false
     /// Whether the data source was notified that the save is delayed.
     package internal(set) var isDelayed = false

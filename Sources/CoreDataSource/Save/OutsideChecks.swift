@@ -1,7 +1,7 @@
 internal import RowStore
 
-/// Decides when to check for writes of other programs: every half second. After a few checks without a change, the store is watched instead, and
-/// the first possible write starts the checks again.
+/// Decides when to check for writes of other programs. The checks run every half second. After a few checks without a change, the store is
+/// watched instead, and the first possible write starts the checks again.
 ///
 /// The container's own saves also start the checks again. This does not go on forever, because a check writes nothing.
 struct OutsideChecks {

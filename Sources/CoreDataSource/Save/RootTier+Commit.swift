@@ -136,7 +136,7 @@ struct GroupOutcome {
     let position: Int64?
     /// The time at which the commit ended.
     let end = ContinuousClock.now
-    /// Calls stop waiting for saves that were first postponed at this time or earlier.
+    /// No call waits longer for a save that was first postponed at this time or earlier.
     let lockLimit: ContinuousClock.Instant
 
     init(_ outcome: CommitOutcome, of group: [ChangeSet], _ lockPatience: Duration) {

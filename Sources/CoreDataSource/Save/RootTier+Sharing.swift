@@ -158,7 +158,7 @@ extension RootTier {
         let isComplete: Bool
         state.withLock { $0.unrecordedChangeCount += 1 }
         if store.sharing != nil, !store.isRemote {
-            // The transactions that reserve keys and change leases find writes of other programs, too, but do not report them.
+            // A transaction that reserves keys or changes leases also finds writes of other programs, but does not report them.
             isComplete =
                 (try? follow()) != nil && (store as? any SnapshotStore)?.hasUnreportedOutsideWrite == false
         } else {
@@ -219,7 +219,7 @@ extension RootTier {
 
     /// - Returns: Whether the store is watched, so that it need not be checked.
     private func watchStore(_ attempt: Int) -> Bool {
-        // The members of a shared store notify each other, and are checked as well.
+        // In a shared store, the members notify each other. The store is checked as well.
         guard store.sharing == nil, let store = store as? any SnapshotStore else { return false }
         let watch = store.watchForOutsideWrites { [weak self] in self?.didNoticeWrite(attempt) }
         guard let watch else { return false }
@@ -270,8 +270,7 @@ extension RootTier.State {
         if basis.number < outsideWrites.position { outsideWrites.newestStaleSave = number }
     }
 
-    /// Makes all followers reload rows, after the last save that may lack the writes of another program was committed
-    /// or rolled back.
+    /// Makes all followers reload rows, as soon as no pending save may lack the writes of another program.
     mutating func readAgainAfterOutsideWrites() {
         guard let newestStaleSave = outsideWrites.newestStaleSave, log.committed >= newestStaleSave else { return }
         recordOutsideWrites()

@@ -26,7 +26,7 @@ extension RootTier {
         var outsideWrites = OutsideWriteState()
         /// The number of bulk changes that have begun. If this number changes during a read, the read is repeated.
         var bulkChangeCount = 0
-        /// The number of running bulk changes, reads of the feed, and checks for writes of other programs. What they find may not
+        /// The number of running bulk changes, reads of the feed, and checks for writes of other programs. Their findings may not
         /// be recorded yet.
         var unrecordedChangeCount = 0
         /// The number of times that pending rows were dropped because other members had changed rows and it was not known

@@ -12,7 +12,7 @@ struct AnsweredRequest: Sendable {
     var canRequestAgain = true
     /// The largest number of requests of a load.
     static let attempts = 3
-    /// The complete list that the answer is; nil for other answers.
+    /// The answer, if it is a complete list; nil for other answers.
     var list: CompleteList?
     /// Identifies the rows of the answer in ``RunningRequests``. Each page of a list has a number of its own.
     var answer = Int64.random(in: .min ... .max)
@@ -58,8 +58,8 @@ struct CompleteList: Sendable {
 ///
 /// It keeps at most ``keyLimit`` keys. Beyond that, it only knows the entities of the saved rows, and the predicates of complete
 /// lists. Then an answer that changes or deletes any row of these entities is refused, so that its load begins again. An answer
-/// that only inserts rows is refused if rows of the entity were deleted, or if a complete list should have the rows. A sweep
-/// deletes no rows of an entity of which rows were inserted or linked.
+/// that only inserts rows is refused if rows of the entity were deleted, or if a complete list should have the rows. If rows of
+/// an entity were inserted or linked, a sweep deletes no rows of this entity.
 package final class RunningRequests: Sendable {
     /// Rows that were saved while requests were running.
     struct Saved: Sendable {
@@ -139,7 +139,8 @@ package final class RunningRequests: Sendable {
             keyCount = 0
         }
 
-        /// Forgets who has saved the rows. A load may store its own later pages, but now these pages are requested again.
+        /// Forgets who has saved the rows. From now on, the pages of a load count as rows of others, so its later pages may be
+        /// requested again.
         private mutating func forgetSaves() {
             forgetKeys()
             var merged: [Bool: Saved] = [:]

@@ -39,8 +39,8 @@ package final class SaveBroadcaster: Sendable {
 
     /// Adds a loop, which is told of all later saves.
     ///
-    /// - Parameter position: The position in the feed after which the first loop begins. Other loops begin where the first loop
-    ///   is.
+    /// - Parameter position: The position in the feed after which the first loop begins. Other loops begin at the current
+    ///   position of the first loop.
     func subscribe(after position: Int64) -> SaveSubscription {
         let mailbox = SaveMailbox()
         let id = state.withLock { state -> Int? in
@@ -208,8 +208,7 @@ package final class SaveMailbox: Sendable {
             case .changes(var changes):
                 if changes.member?.number == member { changes.member = nil }
                 self = .save(changes)
-            // The event for a save that is too large for the feed has its entities. The event for dropped saves has
-            // none.
+            // If a save is too large for the feed, its event has its entities. The event for dropped saves has none.
             case .unknown(let entities): self = .unknown(entities == nil ? .missed : .tooLarge, entities)
             }
         }

@@ -43,7 +43,7 @@ package final class ScopeCache: Sendable {
 
     private struct State {
         var known: [ExactString: StoredScope] = [:]
-        /// The last readings since the last call of ``didChange()``.
+        /// The last reading of each scope since the last call of ``didChange()``.
         var readings: [ExactString: Reading] = [:]
         var uses: [ExactString: Use] = [:]
         /// The last failures that could not be stored. Each counts until the store has another answer.
@@ -324,7 +324,7 @@ extension ChangeSet {
 }
 
 extension RootTier {
-    /// Reads what the store knows of a scope; nil if it knows nothing, or only of another entity or predicate.
+    /// Reads what the store knows of a scope; nil if it does not know the scope, or knows it with another entity or predicate.
     ///
     /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
     func stored(_ id: ScopeID) throws(DataSourceError) -> StoredScope? {

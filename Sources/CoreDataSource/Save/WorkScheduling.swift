@@ -18,7 +18,7 @@ package struct WorkScheduling: Sendable {
     package var makeSignal: @Sendable () -> any WorkSignal
     /// Returns the current time.
     package var now: @Sendable () -> Date = { Date() }
-    /// Returns the time that passes also while the system sleeps, unlike the time of ``after``.
+    /// Returns the time of a clock that also runs while the system sleeps, unlike the clock of ``after``.
     package var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
     package init(

@@ -21,8 +21,8 @@ final class HistoryWriter {
     private let isShared: Bool
     /// The limits of the history in the current transaction.
     private var limits: KeptHistory.Limits
-    /// The end of the history in the current transaction. If a save is rolled back, the writer sets the place from before that
-    /// save.
+    /// The end of the history in the current transaction. If a save is rolled back, the writer restores the place from before
+    /// that save.
     var place = Place()
     /// The end of the history after the last transaction; nil if it must be read.
     private var committed: Place?

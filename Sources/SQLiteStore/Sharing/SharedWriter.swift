@@ -127,7 +127,8 @@ final class SharedWriter {
     /// A number that changes each time the leases change.
     var leaseVersion: Int64 { feed.leases }
 
-    /// The position of the last recorded save. If a save is rolled back, the writer sets the position from before that save.
+    /// The position of the last recorded save. If a save is rolled back, the writer restores the position from before that
+    /// save.
     var position: Int64 {
         get { feed.position }
         set { feed.position = newValue }

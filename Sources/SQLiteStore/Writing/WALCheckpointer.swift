@@ -32,11 +32,12 @@ final class WALCheckpointer {
     private var emptiedLength: Int?
     /// Whether the last copy has copied the whole log. If so, each open read sees the newest state.
     private var isWhole = false
-    /// The length of the log, in frames, above which the next attempt is made to empty it beside snapshots; 0 after a restart.
+    /// The length of the log, in frames, above which the next attempt to empty it beside snapshots is made; 0 after a restart.
     private var nextAttempt = 0
     /// The reads that blocked the last attempt to restart the log; nil if the attempt succeeded.
     private var obstacle: Obstacle?
-    /// The length of the log at the last attempt that waited in vain for a read of another program, in frames; nil after a success.
+    /// The length of the log, in frames, at the last attempt that waited in vain for a read of another program; nil after a
+    /// success.
     private var lengthAtLastWait: Int?
     /// The number of the last read that was reported as an obstacle; 0 for a read of another program.
     private var reportedRead: UInt64?
@@ -147,13 +148,14 @@ final class WALCheckpointer {
 
     /// Returns whether the log is so long that it should be emptied beside snapshots, and has grown since the last attempt.
     ///
-    /// Perhaps this container only reads. Then it has made no commit that tells the length, because others write the log.
+    /// If this container only reads, no commit has recorded the length of the log, so this function reads the length.
     func isLong() -> Bool {
         if let length = connection.logLength, length != emptiedLength { setLength(length) }
         return frames > max(limits.soft, nextAttempt)
     }
 
-    /// Copies the log. If each snapshot sees the newest state, begins its transaction again, in which it sees the same state.
+    /// Copies the log. If each snapshot sees the newest state, begins the transactions of the snapshots again. They still see the
+    /// same state.
     ///
     /// A transaction that begins while the whole log is copied reads only the main file. So the next commit can write at the beginning
     /// of the log. But later frames cannot be copied while the transaction is open.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RowStore
 
 extension Connection {
-    /// Records that a transaction was rolled back, which may have made the table of scopes.
+    /// Records the rollback of a transaction that may have made the table of scopes.
     func forgetNewScopeTable() { if scopeTable == .present { scopeTable = .unknown } }
 
     /// Records that another connection may have made the table of scopes.
@@ -22,7 +22,7 @@ extension Connection {
 }
 
 extension Writer {
-    /// Drops the tags that the save makes wrong, and writes the save's changes of scopes.
+    /// Drops the tags that the save makes outdated, and writes the save's changes of scopes.
     func writeScopes(of set: ChangeSet) throws(DataSourceError) {
         if set.scopes.contains(where: { !$0.isForgotten }), try !connection.hasScopeTable() {
             try ScopeTable.check(schema)

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// Keeps the aggregates of one query up to date. It keeps no rows, but for groups of a to-many relationship the keys of the related
-/// objects. Small saves are applied on the main actor. Large saves are applied off the main actor, and rows are read off the main
-/// actor. For groups of a to-many relationship, the changed rows and their links are read after each save.
+/// Keeps the aggregates of one query up to date. It keeps no rows. For groups of a to-many relationship, it keeps the keys of the
+/// related objects. Small saves are applied on the main actor. Large saves are applied off the main actor, and rows are read off
+/// the main actor. For groups of a to-many relationship, the changed rows and their links are read after each save.
 @MainActor
 final class AggregateEngine: HubEngine {
     /// An object that is notified of changes of the aggregates.

@@ -81,7 +81,7 @@ final class ListHub: MainFollower {
     private var enginesByKey: [ListKey: Entry] = [:]
     /// The number of engines at which the next new engine removes the released ones.
     private var engineLimit = 32
-    /// How often saves have found that an engine was released, since the released engines were removed.
+    /// How often a save has found that an engine was released, since released engines were last removed.
     private var missCount = 0
     private(set) var isFinished = false
     private var isDraining = false

@@ -178,9 +178,9 @@ extension ListSchedule {
         recordNotice()
     }
 
-    /// Whether the saves change only a few rows, and certainly leave the list as it is. Then the list needs no work. If there are
-    /// many lists, a small save affects few of them, and this check costs much less than a merge of the save. More rows, such as those of the many saves after a
-    /// pin, are always merged, because many rows are merged off the main actor.
+    /// Whether the saves change only a few rows, and certainly leave the list as it is. Then the list needs no work. If there are many lists,
+    /// a small save affects few of them, and this check costs much less than a merge of the save. Many rows, such as those of all saves after
+    /// a pin, are always merged, because this work runs off the main actor.
     private func isUnaffected(by saves: [ChangeSet]) -> Bool {
         // A list whose rows could not be read is behind: it reads its rows again after each save.
         guard isFilled, !needsEverySave, !query.requeriesStore, !query.followsRelatedRows else { return false }
@@ -235,8 +235,8 @@ extension ListSchedule {
 extension ListSchedule {
     private mutating func nextWork(_ isEverySaveWanted: Bool) -> Action {
         guard isReady else { return .none }
-        // The last read already includes those of the waiting saves that were committed before it. It does not show a row that
-        // one of them changed and a later one changed back, although the row's cell may show the value in between.
+        // The last read already includes the waiting saves that were committed before it. If one of these saves changed a row
+        // and a later one changed it back, the read finds no change, although the row's cell may show the value in between.
         let covered = pending.filter { $0.changes.saveNumber <= asOf }.map(\.changes)
         pending.removeAll { $0.changes.saveNumber <= asOf }
         var unseen = query.rowsChangedAgain(in: covered)
