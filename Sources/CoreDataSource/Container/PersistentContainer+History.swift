@@ -137,10 +137,10 @@ public struct HistoryConsumer: Sendable {
     /// records, take ``PersistentContainer/historyPosition()`` before the loop, and call ``didRead(_:)`` with it after the loop.
     ///
     /// - Parameter filter: The records to return; by default all.
-    /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyExpired` if
-    ///   records that the consumer has not read were dropped because the history had reached its limit of bytes, and
-    ///   `historyNotKept` if the consumer was removed, also by another process. After a reset, the consumer is registered in
-    ///   the new history. Then, and in a store that was restored from a copy, the first record is of the kind
+    /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyNotKept` if
+    ///   the consumer was removed, also by another process. If the history has reached its limit of bytes and has dropped
+    ///   records that the consumer has not read, it throws `historyExpired`. After a reset, the consumer is registered in the
+    ///   new history. Then, and in a store that was restored from a copy, the first record is of the kind
     ///   ``HistoryKind/reset``.
     public func records(where filter: HistoryFilter = HistoryFilter()) -> HistoryRecords {
         HistoryRecords(container, .consumer(self), filter)

@@ -15,14 +15,14 @@ public struct SyncReport: Sendable, Hashable {
     public var unchanged = 0
     /// The number of objects in scope that were deleted because they are not in the list.
     ///
-    /// Other objects that delete rules delete together with these objects are not counted, such as the lines of a deleted order.
-    /// The ``SaveReport`` of `delete` counts such objects, too.
+    /// Objects that a cascade also deletes are not counted, such as the lines of a deleted order. The ``SaveReport`` of `delete`
+    /// counts such objects, too.
     public var deleted = 0
     /// The number of objects that were deleted although they are in the list: a delete rule has deleted them together with an
     /// object that is not in the list, or a hook has deleted them. They do not count as inserted, updated or unchanged. Objects
     /// that are not in the list never count here.
     public var cascaded = 0
-    /// The number of objects in scope that are not in the list but were kept, because the sync may not delete them or because
+    /// The number of kept objects in scope that are not in the list. They are kept if the sync may not delete them, or if
     /// values were ignored.
     public var kept = 0
     /// The number of objects that the scope's eviction has deleted (``SyncScope/eviction``). Objects of the list that were
@@ -41,8 +41,8 @@ public struct SyncReport: Sendable, Hashable {
     public var updatedChildren = 0
     /// The number of children that a `sweep` in the hook deleted because they are not in the list of their parent.
     public var deletedChildren = 0
-    /// The number of children that are not in the list of their parent but were kept, because the sync or the sweep may not
-    /// delete them or because values were ignored.
+    /// The number of kept children that are not in the list of their parent. They are kept if the sync or the sweep may not
+    /// delete them, or if values were ignored.
     public var keptChildren = 0
     /// The IDs of the objects that were inserted, updated or deleted; nil without the option ``SyncOptions/reportsIDs``.
     public var ids: IDs?

@@ -152,8 +152,8 @@ extension RootTier {
 
     /// Checks for writes of other programs.
     ///
-    /// - Returns: Whether all changes of unknown rows that reads can see now are recorded. False if the store cannot be checked now,
-    ///   or if another thread may have found a change that it has not recorded yet.
+    /// - Returns: Whether all changes of unknown rows that a read can see now are recorded. False if the store cannot be checked
+    ///   now, or if another thread may have found a change that it has not recorded yet.
     func recordsAllUnknownChanges() -> Bool {
         let isComplete: Bool
         state.withLock { $0.unrecordedChangeCount += 1 }

@@ -135,8 +135,8 @@ extension StoreOpening {
         }
     }
 
-    /// What happens to the history if rows are carried over to a new generation. The history ends if entities are reset
-    /// or if rows are dropped because of a changed key, because its records have values of these rows.
+    /// What happens to the history if rows are carried over to a new generation. The history ends if entities are reset, or if
+    /// a changed key drops rows: its records have values of these rows.
     func carriage(
         _ connection: Connection, of old: PostgreSQLSchema, _ found: StoreMetadata, _ purpose: MigrationPurpose
     ) throws(DataSourceError) -> HistoryCarriage {

@@ -8,7 +8,7 @@ extension Writer {
     /// The largest number of scopes that one request forgets.
     private static let deletionLimit = 1000
 
-    /// The requests that drop the entity tags that the saves invalidate, and that write the saves' changes of scopes.
+    /// The requests to drop the entity tags that the saves invalidate, and to write the saves' changes of scopes.
     ///
     /// - Throws: `validationFailed` for the character U+0000, which PostgreSQL cannot store; `scopesNotKept`.
     func scopeRequests(

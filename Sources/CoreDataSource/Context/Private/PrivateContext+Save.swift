@@ -178,7 +178,7 @@ public struct SaveReport: Sendable, Hashable {
     public var inserted: Int
     /// The number of objects of all entities with at least one changed value. Changed links in a join table alone do not count.
     public var updated: Int
-    /// The number of deleted objects of all entities, including the objects that delete rules delete.
+    /// The number of deleted objects of all entities, including deletions by delete rules.
     public var deleted: Int
     /// The number of values for which ``DataSource/onAdd(_:in:)`` returned nil.
     public var ignored: Int

@@ -106,7 +106,7 @@ extension MainTier {
     /// The number of times that a list or an aggregate got saves to check.
     package var listVisitCount: Int { lists.visitCount }
 
-    /// The memory, in bytes, of the saves that lists keep while they work off the main actor.
+    /// The memory, in bytes, of the saves that wait for the lists' work off the main actor.
     package var keptListBytes: Int { lists.keptBytes }
 
     /// Makes all lists read their rows again from the store.

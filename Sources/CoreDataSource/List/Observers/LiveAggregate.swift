@@ -16,8 +16,8 @@ internal import RowStore
 /// - after the last row with the minimum or the maximum has left, or after an infinity has left a sum;
 /// - after a reset, after writes of another program, after a bulk change, and when the main context is so far behind
 ///   that it skips saves;
-/// - after each save of the request's entities, if the request has a limit or a predicate that needs objects
-///   (``FetchPredicate/needsObjects``), or if the predicate, the order, an aggregate or the group is a property of a related
+/// - after each save of the request's entities, if the request has a limit, if its predicate needs objects
+///   (``FetchPredicate/needsObjects``), or if the predicate, the order, an aggregate or the group uses a property of a related
 ///   object.
 ///
 /// During such a read, the aggregate keeps its previous value.
