@@ -15,7 +15,8 @@ extension PersistentContainer {
     /// nobody has changed since becomes the old value, and a value that was changed since is a conflict. In a ``DraftChange``,
     /// `base` is the value after the record, `mine` is the value before it, and `theirs` is the newest value. An object that
     /// exists again, because the record was reverted before, is left as it is. Delete rules, rules of the model and `willSave`
-    /// apply as to any other save. Of a record of an earlier model, values without a place in the model are left out.
+    /// apply as to any other save. If the record is of an earlier model, values without a place in the current model are left
+    /// out.
     ///
     /// The new save has a record of its own, of the kind ``HistoryKind/local``. To revert several records, begin with the newest
     /// one.
@@ -23,7 +24,7 @@ extension PersistentContainer {
     /// **Isolation**: the queues of the data sources that own the objects, as in ``perform(in:waitFor:_:)``. On the main actor,
     /// main shows the objects when the call returns.
     ///
-    /// **Complexity**: O(*n*) for *n* changed objects of the record. Of an ordered relationship, all objects are read.
+    /// **Complexity**: O(*n*) for *n* changed objects of the record. For an ordered relationship, all of its objects are read.
     ///
     /// - Parameters:
     ///   - record: A record with values, of this store.

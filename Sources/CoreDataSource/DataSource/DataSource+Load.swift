@@ -31,22 +31,23 @@ extension DataSource {
     /// An answer never replaces the answer to a later request. In three cases, the load begins again, at most twice:
     /// - Another process, or ``apply(_:to:requestedAt:since:deleting:options:)``, has stored an answer for the scope during the
     ///   request.
-    /// - An answer for another scope or a single object was stored during the request, and this answer would change or delete
-    ///   its objects, insert objects that it has deleted, or add objects that its list lacks.
+    /// - During the request, an answer for another scope or a single object was stored. This load's answer would change or
+    ///   delete an object of that answer, insert an object that that answer has deleted, or add an object that is not in that
+    ///   answer's list.
     /// - The answer is `.notModified`, but the entity tag of the request was dropped or replaced in the meantime.
     ///
     /// If a load fails, the objects stay as they are, and the store notes the failure. Until ``ScopeFreshness/retryAt``, loads
     /// throw `loadPostponed`. This pause lasts 1 to 2 seconds after the first failure, and twice as long after each further
     /// failure, up to 5 minutes. ``PersistentContainer/Configuration/loadPauses`` changes these times. If the error is a
-    /// ``RetryAfterError``, loads throw for at least as long as the error says, but for a day at most. A load with the `maxAge`
+    /// ``RetryAfterError``, loads throw for at least as long as the error says, but at most for a day. A load with the `maxAge`
     /// zero tries at once.
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
     /// A list deletes only objects that were in scope before its request, or before the request for its first page. So what the
-    /// user inserts during the request, or edits into the scope, stays until a later list does not have it. The same is true for
-    /// children that ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete: a child that was inserted, or linked
-    /// to an object, during the request stays.
+    /// user inserts during the request, or edits into the scope, stays at first. A later list without it deletes it. The same is
+    /// true for children that ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete: a child that was inserted,
+    /// or linked to an object, during the request stays.
     ///
     /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. A load keeps the keys of all objects in scope in
     /// memory, and reads them before the request. That is so for each request, also if its answer is `.notModified` or if the

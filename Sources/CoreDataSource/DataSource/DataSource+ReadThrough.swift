@@ -28,12 +28,12 @@ extension DataSource {
     /// background, and no error of the loader is thrown. The same is true for an object that was never loaded alone, for
     /// example an object of a list. If the object is missing, the call waits, as without this policy.
     ///
-    /// If the loader returns nil, the objects with the key are deleted. Until `maxAge` has passed since this request, the
-    /// call returns nil without calling the loader again. The same is true if the object was deleted after its last request,
-    /// by the app or because a list of the server did not contain it. An object that a ``ScopeEviction`` has deleted is loaded
-    /// again, if the attribute has a uniqueness constraint and is a string, a whole number or a UUID. If the loader returns a
-    /// value, other objects stay, also those with the same key. If the attribute has a uniqueness constraint, and the loaded
-    /// value has another key, the object with the requested key is deleted.
+    /// If the loader returns nil, the objects with the key are deleted. Until `maxAge` has passed since this request, the call
+    /// returns nil without calling the loader again. The same is true if the object was deleted after its last request: by the
+    /// app, or because it was not in a list of the server. An object that a ``ScopeEviction`` has deleted is loaded again, if
+    /// the attribute has a uniqueness constraint and is a string, a whole number or a UUID. If the loader returns a value,
+    /// other objects stay, also those with the same key. If the attribute has a uniqueness constraint, and the loaded value has
+    /// another key, the object with the requested key is deleted.
     ///
     /// ```swift
     /// let fresh = try await contacts.value(

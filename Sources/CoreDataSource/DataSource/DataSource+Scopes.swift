@@ -329,7 +329,7 @@ extension PrivateTier {
         stack.root.scopes.known(scope.id, in: owner)
     }
 
-    /// Reads what the store knows of the scope; nil if it knows nothing, or only of another predicate.
+    /// Reads what the store knows of the scope; nil if it does not know the scope, or knows it with another predicate.
     nonisolated func stored<Object: ManagedObject>(
         _ scope: SyncScope<Object>
     ) throws(DataSourceError) -> StoredScope? {

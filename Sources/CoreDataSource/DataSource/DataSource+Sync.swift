@@ -235,7 +235,7 @@ struct SyncSweep {
         }
     }
 
-    /// Counts the objects of the list that the deletions delete, too, and no longer counts them as stored.
+    /// Counts the objects of the list that were deleted together with other objects, and no longer counts them as stored.
     private mutating func countCascaded(in context: PrivateContext) throws {
         let deleted = Set(context.deletions.map(\.layout.index))
         if !context.stack.graph.reach(of: deleted).isDisjoint(with: entity.concreteFamily) {

@@ -7,9 +7,9 @@ public enum ServerAnswer<Value: Sendable>: Sendable {
     /// The whole list. Objects in scope that are not in the list are deleted. The entity tag and the cursor are kept for the
     /// next request; each may have 64 KB.
     case list([Value], entityTag: String? = nil, cursor: String? = nil)
-    /// A page of the list, and the cursor of the next page; nil after the last page. A load requests all pages, and then
-    /// deletes the objects that were in scope before the first page and that no page has. A list in pages has no entity tag: the
-    /// next load requests the first page without one. A list has at most 10,000 pages.
+    /// A page of the list, and the cursor of the next page; nil after the last page. A load requests all pages, and then deletes
+    /// the objects that were in scope before the first page and are on no page. A list in pages has no entity tag: the next load
+    /// requests the first page without one. A list has at most 10,000 pages.
     case page([Value], next: String?)
     /// The list has not changed since the answer that had the entity tag of the request.
     case notModified

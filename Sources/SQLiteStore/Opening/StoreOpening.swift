@@ -71,7 +71,7 @@ struct StoreOpening {
         case .proceed, .resetEntities, .migrate:
             throw DataSourceError(
                 .openingWouldBlock,
-                "\(files.main) must be changed for the model of this app before it can be opened, which would block the main thread. Open the store with try await, or on another thread.",
+                "Opening \(files.main) would block the main thread, because the file must first be changed for the model of this app. Open the store with try await, or on another thread.",
                 cause: decision.reason?.summary)
         }
     }

@@ -3,8 +3,8 @@ internal import RowStore
 /// Answers to overlapping requests.
 extension PrivateContext {
     /// Refuses the batch if it stores an answer, and would replace rows of an answer that was stored since its request.
-    /// Otherwise, records the rows of the answer, so that no answer to a running request replaces them. Of other batches, records
-    /// the rows that a sweep for an answer to a running request must not delete.
+    /// Otherwise, records the rows of the answer, so that no answer to a running request replaces them. For any other batch,
+    /// records the rows that a sweep for an answer to a running request must not delete.
     ///
     /// - Parameter changes: The changes of the whole batch.
     /// - Throws: `scopeChanged`; errors of the store.
