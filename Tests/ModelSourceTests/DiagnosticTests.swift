@@ -110,7 +110,7 @@ struct DiagnosticTests {
             "class A: ManagedObject { @Stored(.transformable) var x: ‸Foo? }",
             "A transformable whose type Swift cannot name"
         ),
-        ("class A: ManagedObject { @Stored(matching: ‸\"a\") var x: Int }", "Only strings match a pattern"),
+        ("class A: ManagedObject { @Stored(matching: ‸\"a\") var x: Int }", "Only strings can have a pattern"),
         (
             "class A: ManagedObject { @Stored(matching: ‸\"[0-9\") var x: String? }",
             "The pattern [0-9 of x is not a regular expression"

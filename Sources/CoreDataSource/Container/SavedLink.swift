@@ -73,7 +73,7 @@ private struct LinkReader {
 extension ModelLayout {
     /// The ID of the object to which columns of a row lead; nil if there is none, or if its entity is not known.
     ///
-    /// - Parameter family: The indexes of the entities that the object can have.
+    /// - Parameter family: The indexes of the possible entities of the object.
     func linkedID(_ row: RowSnapshot, _ link: LinkColumns, _ family: [Int]) -> ManagedObjectID? {
         if row.isNull(link.key) { return nil }
         // If an earlier model made the record, the entity of the object may be missing in this model.

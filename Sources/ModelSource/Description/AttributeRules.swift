@@ -40,7 +40,7 @@ struct AttributeRules {
     private func readBounds(_ found: inout AttributeSource, _ arguments: inout ArgumentReader) {
         found.pattern = arguments.string("matching")
         if found.pattern != nil, found.type != .string {
-            arguments.reportError("matching", "Only strings match a pattern. Remove matching:.")
+            arguments.reportError("matching", "Only strings can have a pattern. Remove matching:.")
         } else if let pattern = found.pattern,
             let problem = PatternRule.problem(aboutPattern: pattern)
         {

@@ -120,7 +120,7 @@ struct FormatParser {
 
     private mutating func comparison(_ first: FormatPart, _ infix: FormatInfix) throws(DataSourceError) -> FormatPart {
         guard case .expression = first.content else {
-            throw error("A condition is compared here. Write TERNARY(condition, YES, NO) to compare its value.")
+            throw error("A condition cannot be compared. To compare its value, write TERNARY(condition, YES, NO).")
         }
         try advance()
         let options = try textOptions()
