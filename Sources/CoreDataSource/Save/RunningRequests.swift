@@ -229,17 +229,20 @@ extension RunningRequests {
     ///
     /// - Parameter rows: Returns the rows. Not called if no request is running.
     func record(ofOtherMember rows: () -> SavedRows) {
-        if state.withLock(\.running.isEmpty) { return }
+        if !isAnyRunning { return }
         let rows = rows()
         add { Saved(rows: rows, limit: $0, request: nil, answer: nil, isOfOtherMember: true) }
     }
 
     /// Records the rows that a save without an answer inserts or links.
     func record(arrived changes: ChangeSet, _ layout: ModelLayout) {
-        if state.withLock(\.running.isEmpty) { return }
+        if !isAnyRunning { return }
         let rows = SavedRows(arrived: changes, layout)
         if rows.hasArrivals { add { Saved(rows: rows, limit: $0, request: nil, answer: nil, isOfOtherMember: false) } }
     }
+
+    /// Each save asks for this. A key path in the place of the closure would cost a thousand instructions.
+    private var isAnyRunning: Bool { state.withLock { !$0.running.isEmpty } }
 
     private func add(_ saved: (_ limit: Int64) -> Saved) {
         state.withLock { state in
