@@ -140,16 +140,19 @@ extension DataSource {
         try writing.basis?.check(tier, writing.scope)
         // Sweeps need to know the request.
         context.answered = writing.answered
-        var (report, page) = try reconcile(values, writing, part, in: context)
+        var (report, page, spared) = try reconcile(values, writing, part, in: context)
         try context.checkLists(storedSince: writing.answered)
+        try context.checkSpared(spared, storedSince: writing.answered)
         var (change, answered) = (change, writing.answered)
         answered.answer = change.number
         if part.deletes { answered.list = try context.completeList(of: writing.scope, part.earlierPages.objects) }
         context.answered = answered
         if case .loaded(_, _, isComplete: true) = change.event {
             report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
-            // After an eviction, the objects no longer match the list that has the tag.
-            if report.evicted > 0 { change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true) }
+            // Then the objects in scope are not those of the list that has the tag.
+            if report.evicted > 0 || !spared.isEmpty {
+                change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true)
+            }
         }
         context.scopeChanges.append(change)
         tier.stack.root.scopes.beginWriting(change.name, change.number)
@@ -162,11 +165,12 @@ extension DataSource {
         try await tier.perform(waitFor: .store, values: 0) { try $0.ends(in: scope) }.result
     }
 
+    /// - Returns: Among others, the objects that the list would delete if they had been in scope before the request.
     private nonisolated func reconcile<Object: ManagedObject>(
         _ values: [Value], _ writing: ScopeWriting<Object>, _ part: ListPart, in context: PrivateContext
-    ) throws -> (SyncReport, ListedPages) {
-        var stored = part.deletes ? try context.scope(Object.self, writing.scope.predicate) : []
-        if let candidates = writing.candidates { stored.removeAll { !candidates.contains(LinkEnd($0)) } }
+    ) throws -> (SyncReport, ListedPages, spared: [ManagedObject]) {
+        let inScope = part.deletes ? try context.scope(Object.self, writing.scope.predicate) : []
+        let stored = inScope.filter { writing.candidates?.contains(LinkEnd($0)) ?? true }
         let rules = SyncRules(
             deletion: part.deletes ? writing.deletion : .none, operations: .all, options: writing.options,
             isScoped: writing.scope.predicate != nil)
@@ -175,7 +179,8 @@ extension DataSource {
         try add(values, in: context) { try sweep.markObject($0, in: context) }
         let report = try sweep.end(stored, in: context)
         context.listedObjects = sweep.markedObjects
-        return (report, sweep.page)
+        let spared = stored.count == inScope.count || !rules.deletes ? [] : sweep.missing(among: inScope)
+        return (report, sweep.page, spared.filter { writing.candidates?.contains(LinkEnd($0)) == false })
     }
 
     /// Saves that the list has not changed.

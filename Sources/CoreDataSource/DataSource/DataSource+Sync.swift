@@ -166,11 +166,14 @@ struct SyncSweep {
         ListedPages(objects: Set(markedObjects.lazy.map { LinkEnd($0) }), ignored: report.ignored)
     }
 
+    /// The objects that are not in the list, and were not deleted.
+    func missing(among objects: [ManagedObject]) -> [ManagedObject] {
+        objects.filter { $0.syncMark != mark && !$0.isDeleted && !earlierPages.objects.contains(LinkEnd($0)) }
+    }
+
     /// Deletes the objects in scope that are not in the list.
     private mutating func deleteMissing(_ stored: [ManagedObject], in context: PrivateContext) throws {
-        let missing = stored.filter {
-            $0.syncMark != mark && !$0.isDeleted && !earlierPages.objects.contains(LinkEnd($0))
-        }
+        let missing = missing(among: stored)
         let isListEmpty = markedObjects.isEmpty && earlierPages.objects.isEmpty
         guard rules.deletes, !missing.isEmpty else {
             report.kept = missing.count

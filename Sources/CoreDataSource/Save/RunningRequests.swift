@@ -330,6 +330,11 @@ struct SavedRows: Sendable {
 
     func contains(entity: Int, key: Int64) -> Bool { rows.contains(Row(entity: entity, key: key)) }
 
+    /// Whether a row was inserted, changed or listed, or may have been.
+    func mayContain(entity: Int, key: Int64) -> Bool {
+        isUnknown || forgottenEntities.contains(entity) || contains(entity: entity, key: key)
+    }
+
     /// Whether a row was inserted or linked, or may have been.
     func mayHaveArrived(entity: Int, key: Int64) -> Bool {
         isUnknown || arrivedEntities.contains(entity) || arrived.contains(Row(entity: entity, key: key))

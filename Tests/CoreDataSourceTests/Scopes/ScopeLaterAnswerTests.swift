@@ -134,6 +134,34 @@ struct ScopeLaterAnswerTests {
         }
     }
 
+    /// The answer for the other scope was requested earlier, and brings objects into scope that the list does not have.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func objectsOfAnEarlierRequestDoNotStayBesideALaterListThatLacksThem(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, _ in
+            let requests = Shared(0)
+            let (began, begins) = AsyncStream<Void>.makeStream()
+            let (stored, stores) = AsyncStream<Void>.makeStream()
+            let later = Shared<Task<ScopeFreshness, any Error>?>(nil)
+            try await contacts.load(.contacts, maxAge: .zero) { _ in
+                later.value = Task {
+                    try await contacts.load(Self.some, maxAge: .zero, deleting: .all) { _ in
+                        requests.update { $0 += 1 }
+                        begins.finish()
+                        for await _ in stored {}
+                        return .list(Self.list(0..<1, 2), entityTag: "2")
+                    }
+                }
+                for await _ in began {}
+                return .list(Self.list(0..<3, 1))
+            }
+            stores.finish()
+            let found = try await later.value?.value
+            #expect(found?.entityTag == "2")
+            #expect(requests.value == 2)
+            #expect(try names(contacts) == ["uid-0": "2", "uid-2": "1"])
+        }
+    }
+
     /// The list of the app is stored at once, so it is newer than the request that is running.
     @Test(arguments: ScopeStoreKind.allCases)
     func anAnswerThatTheAppStoresStays(_ kind: ScopeStoreKind) async throws {

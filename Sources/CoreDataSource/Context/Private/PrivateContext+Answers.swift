@@ -69,6 +69,20 @@ extension PrivateContext {
         }
     }
 
+    /// Refuses a list that lacks an object which another answer of this container has brought into scope since the request. The
+    /// object may be older than the list, so it must not stay; or newer, so it must not be deleted.
+    ///
+    /// - Parameter objects: The objects that came into scope during the request, and are not in the list.
+    /// - Throws: `scopeChanged`
+    func checkSpared(_ objects: [ManagedObject], storedSince request: AnsweredRequest) throws(DataSourceError) {
+        if objects.isEmpty { return }
+        let answers = stack.root.requests.saved(since: request).filter { $0.answer != nil }
+        let isOfAnswer = objects.contains { object in
+            answers.contains { $0.rows.mayContain(entity: object.layout.index, key: object.key) }
+        }
+        if isOfAnswer { throw DataSourceError(replacing: request) }
+    }
+
     /// Whether the predicate of a list matches any of the objects, including their edits.
     private func contains(any objects: [ManagedObject], _ list: CompleteList) throws -> Bool {
         if objects.isEmpty { return false }
