@@ -62,6 +62,31 @@ struct OutsideWritesTests {
         }
     }
 
+    /// The batch changes and deletes the rows of the other program beside its own new objects.
+    @Test func aNewObjectDoesNotGetTheKeyOfARowThatItsBatchHasRead() async throws {
+        try await withContainer(.sqlite) { first, url in
+            try await first.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            try await first.close()
+            // This container has not read the rows yet.
+            let container = try await PersistentContainer(model: .contacts, store: .sqlite(url), databaseKey: "1")
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.perform(waitFor: .main) { context in
+                for number in 0..<3 { try self.insert("outside-\(number)", RawConnection(url)) }
+                let found = try context.fetch(ContactEntity.self, where: .beginsWith(\.uid, "outside"))
+                for number in 0..<5 {
+                    let contact = try context.insert(ContactEntity.self)
+                    (contact.uid, contact.name) = ("inside-\(number)", "ours")
+                }
+                (found[0].name, found[1].name) = ("changed", "changed")
+                context.delete(found[2])
+            }
+            let uids = (0..<5).map { "inside-\($0)" } + ["outside-0", "outside-1", "uid-0"]
+            #expect(try contacts.uids() == uids)
+            #expect(try contacts.main.count(ContactEntity.self, where: \.name == "changed") == 2)
+            try await container.close()
+        }
+    }
+
     /// The store had set keys aside up to that one, so that all of them up to it could be given.
     @Test(arguments: [false, true])
     func insertsGoOnAboveAKeyBeyondThoseSetAside(isInABatch: Bool) async throws {

@@ -144,13 +144,22 @@ extension EditingContext {
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
         let isNew = key == nil
         if !isNew { hasGivenKeys = true }
-        let key = if let key { key } else { try stack.keys.next() }
+        let key = if let key { key } else { try newKey(entity) }
         let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: .beforeFirst)
         changed.insert(object)
         bindings[entity].recordInsert(object)
         didInsert(object)
         if isNew { object.setInitialValues() }
         return object
+    }
+
+    /// Returns a key that no registered object has. Another program may have stored a row with the next key, and this context may
+    /// have read that row.
+    private func newKey(_ entity: Int) throws(DataSourceError) -> Int64 {
+        while true {
+            let key = try stack.keys.next()
+            if bindings[entity].objects[key] == nil { return key }
+        }
     }
 
     func delete(owned object: ManagedObject) throws(DataSourceError) {
