@@ -67,4 +67,43 @@ import Testing
             #expect(try Self.found("to " + deleted, container.main).replyTo == nil)
         }
     }
+
+    @Test(arguments: ["message", "note"])
+    func aSweepDeletesOnlyItsOwnChildren(swept: String) async throws {
+        try await withEqualOwners { container, mail in
+            try await mail.perform(waitFor: .main) { context in
+                let parent = try Self.found(swept, context)
+                try context.sweep(\.replies, of: parent, keeping: [], options: .allowsEmpty)
+            }
+            let rest = swept == "note" ? "message" : "note"
+            let subjects = try container.main.fetch(MailMessage.self).compactMap(\.subject)
+            #expect(Set(subjects) == ["message", "note", "to " + rest])
+            #expect(try Self.found(rest, container.main).replies.map(\.subject) == ["to " + rest])
+        }
+    }
+
+    /// An object that the batch has moved to the other owner is no child of the swept one.
+    @Test func aSweepSparesAChildThatWasMovedToTheOther() async throws {
+        try await withEqualOwners { container, mail in
+            try await mail.perform(waitFor: .main) { context in
+                let (message, note) = (try Self.found("message", context), try Self.found("note", context))
+                try Self.found("to message", context).replyTo = note
+                try context.sweep(\.replies, of: message, keeping: [], options: .allowsEmpty)
+            }
+            let note = try Self.found("note", container.main)
+            #expect(Set(note.replies.compactMap(\.subject)) == ["to message", "to note"])
+        }
+    }
+
+    /// An object that the batch has taken from the other owner is a child of the swept one.
+    @Test func aSweepDeletesAChildThatWasMovedFromTheOther() async throws {
+        try await withEqualOwners { container, mail in
+            try await mail.perform(waitFor: .main) { context in
+                let note = try Self.found("note", context)
+                try Self.found("to message", context).replyTo = note
+                try context.sweep(\.replies, of: note, keeping: [], options: .allowsEmpty)
+            }
+            #expect(Set(try container.main.fetch(MailMessage.self).compactMap(\.subject)) == ["message", "note"])
+        }
+    }
 }

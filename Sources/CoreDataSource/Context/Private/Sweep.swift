@@ -126,8 +126,8 @@ extension PrivateContext {
                 let part = parents[start..<min(start + FetchGroup.window, parents.count)]
                 let isSpared = { object in spared.contains(LinkEnd(object)) || hasArrived(object) }
                 try end(
-                    part, children: try children(of: part, column, relationship.destinationFamily), call: call,
-                    report: &report, sparing: isSpared)
+                    part, children: try children(of: part, group.entity, column, relationship.destinationFamily),
+                    call: call, report: &report, sparing: isSpared)
             }
         }
         if let call, call.deletion.refuses(report.deleted.count, of: report.stored) {
@@ -166,19 +166,21 @@ extension PrivateContext {
         var objects: [ManagedObject] = []
     }
 
-    /// Returns the children by the keys of their parents.
+    /// Returns the children by the keys of their parents, which all have the same entity.
     private func children(
-        of sweeps: ArraySlice<ChildSweep>, _ column: LinkColumns, _ family: [Int]
+        of sweeps: ArraySlice<ChildSweep>, _ parentEntity: Int, _ column: LinkColumns, _ family: [Int]
     ) throws -> [Int64: SweptChildren] {
         let kept = Dictionary(sweeps.map { ($0.parent.key, $0.kept) }) { first, _ in first }
         let parents = ValueList(kept.keys.sorted().map { .integer($0) }, .natural)
+        /// The key of the swept parent to which a link leads; nil if the link leads to another object.
+        func parentKey(_ row: RowSnapshot) -> Int64? { row.end(column, [parentEntity])?.key }
         var children: [Int64: SweptChildren] = [:]
         for entity in family {
             let editor = editor(ofEntity: entity)
             var wanted: [(key: Int64, parent: Int64)] = []
             // Read the saved rows, because an edit may have removed children from the relationship.
             var query = RowQuery(
-                entity: entity, predicate: .isMember(.column(column.key), parents),
+                entity: entity, predicate: column.leads(to: parentEntity, parents),
                 budget: QueryBudget(isCancellable: true))
             query.columns = [column.key]
             query.isOrdered = false
@@ -195,15 +197,13 @@ extension PrivateContext {
             let found = Dictionary(objects.map { ($0.key, $0) }) { first, _ in first }
             for (key, parent) in wanted {
                 guard let object = found[key], !object.isDeleted,
-                    object.row.isNull(column.key) || object.row.integer(column.key) == parent
+                    object.row.isNull(column.key) || parentKey(object.row) == parent
                 else { continue }
                 children[parent]?.objects.append(object)
             }
-            for object in editor.bindings[entity].edited where !object.row.isNull(column.key) {
-                let parent = object.row.integer(column.key)
-                guard let known = kept[parent], !known.contains(LinkEnd(object)), !object.isDeleted,
-                    object.isInserted || object.savedRow.isNull(column.key)
-                        || object.savedRow.integer(column.key) != parent
+            for object in editor.bindings[entity].edited {
+                guard let parent = parentKey(object.row), let known = kept[parent], !known.contains(LinkEnd(object)),
+                    !object.isDeleted, object.isInserted || parentKey(object.savedRow) != parent
                 else { continue }
                 children[parent, default: SweptChildren()].objects.append(object)
             }
