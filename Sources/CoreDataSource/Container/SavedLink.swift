@@ -75,10 +75,7 @@ extension ModelLayout {
     ///
     /// - Parameter family: The indexes of the possible entities of the object.
     func linkedID(_ row: RowSnapshot, _ link: LinkColumns, _ family: [Int]) -> ManagedObjectID? {
-        if row.isNull(link.key) { return nil }
         // If an earlier model made the record, the entity of the object may be missing in this model.
-        let entity = link.entity.map { row.isNull($0) ? -1 : Int(truncatingIfNeeded: row.integer($0)) } ?? family.first
-        guard let entity, family.contains(entity) else { return nil }
-        return ManagedObjectID(entities[entity], key: row.integer(link.key))
+        row.end(link, family).map { ManagedObjectID(entities[$0.entity], key: $0.key) }
     }
 }

@@ -53,6 +53,18 @@ import Testing
         }
     }
 
+    @Test func eachIsInTheGroupsOfItsOwnLinks() async throws {
+        try await withEqualOwners { container, _ in
+            for subject in ["message", "note"] {
+                let groups = try container.main.aggregate(
+                    ObjectRequest<MailMessage>(where: \.subject == subject), groupBy: \.replies, .count())
+                #expect(groups.map(\.key) == [try Self.found("to " + subject, container.main).objectID])
+            }
+            let groups = try container.main.aggregate(ObjectRequest<MailMessage>(), groupBy: \.replies, .count())
+            #expect(groups.map(\.values) == [1, 1])
+        }
+    }
+
     @Test(arguments: ["message", "note"])
     func aDeletionTakesOnlyItsOwnLinks(deleted: String) async throws {
         try await withEqualOwners { container, mail in

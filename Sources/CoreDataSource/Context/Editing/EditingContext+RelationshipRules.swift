@@ -118,15 +118,13 @@ extension EditingContext {
         var (found, areAll): ([Int64: Int], Bool) = ([:], true)
         for source in relationship.linkSources {
             var query = RowQuery(
-                entity: source.layout, predicate: .isMember(.column(source.owner), keys), limit: limit)
+                entity: source.layout, predicate: source.ownerColumns.leads(to: entity, keys), limit: limit)
             query.isOrdered = false
             let context = editor(ofEntity: source.layout)
             let rows = try context.reading { () throws(DataSourceError) in
-                try context.rows(FetchPlan(query), columns: source.columns)
+                try context.rows(FetchPlan(query), columns: [source.owner])
             }
-            for row in rows where row.row.end(source.ownerColumns, [entity]) != nil {
-                found[row.row.integer(source.owner), default: 0] += 1
-            }
+            for row in rows { found[row.row.integer(source.owner), default: 0] += 1 }
             if rows.count == limit { areAll = false }
         }
         return (found, areAll)

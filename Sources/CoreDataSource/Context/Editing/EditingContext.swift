@@ -253,9 +253,10 @@ extension EditingContext {
         _ relationship: RelationshipLayout, _ owner: ManagedObject, _ column: Int
     ) throws -> Int64? {
         var last: Int64?
+        let key = ValueList([.integer(owner.key)], .natural)
         for source in relationship.linkSources where source.position == column {
             let query = RowQuery(
-                entity: source.layout, predicate: .compare(column: source.owner, .equal, .integer(owner.key)),
+                entity: source.layout, predicate: source.ownerColumns.leads(to: owner.layout.index, key),
                 sort: [SortKey(column: column, isAscending: false)], limit: 1)
             let context = editor(ofEntity: source.layout)
             let rows = try context.reading { () throws(DataSourceError) in

@@ -104,8 +104,7 @@ struct DeleteRules {
         if onlyCascades { return }
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
         for incoming in context.stack.graph.incoming[layout.index] {
-            let rows = try self.objects(
-                of: incoming.layout, incoming.column, to: layout.index, keys, context)
+            let rows = try self.objects(of: incoming.layout, incoming.column.leads(to: layout.index, keys), context)
             for row in rows {
                 if incoming.isPair {
                     try delete(row, for: layout.name)
@@ -120,19 +119,21 @@ struct DeleteRules {
         _ relationship: RelationshipLayout, to objects: [ManagedObject], in context: EditingContext
     ) throws {
         let rule = relationship.description.deleteRule
+        let entity = objects[0].layout.index
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
         if rule == .cascade, case .inverseColumn(let column) = relationship.storage {
-            for entity in relationship.destinationFamily {
-                let predicate = column.leads(to: objects[0].layout.index, keys)
-                if entitiesDeletedAsRows.contains(entity), try deleteRows(entity, predicate, context) { continue }
-                let rows = try self.objects(of: entity, column, to: objects[0].layout.index, keys, context)
+            let predicate = column.leads(to: entity, keys)
+            for end in relationship.destinationFamily {
+                if entitiesDeletedAsRows.contains(end), try deleteRows(end, predicate, context) { continue }
+                let rows = try self.objects(of: end, predicate, context)
                 for row in rows { try delete(row, for: relationship.path.entity) }
             }
         } else if rule == .cascade || rule == .deny && !onlyCascades {
             let ends = try self.ends(of: relationship, from: objects, keys: keys, in: context)
             if rule == .deny {
                 for object in objects {
-                    denials.append(Denial(object: object, relationship: relationship, ends: ends[object.key] ?? []))
+                    denials.append(
+                        Denial(object: object, relationship: relationship, ends: ends[LinkEnd(object)] ?? []))
                 }
             } else {
                 try context.reading { () throws(DataSourceError) in try context.readObjects(ends.values.joined()) }
@@ -148,16 +149,16 @@ struct DeleteRules {
     private func removeLinks(
         _ relationship: RelationshipLayout, of objects: [ManagedObject], _ keys: ValueList, _ context: EditingContext
     ) throws {
-        let rule = relationship.description.deleteRule
+        let (rule, entity) = (relationship.description.deleteRule, objects[0].layout.index)
         switch relationship.storage {
         case .pairs(let pairs):
             for end in relationship.isSymmetric ? [pairs.own, pairs.other] : [pairs.own] {
-                let links = try self.objects(of: pairs.layout, end, to: objects[0].layout.index, keys, context)
+                let links = try self.objects(of: pairs.layout, end.leads(to: entity, keys), context)
                 for link in links { try delete(link, for: relationship.path.entity) }
             }
         case .inverseColumn(let column) where rule == .nullify:
-            for entity in relationship.destinationFamily {
-                let rows = try self.objects(of: entity, column, to: objects[0].layout.index, keys, context)
+            for end in relationship.destinationFamily {
+                let rows = try self.objects(of: end, column.leads(to: entity, keys), context)
                 for row in rows { try unlink(row, column, for: relationship.path.entity) }
             }
         case .column(let column) where relationship.isSymmetric && rule == .nullify:
@@ -176,32 +177,27 @@ struct DeleteRules {
 
     private func ends(
         of relationship: RelationshipLayout, from objects: [ManagedObject], keys: ValueList, in context: EditingContext
-    ) throws -> [Int64: [LinkEnd]] {
+    ) throws -> [LinkEnd: [LinkEnd]] {
         if case .column(let column) = relationship.storage {
             return Dictionary(
                 objects.compactMap { object in
-                    object.row.end(column, relationship.destinationFamily).map { (object.key, [$0]) }
+                    object.row.end(column, relationship.destinationFamily).map { (LinkEnd(object), [$0]) }
                 }
             ) { first, _ in first }
         }
         return try context.reading { () throws(DataSourceError) in
-            let ends = try context.readEnds(relationship, { .isMember(.column($0), keys) }, limit: nil)
-            return Dictionary(objects.map { ($0.key, ends?[LinkEnd($0)] ?? []) }) { first, _ in first }
+            try context.readEnds(relationship, of: objects[0].layout.index, keys) ?? [:]
         }
     }
 
-    /// Returns the objects of a layout whose link leads to an object of one entity with one of the keys, from the context that may
-    /// change the objects.
+    /// Returns the matching objects of a layout, from the context that may change the objects.
     private func objects(
-        of layout: Int, _ link: LinkColumns, to entity: Int, _ keys: ValueList, _ context: EditingContext
+        of layout: Int, _ predicate: RowPredicate, _ context: EditingContext
     ) throws -> [ManagedObject] {
         let editor = context.editor(ofEntity: layout)
-        let found = try editor.reading { () throws(DataSourceError) in
-            try editor.unsortedObjects(
-                FetchPlan(RowQuery(entity: layout, predicate: .isMember(.column(link.key), keys))))
+        return try editor.reading { () throws(DataSourceError) in
+            try editor.unsortedObjects(FetchPlan(RowQuery(entity: layout, predicate: predicate)))
         }
-        // Edited objects are found by an index on the key, which is not unique among the entities.
-        return link.entity == nil ? found : found.filter { $0.row.end(link, [entity]) != nil }
     }
 
     private func check(_ denial: Denial) throws {

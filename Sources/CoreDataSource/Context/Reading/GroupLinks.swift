@@ -34,13 +34,14 @@ struct GroupLinks: Sendable {
         var checked = CheckedEnds()
         for start in stride(from: 0, to: rows.count, by: Self.batchSize) {
             let part = rows[start..<min(start + Self.batchSize, rows.count)]
+            let owners = Array(Set(part.map(\.entity)))
             var links = FoundLinks()
             for source in sources {
                 links.add(
                     try view.rows(
                         [source.layout], .column(source.owner), in: part.map(\.stored.key), columns: source.columns,
                         budget),
-                    of: source)
+                    of: source, owners: owners)
             }
             // A batch may have deleted a related object, and another program may have deleted it without its links.
             if usesPairs {
@@ -49,8 +50,7 @@ struct GroupLinks: Sendable {
             }
             let ends = links.byOwner(mayHaveDoubleLinks: view.mayHaveDoubleLinks)
             for row in part {
-                let ends = ends[LinkEnd(entity: row.entity, key: row.stored.key)]
-                if !ends.isEmpty { body(row, ends) }
+                if let ends = ends[LinkEnd(entity: row.entity, key: row.stored.key)] { body(row, ends) }
             }
         }
     }

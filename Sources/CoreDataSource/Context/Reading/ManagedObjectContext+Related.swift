@@ -273,35 +273,38 @@ extension ManagedObjectContext {
         guard let first = owners.first else { return true }
         let keys = ValueList(owners.map { .integer($0.key) }, .natural)
         let found = try readEnds(
-            first.layout.relationships[index],
-            { owners.count == 1 ? .compare(column: $0, .equal, keys.elements[0]) : .isMember(.column($0), keys) },
+            first.layout.relationships[index], of: first.layout.index, keys,
             limit: owners.count == 1 ? nil : ManagedObjectContext.endLimit,
             isStoreRead: !owners.allSatisfy(\.hasOnlyUnsavedLinks))
         guard let found else { return false }
-        related.insert(Dictionary(owners.map { ($0.key, found[LinkEnd($0)]) }) { first, _ in first }, key)
+        related.insert(Dictionary(owners.map { ($0.key, found[LinkEnd($0)] ?? []) }) { first, _ in first }, key)
         return true
     }
 
     /// The largest number of ends that are read for several objects together, about 8 MB.
     private static let endLimit = 1 << 17
 
-    /// Returns the ends of a relationship by their owners, in the order of the relationship; nil if the limit is reached.
+    /// Returns the ends of a relationship by their owners, in the order of the relationship; nil if the limit is reached. The
+    /// result lacks owners without links.
     ///
-    /// - Parameter isStoreRead: Whether links in the store are included; false if the owners can have no such links.
+    /// - Parameters:
+    ///   - entity: The entity of the owners.
+    ///   - keys: The keys of the owners.
+    ///   - isStoreRead: Whether links in the store are included; false if the owners can have no such links.
     func readEnds(
-        _ relationship: RelationshipLayout, _ predicate: (_ column: Int) -> RowPredicate, limit: Int?,
+        _ relationship: RelationshipLayout, of entity: Int, _ keys: ValueList, limit: Int? = nil,
         isStoreRead: Bool = true
-    ) throws(DataSourceError) -> EndsByOwner? {
+    ) throws(DataSourceError) -> [LinkEnd: [LinkEnd]]? {
         var found = FoundLinks()
         for source in relationship.linkSources {
             var query = RowQuery(
-                entity: source.layout, predicate: predicate(source.owner),
+                entity: source.layout, predicate: source.ownerColumns.leads(to: entity, keys),
                 budget: QueryBudget(isCancellable: isCancellable))
             query.limit = limit
             let context = editor(ofEntity: source.layout)
             let rows = try context.linkRows(query, columns: source.columns, isStoreRead: isStoreRead)
             if let limit, found.count + rows.count >= limit { return nil }
-            found.add(rows, of: source)
+            found.add(rows, of: source, owners: [entity])
         }
         // A draft and another save may have made the same link.
         return found.byOwner(mayHaveDoubleLinks: editing == .inDraft)

@@ -239,8 +239,6 @@ struct LinkSource {
     let ownerColumns: LinkColumns
     /// The column with the owner's key.
     var owner: Int { ownerColumns.key }
-    /// The column with the owner's entity; nil if owners can have only one entity.
-    var ownerEntity: Int? { ownerColumns.entity }
     /// The column of the other end; nil if the row itself is the other end.
     let other: LinkColumns?
     let position: Int?
@@ -263,7 +261,7 @@ struct LinkSource {
         self.family = family
     }
 
-    var columns: [Int] { [owner, ownerEntity, other?.key, other?.entity, position].compactMap { $0 } }
+    var columns: [Int] { [owner, ownerColumns.entity, other?.key, other?.entity, position].compactMap { $0 } }
 
     func end(_ stored: StoredRow) -> LinkEnd? {
         guard let other else { return LinkEnd(entity: layout, key: stored.key) }

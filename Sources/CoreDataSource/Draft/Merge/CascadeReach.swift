@@ -87,7 +87,7 @@ extension DraftComparison {
         }
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
         let ends = try context.reading { () throws(DataSourceError) in
-            try context.readEnds(relationship, { .isMember(.column($0), keys) }, limit: nil)
+            try context.readEnds(relationship, of: objects[0].layout.index, keys)
         }
         return objects.flatMap { object in (ends?[LinkEnd(object)] ?? []).map { (LinkEnd(object), $0) } }
     }

@@ -196,7 +196,7 @@ private struct RevertedOrders {
         let keys = ValueList([.integer(owner.key)], .natural)
         _ = try editor.reading { () throws(DataSourceError) in
             try editor.unsortedObjects(
-                FetchPlan(RowQuery(entity: pairs.layout, predicate: .isMember(.column(pairs.own.key), keys))))
+                FetchPlan(RowQuery(entity: pairs.layout, predicate: pairs.own.leads(to: owner.layout.index, keys))))
         }
     }
 }
