@@ -133,6 +133,23 @@ import Testing
         }
     }
 
+    /// A list of links has objects, not keys.
+    @Test func aRelationshipIsSetToOneOrBoth() async throws {
+        try await withEqualAnimals { container, source, cat, dog in
+            try await source.perform(waitFor: .main) { context in
+                let cats: [Animal] = try context.fetch(Cat.self)
+                try context.knownPerson("keeper").animals.set(cats)
+            }
+            #expect(try container.main.knownPerson("keeper").animals.map(\.objectID) == [cat])
+            try await source.perform(waitFor: .main) { context in
+                let animals = try context.fetch(Animal.self)
+                try context.knownPerson("keeper").animals.set([])
+                try context.knownPerson("keeper").animals.set(animals)
+            }
+            #expect(Set(try container.main.knownPerson("keeper").animals.map(\.objectID)) == [cat, dog])
+        }
+    }
+
     /// The first page has the cat, so the dog is not in the list.
     @Test func aListOfSeveralPagesDeletesTheOther() async throws {
         try await withEqualAnimals { container, source, cat, _ in

@@ -93,18 +93,18 @@ struct LinkEditor {
 
     /// Replaces the objects of the relationship, in the given order if the relationship is ordered.
     ///
-    /// - Parameter positions: By object key: the preferred positions, which are used where the order allows them.
-    func set(_ objects: [ManagedObject], preferring positions: [Int64: Int64] = [:]) {
-        var seen: Set<Int64> = []
-        let objects = objects.filter { seen.insert($0.key).inserted }
+    /// - Parameter positions: By object: the preferred positions, which are used where the order allows them.
+    func set(_ objects: [ManagedObject], preferring positions: [LinkEnd: Int64] = [:]) {
+        var seen: Set<LinkEnd> = []
+        let objects = objects.filter { seen.insert(LinkEnd($0)).inserted }
         guard objects.allSatisfy(isAllowed) else { return }
         performEdit { () throws in
             if relationship.description.isOrdered { try context.willReorder(object, index) }
             let before = try context.relatedObjects(of: object, at: index)
-            for other in before where !seen.contains(other.key) { try removeLink(other) }
+            for other in before where !seen.contains(LinkEnd(other)) { try removeLink(other) }
             guard relationship.description.isOrdered else {
-                let known = Set(before.map(\.key))
-                for other in objects where !known.contains(other.key) { try add(other) }
+                let known = Set(before.map { LinkEnd($0) })
+                for other in objects where !known.contains(LinkEnd(other)) { try add(other) }
                 return
             }
             try arrange(objects, before, preferring: positions)
@@ -112,14 +112,14 @@ struct LinkEditor {
     }
 
     private func arrange(
-        _ objects: [ManagedObject], _ before: [ManagedObject], preferring preferred: [Int64: Int64]
+        _ objects: [ManagedObject], _ before: [ManagedObject], preferring preferred: [LinkEnd: Int64]
     ) throws {
-        let known = Set(before.map(\.key))
+        let known = Set(before.map { LinkEnd($0) })
         let rows: [ManagedObject?]
         switch relationship.storage {
         case .inverseColumn: rows = objects
         case .pairs(let pairs):
-            rows = try objects.map { known.contains($0.key) ? try context.link(object, $0, pairs) : nil }
+            rows = try objects.map { known.contains(LinkEnd($0)) ? try context.link(object, $0, pairs) : nil }
         case .column, .none: return
         }
         guard let column = positionColumn else { return }
@@ -127,14 +127,14 @@ struct LinkEditor {
         let positions = ListPositions.positions(
             keeping: savedPositions(rows, column)
                 ?? zip(objects, rows).map { other, row in
-                    if let position = preferred[other.key] { return position }
-                    guard known.contains(other.key), let row, !row.row.isNull(column) else { return nil }
+                    if let position = preferred[LinkEnd(other)] { return position }
+                    guard known.contains(LinkEnd(other)), let row, !row.row.isNull(column) else { return nil }
                     return row.row.integer(column)
                 })
         for ((other, row), position) in zip(zip(objects, rows), positions) {
             switch relationship.storage {
             case .inverseColumn(let link):
-                if !known.contains(other.key) { try setDestination(other, link, to: object) }
+                if !known.contains(LinkEnd(other)) { try setDestination(other, link, to: object) }
                 other.setValue(.integer(position), column)
             case .pairs(let pairs):
                 if let row {

@@ -186,8 +186,8 @@ struct DraftDifference: Sendable {
         let index: Int
         let base: [LinkEnd]
         let mine: [LinkEnd]
-        /// The positions of objects in `mine`, by their keys. Empty if `mine` has an order that the store has never had.
-        var positions: [Int64: Int64] = [:]
+        /// The positions of objects in `mine`. Empty if `mine` has an order that the store has never had.
+        var positions: [LinkEnd: Int64] = [:]
     }
 
     var rows: [Row] = []

@@ -164,10 +164,9 @@ private struct RevertedOrders {
         }
         let (base, mine) = (order(\.after), order(\.before))
         if base == mine { return nil }
-        let before = positions.compactMap { end, change in change.before.map { (end.key, $0) } }
         return DraftDifference.Order(
             owner: relationship.owner, index: relationship.index, base: base, mine: mine,
-            positions: Dictionary(before) { first, _ in first })
+            positions: positions.compactMapValues(\.before))
     }
 
     /// The newest objects of a relationship in their order, and their positions.
