@@ -182,11 +182,15 @@ extension EditingContext {
 }
 
 extension ManagedObject {
+    /// Whether a link column leads to the object.
+    final func leads(to other: ManagedObject, _ column: LinkColumns) -> Bool {
+        row.end(column, [other.layout.index])?.key == other.key
+    }
+
     /// Sets the destination of a link column. Does nothing if the link already exists and `position` is nil.
     final func setLink(_ column: LinkColumns, _ other: ManagedObject?, position: Int64? = nil) {
         let before = row.isNull(column.key) ? nil : row.integer(column.key)
-        let leadsThere =
-            if let other { row.end(column, [other.layout.index])?.key == other.key } else { before == nil }
+        let leadsThere = if let other { leads(to: other, column) } else { before == nil }
         if leadsThere && position == nil { return }
         setValue(other.map { .integer($0.key) } ?? .null, column.key)
         if let entity = column.entity { setValue(other.map { .integer(Int64($0.layout.index)) } ?? .null, entity) }
@@ -204,43 +208,6 @@ extension EditingContext {
         let columns = stack.graph.linkColumns[object.layout.index]
         guard !columns.isEmpty || !object.layout.relationships.isEmpty else { return }
         forgetEnds(of: [object.key] + columns.filter { !object.row.isNull($0) }.map { object.row.integer($0) })
-    }
-
-    /// The context that edits the pair rows of links.
-    func linkContext(_ pairs: PairColumns) -> EditingContext {
-        editor(ofEntity: pairs.layout) as? EditingContext ?? self
-    }
-
-    /// Returns the pair row of a link from the first object to the second object; nil if there is none.
-    func link(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
-        let context = linkContext(pairs)
-        let ends = [first.key, second.key].map { RowValue.integer($0) }
-        let keys = pairs.own.key == 0 ? ends : ends.reversed()
-        if first.hasOnlyUnsavedLinks || second.hasOnlyUnsavedLinks {
-            return context.bindings[pairs.layout].find(0, keys)
-        }
-        return try context.reading { () throws(DataSourceError) in
-            try context.findUnique(pairs.layout, constraint: 0, keys)
-        }
-    }
-
-    /// Deletes the link between two objects, if there is one.
-    func unlink(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) throws {
-        guard let link = try link(first, second, pairs) else { return }
-        let editor = linkContext(pairs)
-        editor.linkEdits += 1
-        try editor.delete(owned: link)
-    }
-
-    /// Inserts the pair row of a link that does not exist. Each end gets its position among the objects of the other end.
-    func insertLink(
-        _ pairs: PairColumns, _ first: (object: ManagedObject, position: Int64?),
-        _ second: (object: ManagedObject, position: Int64?), key: Int64? = nil
-    ) throws(DataSourceError) {
-        let link = try linkContext(pairs).insert(entity: pairs.layout, key: key)
-        link.setLink(pairs.own, first.object, position: first.position)
-        link.setLink(pairs.other, second.object, position: second.position)
-        link.checkedConstraint = 0
     }
 
     /// Records, in all contexts of the batch, the position of the last object of an ordered relationship.

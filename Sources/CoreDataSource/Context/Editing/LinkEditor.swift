@@ -46,14 +46,20 @@ struct LinkEditor {
 
     /// Links a source to an object. If the object can have only one source, removes the link of the previous source.
     private func setDestination(_ source: ManagedObject, _ column: LinkColumns, to other: ManagedObject?) throws {
-        if let other, source.row.end(column, [other.layout.index])?.key == other.key { return }
+        if let other, source.leads(to: other, column) { return }
         if let other, let constraint = source.layout.constraint(onColumn: column.key) {
             let owner = source.layout.constraintOwners[constraint]
             let competingSource = try context.reading { () throws(DataSourceError) in
                 try context.editor(ofEntity: source.layout.index)
                     .find(entity: owner, column: column.key, value: .integer(other.key))
             }
-            if let competingSource, competingSource !== source { competingSource.setLink(column, nil) }
+            if let competingSource, competingSource !== source {
+                if competingSource.leads(to: other, column) {
+                    competingSource.setLink(column, nil)
+                } else if !context.mayGetOtherKey(other) {
+                    throw context.keyUsedTwice(source, other)
+                }
+            }
         }
         let position = try other.flatMap { try formerPosition(source, column, of: $0) ?? nextPosition($0, column) }
         source.setLink(column, other, position: position)
@@ -83,7 +89,7 @@ struct LinkEditor {
     private func removeLink(_ other: ManagedObject) throws {
         switch relationship.storage {
         case .inverseColumn(let column):
-            if other.row.end(column, [object.layout.index])?.key == object.key { other.setLink(column, nil) }
+            if other.leads(to: object, column) { other.setLink(column, nil) }
         case .pairs(let pairs):
             try context.unlink(object, other, pairs)
             if relationship.isSymmetric { try context.unlink(other, object, pairs) }
@@ -196,7 +202,7 @@ struct LinkEditor {
     }
 
     private func insert(_ other: ManagedObject, _ pairs: PairColumns, position: Int64?) throws {
-        guard try context.link(object, other, pairs) == nil else { return }
+        guard try context.linkToInsert(object, other, pairs) == nil else { return }
         if let link = try context.restoreLink(object, other, pairs) {
             if let position, let column = pairs.other.position { link.setValue(.integer(position), column) }
             if relationship.isSymmetric, object !== other { _ = try context.restoreLink(other, object, pairs) }
@@ -204,7 +210,8 @@ struct LinkEditor {
         }
         let position = try position ?? nextPosition(object, index, pairs.other.position)
         if relationship.isSymmetric {
-            // Each side has its own row, with the position of the other object.
+            // Each side has its own row, with the position of the other object. The keys of the two rows must differ.
+            if object !== other, object.key == other.key { throw context.keyUsedTwice(object, other) }
             try context.insertLink(pairs, (object, nil), (other, position))
             if object === other { return }
             let inversePosition = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.other.position) }

@@ -241,8 +241,11 @@ struct DraftComparison {
             try editor.find(
                 entity: layout.constraintOwners[constraint], column: column.key, value: .integer(destination.key))
         }
-        guard let competingSource, competingSource.key != source.key else { return nil }
         let family = relationship.destinationFamily
+        // If another object with this key has the source, the save throws an error.
+        guard let competingSource, LinkEnd(competingSource) != source,
+            competingSource.row.end(column, family) == destination
+        else { return nil }
         let before = difference.rows.first { row in
             row.state != .inserted && row.end.entity == competingSource.layout.index
                 && row.base.end(column, family) == destination

@@ -170,7 +170,7 @@ struct DraftMerge {
             return try context.unlink(source, destination, pair.pairs)
         }
         let (source, destination) = (try object(pair.source), try object(pair.destination))
-        guard try context.link(source, destination, pair.pairs) == nil else { return }
+        guard try context.linkToInsert(source, destination, pair.pairs) == nil else { return }
         func position(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
         // Use the link's key in the draft, or a new key if another program might have used that key.
         try context.insertLink(
