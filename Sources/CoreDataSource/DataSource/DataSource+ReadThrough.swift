@@ -58,8 +58,8 @@ extension DataSource {
     ///     missing object.
     ///   - whenStale: Whether to wait for the server if the object is in the store, but is old; `.wait` by default. Without an
     ///     age, no object is old, and this argument has no effect.
-    ///   - timeLimit: The longest time for the loader, and the longest wait for the loader of another task, at most a week; a
-    ///     minute by default.
+    ///   - timeLimit: The longest time for each call of the loader, at most a week; a minute by default. Also the longest wait for
+    ///     each call of the loader of another task.
     ///   - load: Loads and returns the value to add; nil if there is none.
     /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
     /// - Throws: Errors of the loader; `loadTimedOut`; `scopeChanged` if other answers have changed the same objects during each of
@@ -113,6 +113,7 @@ extension DataSource {
                 defer { root.requests.end(number) }
                 var request = AnsweredRequest(number: number, requestedAt: root.scheduling.now(), scope: "")
                 request.canRequestAgain = attempt < AnsweredRequest.attempts
+                self.tier.loads.willRequest(work)
                 let value = try await LoadRace.limited(
                     to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,
                     root.scheduling
