@@ -254,9 +254,7 @@ extension PrivateContext {
         let plan = try FetchPlan(
             ObjectRequest(Object.self, where: scope.predicate), entity: bindings[entity(of: Object.self)].layout,
             in: stack.layout)
-        return CompleteList(plan.family, plan.query, earlierCount: earlier.count) { entity, key in
-            earlier.contains(LinkEnd(entity: entity, key: key))
-        }
+        return CompleteList(family: plan.family, query: plan.query, earlier: earlier)
     }
 
     /// Deletes the objects of a scope that are too old or too many.

@@ -53,7 +53,10 @@ extension RootTier {
 
     private func recordForRequests(_ event: FeedEvent) {
         requests.record(ofOtherMember: {
-            if case .changes(let changes) = event { SavedRows(ofOtherMember: changes, layout) } else { .unknown }
+            switch event {
+            case .changes(let changes): SavedRows(ofOtherMember: changes, layout)
+            case .unknown: SavedRows(anyOf: layout.entities.indices)
+            }
         })
     }
 

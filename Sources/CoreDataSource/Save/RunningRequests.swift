@@ -24,28 +24,8 @@ struct CompleteList: Sendable {
     let family: [Int]
     /// The query of the list, for each of the entities. A part of the predicate that needs objects is left out.
     let query: RowQuery
-    /// Whether an object is on an earlier page.
-    private var isOnEarlierPage: @Sendable (_ entity: Int, _ key: Int64) -> Bool
-    /// The number of objects on earlier pages, whose keys the list keeps.
-    private(set) var earlierCount: Int
-
-    init(
-        _ family: [Int], _ query: RowQuery, earlierCount: Int,
-        isOnEarlierPage: @escaping @Sendable (_ entity: Int, _ key: Int64) -> Bool
-    ) {
-        self.family = family
-        self.query = query
-        self.earlierCount = earlierCount
-        self.isOnEarlierPage = isOnEarlierPage
-    }
-
-    func hasOnEarlierPage(entity: Int, key: Int64) -> Bool { isOnEarlierPage(entity, key) }
-
-    /// Forgets the objects on earlier pages, so that these objects count as missing in the list.
-    mutating func forgetKeys() {
-        isOnEarlierPage = { _, _ in false }
-        earlierCount = 0
-    }
+    /// The objects on earlier pages. Without them, these objects count as missing in the list.
+    var earlier: Set<LinkEnd>
 }
 
 /// The running requests of loads, and the rows that others have saved since these requests began.
@@ -61,30 +41,41 @@ struct CompleteList: Sendable {
 /// that only inserts rows is refused if rows of the entity were deleted, or if a complete list should have the rows. If rows of
 /// an entity were inserted or linked, a sweep deletes no rows of this entity.
 package final class RunningRequests: Sendable {
+    /// Who has saved rows.
+    enum Origin: Hashable {
+        /// This container, without an answer.
+        case save
+        /// Another member. It is not known whether the rows are an answer.
+        case otherMember
+        /// An answer to a request; nil for a request of the app. ``AnsweredRequest/answer`` identifies the answer.
+        case answer(request: Int64?, Int64)
+        /// Answers and other saves of this container.
+        case forgotten
+
+        /// Whether the stored rows are those of an answer of this container.
+        var isAnswer: Bool { self != .save && self != .otherMember }
+
+        fileprivate func isRequest(_ number: Int64) -> Bool {
+            if case .answer(number, _) = self { true } else { false }
+        }
+    }
+
     /// Rows that were saved while requests were running.
     struct Saved: Sendable {
         fileprivate(set) var rows: SavedRows
         /// The rows matter to the requests with lower numbers.
         fileprivate(set) var limit: Int64
-        /// The request whose answer has the rows; nil if there is none.
-        fileprivate(set) var request: Int64?
-        /// The number of the answer that has the rows; nil if there is none.
-        let answer: Int64?
+        let origin: Origin
         /// The complete list to which the rows belong; nil if there is none.
         fileprivate(set) var list: CompleteList?
-        /// Whether another member has saved the rows, so that it is not known whether they are an answer.
-        let isOfOtherMember: Bool
-
-        /// Whether this container has saved the rows without an answer.
-        fileprivate var isOwn: Bool { answer == nil && !isOfOtherMember }
 
         /// The number of kept keys.
-        fileprivate var keyCount: Int { rows.count + (list?.earlierCount ?? 0) }
+        fileprivate var keyCount: Int { rows.count + (list?.earlier.count ?? 0) }
 
         /// Forgets which rows of their entities were saved.
         fileprivate mutating func forgetKeys() {
             rows.forgetKeys()
-            list?.forgetKeys()
+            list?.earlier = []
         }
     }
 
@@ -99,6 +90,9 @@ package final class RunningRequests: Sendable {
         private(set) var keyCount = 0
         /// The largest number of keys.
         var keyLimit = RunningRequests.keyLimit
+        /// The largest number of saves.
+        var saveLimit = RunningRequests.saveLimit
+        var comparisonCount = 0
 
         /// Forgets rows that matter to no running request.
         mutating func trim() {
@@ -111,7 +105,9 @@ package final class RunningRequests: Sendable {
 
         mutating func add(_ new: Saved) {
             let last = saved.count - 1
-            if last >= 0, saved[last].isOwn, new.isOwn, saved[last].limit == new.limit {
+            if last >= 0, saved[last].origin == .save, new.origin == .save,
+                saved[last].limit == new.limit
+            {
                 // An app may save many times during a request.
                 keyCount -= saved[last].keyCount
                 saved[last].rows.formUnion(new.rows)
@@ -121,13 +117,13 @@ package final class RunningRequests: Sendable {
                 keyCount += new.keyCount
             }
             if keyCount > keyLimit { forgetKeys() }
-            if saved.count > RunningRequests.saveLimit { forgetSaves() }
+            if saved.count > saveLimit { forgetSaves() }
         }
 
         /// Forgets the rows of an answer.
         mutating func remove(_ answer: Int64) {
             saved.removeAll { one in
-                guard one.answer == answer else { return false }
+                guard case .answer(_, answer) = one.origin else { return false }
                 keyCount -= one.keyCount
                 return true
             }
@@ -143,16 +139,14 @@ package final class RunningRequests: Sendable {
         /// requested again.
         private mutating func forgetSaves() {
             forgetKeys()
-            var merged: [Bool: Saved] = [:]
+            var merged: [Origin: Saved] = [:]
             for one in saved {
-                var all =
-                    merged[one.isOfOtherMember]
-                    ?? Saved(
-                        rows: SavedRows(), limit: 0, request: nil, answer: nil, isOfOtherMember: one.isOfOtherMember)
+                let origin = one.origin == .otherMember ? one.origin : .forgotten
+                var all = merged[origin] ?? Saved(rows: SavedRows(), limit: 0, origin: origin)
                 all.limit = one.limit
                 all.rows.formUnion(one.rows)
                 if let list = one.list { all.rows.formUnion(SavedRows(anyOf: list.family)) }
-                merged[one.isOfOtherMember] = all
+                merged[origin] = all
             }
             saved = merged.values.sorted { $0.limit < $1.limit }
         }
@@ -162,7 +156,7 @@ package final class RunningRequests: Sendable {
     /// The largest number of keys. They take a few megabytes.
     package static let keyLimit = 100_000
     /// The largest number of saves.
-    private static let saveLimit = 10_000
+    package static let saveLimit = 10_000
 
     package init() {}
 
@@ -172,8 +166,14 @@ package final class RunningRequests: Sendable {
     package var keyCount: Int { state.withLock(\.keyCount) }
     /// The number of running requests.
     package var requestCount: Int { state.withLock(\.running.count) }
-    /// The largest number of keys that are kept.
-    package func keep(atMost count: Int) { state.withLock { $0.keyLimit = count } }
+    /// The number of comparisons of rows, and of evaluations of predicates, for all answers.
+    package var comparisonCount: Int { state.withLock(\.comparisonCount) }
+    /// Adds to ``comparisonCount``.
+    func didCompare(_ count: Int) { state.withLock { $0.comparisonCount += count } }
+    /// Sets how many keys and saves are kept.
+    package func keep(atMost count: Int = keyLimit, saves: Int = saveLimit) {
+        state.withLock { ($0.keyLimit, $0.saveLimit) = (count, saves) }
+    }
 }
 
 extension RunningRequests {
@@ -200,7 +200,8 @@ extension RunningRequests {
     func saved(since request: AnsweredRequest) -> [Saved] {
         guard let number = request.number else { return [] }
         return state.withLock { state in
-            state.saved.isEmpty ? [] : state.saved.filter { $0.limit > number && $0.request != number }
+            let first = state.saved.lastIndex { $0.limit <= number }.map { $0 + 1 } ?? 0
+            return state.saved[first...].filter { !$0.origin.isRequest(number) }
         }
     }
 
@@ -213,8 +214,7 @@ extension RunningRequests {
     func record(_ rows: SavedRows, from request: AnsweredRequest) {
         add { limit in
             Saved(
-                rows: rows, limit: limit, request: request.number, answer: request.answer, list: request.list,
-                isOfOtherMember: false)
+                rows: rows, limit: limit, origin: .answer(request: request.number, request.answer), list: request.list)
         }
     }
 
@@ -231,14 +231,14 @@ extension RunningRequests {
     func record(ofOtherMember rows: () -> SavedRows) {
         if !isAnyRunning { return }
         let rows = rows()
-        add { Saved(rows: rows, limit: $0, request: nil, answer: nil, isOfOtherMember: true) }
+        add { Saved(rows: rows, limit: $0, origin: .otherMember) }
     }
 
     /// Records the rows that a save without an answer inserts or links.
     func record(arrived changes: ChangeSet, _ layout: ModelLayout) {
         if !isAnyRunning { return }
         let rows = SavedRows(arrived: changes, layout)
-        if rows.hasArrivals { add { Saved(rows: rows, limit: $0, request: nil, answer: nil, isOfOtherMember: false) } }
+        if rows.hasArrivals { add { Saved(rows: rows, limit: $0, origin: .save) } }
     }
 
     /// Each save asks for this. A key path in the place of the closure would cost a thousand instructions.
@@ -249,150 +249,5 @@ extension RunningRequests {
             if state.running.isEmpty { return }
             state.add(saved(state.newest + 1))
         }
-    }
-}
-
-/// The rows that a save has stored or deleted.
-struct SavedRows: Sendable {
-    /// The unique values of a row. An object that was deleted and is inserted again has another key.
-    private struct Identity: Hashable {
-        /// The entity that declares the constraint.
-        let owner: Int
-        let columns: [Int]
-        let values: [RowValue]
-    }
-
-    private struct Row: Hashable {
-        let entity: Int
-        let key: Int64
-    }
-
-    /// The inserted, changed and listed rows.
-    private var rows: Set<Row> = []
-    private var deleted: Set<Identity> = []
-    /// The entities of deleted rows without unique values.
-    private var entities: Set<Int> = []
-    /// The entities of inserted, changed and listed rows whose keys were forgotten.
-    private var forgottenEntities: Set<Int> = []
-    /// The owners of the constraints of deleted rows whose unique values were forgotten.
-    private var forgottenOwners: Set<Int> = []
-    /// The rows that were inserted or linked to another row.
-    private var arrived: Set<Row> = []
-    /// The entities of such rows whose keys were forgotten.
-    private var arrivedEntities: Set<Int> = []
-    /// Whether not even the entities are known.
-    private var isUnknown = false
-
-    static let unknown = SavedRows(isUnknown: true)
-
-    init() {}
-
-    private init(isUnknown: Bool) { self.isUnknown = isUnknown }
-
-    /// Any rows of the entities may have been stored or deleted.
-    init(anyOf entities: some Sequence<Int>) {
-        self.entities = Set(entities)
-        forgottenEntities = self.entities
-    }
-
-    /// The rows that a save has inserted or linked. A sweep deletes only rows with a column for their owner.
-    init(arrived changes: ChangeSet, _ layout: ModelLayout) {
-        for changes in changes.entities {
-            let (entity, layout) = (changes.entity, layout.entities[changes.entity])
-            if layout.links != nil || layout.linkColumns.isEmpty { continue }
-            arrived.formUnion(changes.inserted.lazy.map { Row(entity: entity, key: $0.key) })
-            for row in changes.updated where layout.linkColumns.contains(where: row.columns.contains) {
-                arrived.insert(Row(entity: entity, key: row.key))
-            }
-        }
-    }
-
-    /// The rows that another member has saved.
-    init(ofOtherMember changes: ChangeSet, _ layout: ModelLayout) {
-        self.init(changes, layout)
-        arrived = SavedRows(arrived: changes, layout).arrived
-    }
-
-    /// - Parameter listed: The rows that the save has confirmed.
-    init(_ changes: ChangeSet, listed: some Sequence<(entity: Int, key: Int64)> = [], _ layout: ModelLayout) {
-        for (entity, key) in listed { rows.insert(Row(entity: entity, key: key)) }
-        for changes in changes.entities {
-            let entity = changes.entity
-            rows.formUnion(changes.inserted.lazy.map { Row(entity: entity, key: $0.key) })
-            rows.formUnion(changes.updated.lazy.map { Row(entity: entity, key: $0.key) })
-            for row in changes.deleted {
-                let identities = SavedRows.identities(row.row, layout.entities[entity])
-                if identities.isEmpty { entities.insert(entity) }
-                deleted.formUnion(identities)
-            }
-        }
-    }
-
-    func contains(entity: Int, key: Int64) -> Bool { rows.contains(Row(entity: entity, key: key)) }
-
-    /// Whether a row was inserted, changed or listed, or may have been.
-    func mayContain(entity: Int, key: Int64) -> Bool {
-        isUnknown || forgottenEntities.contains(entity) || contains(entity: entity, key: key)
-    }
-
-    /// Whether a row was inserted or linked, or may have been.
-    func mayHaveArrived(entity: Int, key: Int64) -> Bool {
-        isUnknown || arrivedEntities.contains(entity) || arrived.contains(Row(entity: entity, key: key))
-    }
-
-    /// Whether any row was inserted or linked, or may have been.
-    var hasArrivals: Bool { isUnknown || !arrivedEntities.isEmpty || !arrived.isEmpty }
-
-    /// The number of kept keys.
-    var count: Int { rows.count + deleted.count + arrived.count }
-
-    /// Keeps only the entities of the rows.
-    mutating func forgetKeys() {
-        for row in rows { forgottenEntities.insert(row.entity) }
-        for row in deleted { forgottenOwners.insert(row.owner) }
-        for row in arrived { arrivedEntities.insert(row.entity) }
-        (rows, deleted, arrived) = ([], [], [])
-    }
-
-    /// Adds what is known of inserted and linked rows.
-    mutating func formUnion(arrivedIn other: SavedRows) {
-        arrived.formUnion(other.arrived)
-        arrivedEntities.formUnion(other.arrivedEntities)
-        isUnknown = isUnknown || other.isUnknown
-    }
-
-    mutating func formUnion(_ other: SavedRows) {
-        formUnion(arrivedIn: other)
-        rows.formUnion(other.rows)
-        deleted.formUnion(other.deleted)
-        entities.formUnion(other.entities)
-        forgottenEntities.formUnion(other.forgottenEntities)
-        forgottenOwners.formUnion(other.forgottenOwners)
-    }
-
-    /// Whether a change set changes or deletes any of the rows, or inserts rows that were deleted.
-    func areReplaced(by changes: ChangeSet, _ layout: ModelLayout) -> Bool {
-        if isUnknown { return !changes.entities.isEmpty }
-        if count == arrived.count, entities.isEmpty, forgottenEntities.isEmpty, forgottenOwners.isEmpty { return false }
-        return changes.entities.contains { changes in
-            let (entity, layout) = (changes.entity, layout.entities[changes.entity])
-            if forgottenEntities.contains(entity), !changes.updated.isEmpty || !changes.deleted.isEmpty { return true }
-            if changes.updated.contains(where: { contains(entity: entity, key: $0.key) }) { return true }
-            if changes.deleted.contains(where: { contains(entity: entity, key: $0.key) }) { return true }
-            if changes.inserted.isEmpty { return false }
-            if entities.contains(entity) || !forgottenOwners.isDisjoint(with: layout.constraintOwners) { return true }
-            if deleted.isEmpty { return false }
-            return changes.inserted.contains { !SavedRows.identities($0.row, layout).isDisjoint(with: deleted) }
-        }
-    }
-
-    private static func identities(_ row: RowSnapshot, _ layout: EntityLayout) -> Set<Identity> {
-        var found: Set<Identity> = []
-        for (constraint, columns) in layout.constraints.enumerated() {
-            let values = columns.map { row.value($0, layout.columns[$0].storage) }
-            if values.contains(.null) { continue }
-            found.insert(Identity(owner: layout.constraintOwners[constraint], columns: columns, values: values))
-        }
-        return found
     }
 }

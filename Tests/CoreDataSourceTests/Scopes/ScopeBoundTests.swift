@@ -98,6 +98,86 @@ struct ScopeBoundTests {
         try await container.close()
     }
 
+    // MARK: More saves than are kept
+
+    /// Loads objects that are in no other scope, each with a save.
+    private nonisolated static func loadOthers(_ count: Int, _ contacts: ContactDataSource) async throws {
+        for number in 0..<count {
+            _ = try await contacts.value(where: \.uid, equals: "x-\(number)", as: ContactValue.self) {
+                ContactData(uid: $0, name: "other")
+            }
+        }
+    }
+
+    /// From the first requests of a list until its answer, an object and more objects than saves are kept are loaded.
+    ///
+    /// - Returns: The number of requests for the list.
+    private func loadBesideManySaves(
+        in contacts: ContactDataSource, _ list: @escaping @Sendable (_ request: Int) -> [ContactData]
+    ) async throws -> Int {
+        contacts.mainTier.stack.root.requests.keep(saves: 3)
+        let requests = Shared(0)
+        let scope = SyncScope("list", ContactEntity.self, where: \.uid < "v")
+        try await contacts.load(scope, maxAge: .zero) { _ in
+            requests.update { $0 += 1 }
+            if requests.value == 1 {
+                _ = try await contacts.value(where: \.uid, equals: "uid-0", as: ContactValue.self) {
+                    ContactData(uid: $0, name: "2")
+                }
+                try await Self.loadOthers(10, contacts)
+            }
+            return .list(list(requests.value))
+        }
+        return requests.value
+    }
+
+    @Test func anAnswerReplacesNoneOfManyLaterAnswers() async throws {
+        try await withScopes { contacts, _ in
+            let count = try await loadBesideManySaves(in: contacts) { Self.list(0..<3, $0 == 1 ? 1 : 3) }
+            #expect(count == 2)
+            #expect(try contacts.fetch(ContactEntity.self, where: \.uid < "v").map(\.name) == ["3", "3", "3"])
+            #expect(try contacts.count(ContactEntity.self) == 13)
+        }
+    }
+
+    /// The list may be older or newer than the object.
+    @Test func aListThatLacksAnObjectOfManyLaterAnswersIsRequestedAgain() async throws {
+        try await withScopes { contacts, _ in
+            try await contacts.add(Self.list(1..<3, 0))
+            let count = try await loadBesideManySaves(in: contacts) { Self.list($0 == 1 ? 1..<3 : 0..<3, 0) }
+            #expect(count == 2)
+            #expect(try contacts.fetch(ContactEntity.self, where: \.uid < "v").map(\.name) == ["0", "0", "0"])
+        }
+    }
+
+    /// It is not known any longer that the earlier page is of the same load.
+    @Test func pagesBesideManySavesAreRequestedAgain() async throws {
+        try await withScopes { contacts, _ in
+            try await contacts.add(Self.list(0..<4, 0))
+            contacts.mainTier.stack.root.requests.keep(saves: 3)
+            let pages = Shared<[Int]>([])
+            let scope = SyncScope("list", ContactEntity.self, where: \.uid < "v")
+            let load = { @Sendable in
+                try await contacts.load(scope, maxAge: .zero) { request in
+                    pages.update { $0.append(request.page) }
+                    if pages.value == [0, 1] { try await Self.loadOthers(4, contacts) }
+                    let first = 2 * request.page
+                    return .page(Self.list(first..<first + 2, 1), next: request.page == 0 ? "a" : nil)
+                }
+            }
+            let other = SyncScope("other", ContactEntity.self, where: \.uid > "y")
+            try await contacts.load(other, maxAge: .zero) { _ in
+                let found = try await load()
+                #expect(found.isComplete)
+                return .list([])
+            }
+            #expect(pages.value == [0, 1, 0, 1])
+            #expect(try contacts.fetch(ContactEntity.self, where: \.uid < "v").map(\.name) == ["1", "1", "1", "1"])
+        }
+    }
+
+    // MARK: Answers
+
     /// A request that begins between two pages.
     @Test func theKeysOfEarlierPagesCount() async throws {
         try await withScopes { contacts, _ in

@@ -146,4 +146,32 @@ struct ScopeCostTests {
         expected.records = 1
         #expect(on == expected)
     }
+
+    /// The cells of a view load their objects while a slow list is requested. With an age, each object is a list of its own.
+    @Test(arguments: [nil, Duration.seconds(60)])
+    func theWorkOfAnAnswerDoesNotGrowWithTheOtherAnswers(maxAge: Duration?) async throws {
+        try await withScopes { contacts, _ in
+            let requests = contacts.mainTier.stack.root.requests
+            let list = SyncScope("list", ContactEntity.self, where: \.uid < "v")
+            try await contacts.add(contactList(0..<500))
+            let before = Shared(0)
+            try await contacts.load(list, maxAge: .zero) { _ in
+                for number in 0..<100 {
+                    _ = try await contacts.value(
+                        where: \.uid, equals: "x-\(number)", as: ContactValue.self, maxAge: maxAge
+                    ) {
+                        ContactData(uid: $0, name: "other")
+                    }
+                }
+                // The list spares these objects.
+                try await contacts.add(contactList(500..<600))
+                before.value = requests.comparisonCount
+                return .list(contactList(0..<500) { "new \($0)" })
+            }
+            let count = requests.comparisonCount - before.value
+            #expect(count <= 1_000, "\(count) comparisons")
+            #expect(try contacts.count(ContactEntity.self) == 700)
+            #expect(try contacts.count(ContactEntity.self, where: \.name == "new 7") == 1)
+        }
+    }
 }

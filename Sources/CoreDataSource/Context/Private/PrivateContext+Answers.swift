@@ -11,18 +11,28 @@ extension PrivateContext {
     func checkAnswer(savedWith changes: ChangeSet) throws(DataSourceError) {
         let (root, layout) = (stack.root, stack.layout)
         guard let answered else { return root.requests.record(arrived: changes, layout) }
-        let replaced = root.requests.saved(since: answered).filter { $0.rows.areReplaced(by: changes, layout) }
+        let replaced = saved(since: answered, replacedBy: { AnswerRows(changes, layout) })
         if !replaced.isEmpty {
             // Another member may edit the rows again and again, so the last try replaces rows of other members, unless the store has a
             // later answer.
-            let isLastTry = !answered.canRequestAgain && replaced.allSatisfy(\.isOfOtherMember)
+            let isLastTry = !answered.canRequestAgain && replaced.allSatisfy { $0.origin == .otherMember }
             guard isLastTry, try !root.hasLaterRequest(than: answered, of: ownedEntities(changedBy: changes)) else {
                 throw DataSourceError(replacing: answered)
             }
         }
         guard root.requests.hasOthers(than: answered) else { return }
         root.requests.record(
-            SavedRows(changes, listed: listedObjects.lazy.map { ($0.layout.index, $0.key) }, layout), from: answered)
+            SavedRows(changes, listed: listedObjects.lazy.map { LinkEnd($0) }, layout), from: answered)
+    }
+
+    /// Returns what others have saved since a request, if rows of an answer may replace it.
+    private func saved(since request: AnsweredRequest, replacedBy rows: () -> AnswerRows) -> [RunningRequests.Saved] {
+        let requests = stack.root.requests
+        let saved = requests.saved(since: request)
+        if saved.isEmpty { return [] }
+        var rows = rows()
+        defer { requests.didCompare(rows.comparisonCount) }
+        return saved.filter { rows.mayReplaceAny(of: $0.rows) }
     }
 
     /// Returns a function that says whether an object was inserted or linked during the request whose answer the batch stores. The
@@ -32,8 +42,8 @@ extension PrivateContext {
             return { _ in false }
         }
         let saved = stack.root.requests.saved(since: answered)
-        let arrived = saved.reduce(into: SavedRows()) { $0.formUnion(arrivedIn: $1.rows) }
-        return { arrived.mayHaveArrived(entity: $0.layout.index, key: $0.key) }
+        let arrived = saved.reduce(into: RowSet()) { $0.formUnion($1.rows.arrived) }
+        return { arrived.mayContain(LinkEnd($0)) }
     }
 
     /// The entities of the data sources whose objects the batch changes. An answer for one of the entities can change objects of the
@@ -49,22 +59,23 @@ extension PrivateContext {
     /// Refuses an answer that would add objects to a complete list that was stored since its request. Such an object was missing
     /// in that list, so the server may have deleted it.
     ///
-    /// - Complexity: at most one evaluation of a predicate for each changed object and each list of its entity. A list whose
-    ///   predicate follows relationships makes one fetch of the changed objects.
+    /// - Complexity: at most one evaluation of a predicate for each changed object and each list of its entity. If the predicate
+    ///   requires values in a column, only for the objects with these values. A list whose predicate follows relationships makes one
+    ///   fetch of the changed objects.
     /// - Throws: `scopeChanged`; the errors of a fetch.
     func checkLists(storedSince request: AnsweredRequest) throws {
         let others = stack.root.requests.saved(since: request).filter { $0.list != nil }
         if others.isEmpty { return }
-        let changed = Dictionary(
-            grouping: changed.lazy.filter { $0.isInserted || $0.isUpdated && $0.hasEdits }, by: \.layout.index)
+        var stored = StoredObjects(changed.lazy.filter { $0.isInserted || $0.isUpdated && $0.hasEdits })
+        var comparisonCount = 0
+        defer { stack.root.requests.didCompare(comparisonCount) }
         for saved in others {
             guard let list = saved.list else { continue }
-            let objects = list.family.flatMap { entity in
-                (changed[entity] ?? []).filter {
-                    !saved.rows.contains(entity: entity, key: $0.key)
-                        && !list.hasOnEarlierPage(entity: entity, key: $0.key)
-                }
+            let objects = stored.candidates(of: list).filter {
+                let end = LinkEnd($0)
+                return !saved.rows.stored.keys.contains(end) && !list.earlier.contains(end)
             }
+            comparisonCount += objects.count
             if try contains(any: objects, list) { throw DataSourceError(replacing: request) }
         }
     }
@@ -76,11 +87,8 @@ extension PrivateContext {
     /// - Throws: `scopeChanged`
     func checkSpared(_ objects: [ManagedObject], storedSince request: AnsweredRequest) throws(DataSourceError) {
         if objects.isEmpty { return }
-        let answers = stack.root.requests.saved(since: request).filter { $0.answer != nil }
-        let isOfAnswer = objects.contains { object in
-            answers.contains { $0.rows.mayContain(entity: object.layout.index, key: object.key) }
-        }
-        if isOfAnswer { throw DataSourceError(replacing: request) }
+        let saved = saved(since: request, replacedBy: { AnswerRows(changed: Set(objects.lazy.map { LinkEnd($0) })) })
+        if saved.contains(where: \.origin.isAnswer) { throw DataSourceError(replacing: request) }
     }
 
     /// Whether the predicate of a list matches any of the objects, including their edits.
@@ -100,6 +108,35 @@ extension PrivateContext {
         let wanted = Set(objects.lazy.map { LinkEnd($0) })
         return try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
             .contains { wanted.contains(LinkEnd($0)) }
+    }
+}
+
+/// The objects that an answer inserts or changes, found by the values that predicates require.
+private struct StoredObjects {
+    private struct Column: Hashable {
+        let entity: Int
+        let column: Int
+    }
+
+    private let objects: [Int: [ManagedObject]]
+    private var indexes: [Column: [RowValue: [ManagedObject]]] = [:]
+
+    init(_ objects: some Sequence<ManagedObject>) {
+        self.objects = Dictionary(grouping: objects, by: \.layout.index)
+    }
+
+    /// Returns at least the objects that match the predicate of a list.
+    mutating func candidates(of list: CompleteList) -> [ManagedObject] {
+        list.family.flatMap { entity -> [ManagedObject] in
+            guard let objects = objects[entity] else { return [] }
+            let layout = objects[0].layout
+            guard let (column, values) = list.query.predicate.wantedValues(layout) else { return objects }
+            let place = Column(entity: entity, column: column)
+            let storage = layout.columns[column].storage
+            let index = indexes[place] ?? Dictionary(grouping: objects) { $0.row.value(column, storage) }
+            indexes[place] = index
+            return values.flatMap { index[$0] ?? [] }
+        }
     }
 }
 

@@ -302,9 +302,3 @@ extension RowSnapshot {
         return LinkEnd(entity: entity, key: integer(column.key))
     }
 }
-
-/// One end of a link: the entity's index and the key of an object.
-struct LinkEnd: Hashable {
-    let entity: Int
-    let key: Int64
-}
