@@ -55,7 +55,7 @@ extension RootTier {
         requests.record(ofOtherMember: {
             switch event {
             case .changes(let changes): SavedRows(ofOtherMember: changes, layout)
-            case .unknown: SavedRows(anyOf: layout.entities.indices)
+            case .unknown(let entities): SavedRows(anyOf: entities ?? Set(layout.entities.indices))
             }
         })
     }

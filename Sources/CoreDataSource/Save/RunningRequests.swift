@@ -37,9 +37,10 @@ struct CompleteList: Sendable {
 /// not have known these rows yet: a sweep during the save of the answer does not delete them. It keeps nothing else.
 ///
 /// It keeps at most ``keyLimit`` keys. Beyond that, it only knows the entities of the saved rows, and the predicates of complete
-/// lists. Then an answer that changes or deletes any row of these entities is refused, so that its load begins again. An answer
-/// that only inserts rows is refused if rows of the entity were deleted, or if a complete list should have the rows. If rows of
-/// an entity were inserted or linked, a sweep deletes no rows of this entity.
+/// lists. It also knows no more than the entities of a save of another member whose record in the feed has no rows. Then an answer
+/// that changes or deletes any row of these entities is refused, so that its load begins again. An answer that only inserts rows
+/// is refused if rows of the entity were deleted, or if a complete list should have the rows. If rows of an entity were inserted
+/// or linked, a sweep deletes no rows of this entity.
 package final class RunningRequests: Sendable {
     /// Who has saved rows.
     enum Origin: Hashable {
