@@ -134,19 +134,12 @@ extension DataSource {
     ///
     /// - Throws: `scopeChanged` if the save would replace another answer; `storeReset`; errors of the hook.
     private nonisolated func store(_ value: Value, _ request: AnsweredRequest, _ generation: Int) async throws {
-        let root = tier.stack.root
-        do {
-            _ = try await tier.perform(waitFor: .store, deletes: false, kind: .incoming) { context in
-                if root.generation != generation { throw RootTier.storeReset }
-                context.answered = request
-                let objects = try self.add([value], in: context) { _ in }
-                try context.endSweeps(objects)
-                try context.checkLists(storedSince: request)
-                context.listedObjects = objects.compactMap { $0 }
-            }
-        } catch {
-            root.requests.forget(request.answer, after: error)
-            throw error
+        try await tier.store(request, deletes: false) { [tier] context in
+            if tier.stack.root.generation != generation { throw RootTier.storeReset }
+            let objects = try self.add([value], in: context) { _ in }
+            try context.endSweeps(objects)
+            try context.checkLists(storedSince: request)
+            context.listedObjects = objects.compactMap { $0 }
         }
     }
 

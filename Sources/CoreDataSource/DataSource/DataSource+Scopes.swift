@@ -123,13 +123,8 @@ extension DataSource {
         let change = writing.change(part.event)
         let root = tier.stack.root
         defer { root.scopes.endWriting(change.name, change.number) }
-        do {
-            return try await tier.perform(waitFor: .store, values: max(1, values.count), kind: .incoming) { context in
-                try self.write(values, writing, part, with: change, in: context)
-            }.result
-        } catch {
-            root.requests.forget(change.number, after: error)
-            throw error
+        return try await tier.store(writing.answered, values: max(1, values.count)) { context in
+            try self.write(values, writing, part, with: change, in: context)
         }
     }
 
@@ -138,15 +133,13 @@ extension DataSource {
         in context: PrivateContext
     ) throws -> WrittenAnswer {
         try writing.basis?.check(tier, writing.scope)
-        // Sweeps need to know the request.
-        context.answered = writing.answered
+        if part.deletes {
+            context.answered?.list = try context.completeList(of: writing.scope, part.earlierPages.objects)
+        }
         var (report, page, spared) = try reconcile(values, writing, part, in: context)
         try context.checkLists(storedSince: writing.answered)
         try context.checkSpared(spared, storedSince: writing.answered)
-        var (change, answered) = (change, writing.answered)
-        answered.answer = change.number
-        if part.deletes { answered.list = try context.completeList(of: writing.scope, part.earlierPages.objects) }
-        context.answered = answered
+        var change = change
         if case .loaded(_, _, isComplete: true) = change.event {
             report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
             // Then the objects in scope are not those of the list that has the tag.
@@ -195,9 +188,7 @@ extension DataSource {
         let change = writing.change(.notModified(since: 0))
         defer { root.scopes.endWriting(change.name, change.number) }
         let kind: HistoryKind = scope.eviction == nil ? .local : .eviction
-        var answered = writing.answered
-        answered.answer = change.number
-        let confirm = { @Sendable [answered, tier] (context: PrivateContext) throws -> SyncReport in
+        let report = try await tier.store(writing.answered, kind: kind) { [tier] context in
             try writing.basis?.check(tier, scope)
             // Look for pending deletions before the read: the read finds the deletions that are in the store by then.
             let hasPendingDeletions = root.hasPendingDeletions(of: Object.entityName)
@@ -214,15 +205,7 @@ extension DataSource {
                 root.scopes.beginWriting(change.name, change.number)
             }
             context.scopeChanges.append(change)
-            context.answered = answered
             return report
-        }
-        let report: SyncReport
-        do {
-            report = try await tier.perform(waitFor: .store, values: 1, kind: kind, confirm).result
-        } catch {
-            root.requests.forget(change.number, after: error)
-            throw error
         }
         if report.evicted > 0 { return report }
         root.scopes.forget(scope.name)

@@ -14,8 +14,8 @@ struct AnsweredRequest: Sendable {
     static let attempts = 3
     /// The answer, if it is a complete list; nil for other answers.
     var list: CompleteList?
-    /// Identifies the rows of the answer in ``RunningRequests``. Each page of a list has a number of its own.
-    var answer = Int64.random(in: .min ... .max)
+    /// Identifies the rows of the answer in ``RunningRequests``. Each page of a list has a number of its own; 0 before the answer.
+    var answer: Int64 = 0
 }
 
 /// A complete list that an answer has stored: all other rows of the entities that match its predicate are missing in the list.
@@ -83,6 +83,8 @@ package final class RunningRequests: Sendable {
     private struct State {
         /// The number of the newest request.
         var newest: Int64 = 0
+        /// The number of the newest answer.
+        var newestAnswer: Int64 = 0
         var running: Set<Int64> = []
         /// No request with a lower number is running.
         private var oldest: Int64 = 1
@@ -194,6 +196,14 @@ extension RunningRequests {
         state.withLock { state in
             state.running.remove(number)
             state.trim()
+        }
+    }
+
+    /// Returns a number for an answer.
+    func newAnswer() -> Int64 {
+        state.withLock { state in
+            state.newestAnswer += 1
+            return state.newestAnswer
         }
     }
 

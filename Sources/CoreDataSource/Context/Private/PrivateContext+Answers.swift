@@ -111,6 +111,29 @@ extension PrivateContext {
     }
 }
 
+extension PrivateTier {
+    /// Runs the work, and saves its edits as the answer to a request. If they cannot be stored, they refuse no other answers.
+    ///
+    /// - Throws: `scopeChanged` if the save would replace another answer; the errors of the work and of a save.
+    nonisolated func store<Result: Sendable>(
+        _ request: AnsweredRequest, values: Int = 1, deletes: Bool = true, kind: HistoryKind = .incoming,
+        _ work: @Sendable (PrivateContext) throws -> Result
+    ) async throws -> Result {
+        let requests = stack.root.requests
+        var request = request
+        request.answer = requests.newAnswer()
+        do {
+            return try await perform(waitFor: .store, values: values, deletes: deletes, kind: kind) { [request] in
+                $0.answered = request
+                return try work($0)
+            }.result
+        } catch {
+            requests.forget(request.answer, after: error)
+            throw error
+        }
+    }
+}
+
 /// The objects that an answer inserts or changes, found by the values that predicates require.
 private struct StoredObjects {
     private struct Column: Hashable {
