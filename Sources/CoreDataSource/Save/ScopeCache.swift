@@ -22,16 +22,11 @@ package final class ScopeCache: Sendable {
         let entity: String
     }
 
-    /// What identifies the state of a scope that was read.
-    private struct Reading: Equatable {
-        var (answer, version, failureCount): (Int64, Int64, Int64) = (0, 0, 0)
-        var (requestedAt, failedAt): (Date?, Date?)
-
-        init(_ scope: StoredScope?) {
-            guard let scope else { return }
-            (answer, version, failureCount) = (scope.answer, scope.version, scope.failureCount)
-            (requestedAt, failedAt) = (scope.requestedAt, scope.failedAt)
-        }
+    /// What was read last of a scope.
+    private struct Known {
+        let scope: StoredScope?
+        /// The ``State/version`` at the time of the read; -1 if the scope has changed since, or may have.
+        var version: Int
     }
 
     /// A failure that could not be stored.
@@ -42,9 +37,8 @@ package final class ScopeCache: Sendable {
     }
 
     private struct State {
-        var known: [ExactString: StoredScope] = [:]
-        /// The last reading of each scope since the last call of ``didChange()``.
-        var readings: [ExactString: Reading] = [:]
+        /// What was read since the last call of ``didChange()``. Only an entry that is not outdated answers a load without a read.
+        var known: [ExactString: Known] = [:]
         var uses: [ExactString: Use] = [:]
         /// The last failures that could not be stored. Each counts until the store has another answer.
         var failed: [ExactString: Failure] = [:]
@@ -52,6 +46,8 @@ package final class ScopeCache: Sendable {
         var writing: [ExactString: Set<Int64>] = [:]
         /// A number that changes whenever something that was read before may be outdated.
         var version = 0
+        /// Entries of earlier versions are outdated.
+        var oldestVersion = 0
         var isClosed = false
         var pauses = LoadPauses()
         var longestTurn: Duration?
@@ -65,12 +61,16 @@ package final class ScopeCache: Sendable {
 
         /// Records that a scope was read.
         ///
-        /// - Returns: Whether the scope has changed since it was last read, so that others must read it again.
-        mutating func hasChanged(_ scope: StoredScope?, _ name: ExactString) -> Bool {
-            let reading = Reading(scope)
-            if readings.count >= StoredScope.limit { readings.removeAll() }
-            guard let last = readings.updateValue(reading, forKey: name) else { return false }
-            return last != reading
+        /// - Parameter version: The version at the time of the read; -1 if the scope may have changed since.
+        /// - Returns: Whether the scope has changed since it was last read, or may have, so that the follower must read it again.
+        mutating func hasChanged(_ scope: StoredScope?, _ name: ExactString, _ version: Int) -> Bool {
+            let isFull = known.count >= ScopeCache.limit && known[name] == nil
+            if isFull { known.removeAll() }
+            guard let last = known.updateValue(Known(scope: scope, version: version), forKey: name) else {
+                // Nothing is known of the other scopes any longer, so no later read of these finds a change.
+                return isFull
+            }
+            return last.scope != scope
         }
 
         /// Returns a scope. If its last failure could not be stored and still counts, the result has this failure.
@@ -109,8 +109,8 @@ package final class ScopeCache: Sendable {
     /// Returns what is known of a scope, without a read of the store. Returns nil if nothing is known.
     func known(_ id: ScopeID, in source: String) -> StoredScope? {
         state.withLock { state in
-            guard let scope = state.known[id.name], scope.id == id,
-                state.uses[id.name] == Use(source: source, entity: id.entity)
+            guard let known = state.known[id.name], known.version >= state.oldestVersion, let scope = known.scope,
+                scope.id == id, state.uses[id.name] == Use(source: source, entity: id.entity)
             else { return nil }
             return scope
         }
@@ -139,7 +139,7 @@ package final class ScopeCache: Sendable {
     fileprivate var version: Int { state.withLock(\.version) }
 
     /// Records what the store knows of a scope, and returns it with the last failure. If another process has changed the scope since
-    /// it was last read, this call announces the change: the other process may not have notified this one yet.
+    /// it was last read, this call makes the follower read it: the other process may not have notified this one yet.
     ///
     /// - Parameter generation: The number of resets of the store.
     fileprivate func record(
@@ -147,20 +147,16 @@ package final class ScopeCache: Sendable {
     ) -> StoredScope? {
         let (result, hasChanged) = state.withLock { state -> (StoredScope?, Bool) in
             let isCurrent = state.version == version && !state.isClosed
-            if isCurrent {
-                if state.known.count >= ScopeCache.limit { state.known.removeAll() }
-                state.known[name] = scope
-            }
             let answered = scope?.answer ?? 0
             if isCurrent, let failure = state.failed[name],
                 failure.generation != generation || failure.scope.answer != answered
             {
                 state.failed[name] = nil
             }
-            let hasChanged = state.hasChanged(scope, name)
+            let hasChanged = state.hasChanged(scope, name, isCurrent ? version : -1)
             return (state.withFailure(scope, name, generation: generation), hasChanged)
         }
-        if hasChanged { didChange() }
+        if hasChanged { callFollower() }
         return result
     }
 
@@ -178,7 +174,7 @@ package final class ScopeCache: Sendable {
         let name = ExactString(name)
         state.withLock { state in
             state.version += 1
-            state.known[name] = nil
+            state.known[name]?.version = -1
             if withFailure { state.failed[name] = nil }
         }
     }
@@ -199,23 +195,17 @@ package final class ScopeCache: Sendable {
     func forgetKnown() {
         state.withLock { state in
             state.version += 1
-            state.known = [:]
+            state.oldestVersion = state.version
         }
     }
 
     func forgetAll() {
-        state.withLock { state in
-            state.version += 1
-            (state.known, state.failed) = ([:], [:])
-        }
+        forgetKnown()
+        state.withLock { $0.failed = [:] }
     }
 
     func close() {
-        state.withLock { state in
-            state.version += 1
-            state.known = [:]
-            state.isClosed = true
-        }
+        state.withLock { $0.isClosed = true }
         didChange()
     }
 
@@ -262,17 +252,23 @@ extension ScopeCache {
 
     /// Records that any scope may have changed in the store. Forgets what was read before.
     func didChange() {
-        forgetKnown()
-        typealias Waiters = [Int: CheckedContinuation<Void, Never>]
-        let (follower, waiting) = state.withLock { state -> ((@Sendable () -> Void)?, Waiters) in
-            let waiting = state.waiting
-            (state.waiting, state.readings) = ([:], [:])
-            guard let follower = state.follower, !state.isFollowerCalled else { return (nil, waiting) }
+        let waiting = state.withLock { state in
+            state.version += 1
+            state.known = [:]
+            defer { state.waiting = [:] }
+            return state.waiting
+        }
+        callFollower()
+        for waiter in waiting.values { waiter.resume() }
+    }
+
+    private func callFollower() {
+        let follower = state.withLock { state -> (@Sendable () -> Void)? in
+            guard let follower = state.follower, !state.isFollowerCalled else { return nil }
             state.isFollowerCalled = true
-            return (follower, waiting)
+            return follower
         }
         follower?()
-        for waiter in waiting.values { waiter.resume() }
     }
 
     /// Waits until scopes may have changed, or for a time.
@@ -349,7 +345,8 @@ extension RootTier {
         )
     }
 
-    /// Whether the store has the answer to a later request for another scope of the entities. Another member may have stored it. Members compare only the times of their requests, so if the times are equal, the other request counts as later.
+    /// Whether the store has the answer to a later request for another scope of the entities. Another member may have stored it.
+    /// Members compare only the times of their requests, so if the times are equal, the other request counts as later.
     func hasLaterRequest(than request: AnsweredRequest, of entities: [Int]) throws(DataSourceError) -> Bool {
         let names = layout.names(ofEntitiesContaining: entities)
         return try store.read(.statement) { reader throws(DataSourceError) in

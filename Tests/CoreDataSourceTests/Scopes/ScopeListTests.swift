@@ -79,6 +79,51 @@ struct ScopeListTests {
         for container in containers { try await container.close() }
     }
 
+    // MARK: Changes of another program that sends no notification
+
+    @Test func aReadOfAChangedScopeMakesListsReadIt() async throws {
+        try await withScopes(.file) { contacts, place in
+            let list = try contacts.list(request)
+            try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3), entityTag: "1") }
+            for count in 1...3 {
+                try await contacts.delete(contactList(count - 1..<count))
+                await contacts.mainTier.waitForLists()
+                try place.run("UPDATE _scopes SET failures = \(count)")
+                #expect(try contacts.freshness(of: .contacts).failureCount == count)
+                await contacts.mainTier.waitForLists()
+                #expect(list.freshness?.failureCount == count)
+            }
+        }
+    }
+
+    /// More scopes are read than are known at the same time.
+    @Test func aReadOfAChangedScopeMakesListsReadItBesideManyScopes() async throws {
+        try await withScopes(.file) { contacts, place in
+            let list = try contacts.list(request)
+            try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3), entityTag: "1") }
+            await contacts.mainTier.waitForLists()
+            for number in 0..<1_000 { _ = try contacts.freshness(of: SyncScope("\(number)", ContactEntity.self)) }
+            try place.run("UPDATE _scopes SET failures = 1")
+            #expect(try contacts.freshness(of: .contacts).failureCount == 1)
+            await contacts.mainTier.waitForLists()
+            #expect(list.freshness?.failureCount == 1)
+        }
+    }
+
+    @Test func otherScopesStayKnownAfterAReadOfAChangedScope() async throws {
+        try await withScopes(.file) { contacts, place in
+            let other = SyncScope("other", ContactEntity.self, where: \.uid > "uid-5")
+            try await contacts.load(other, maxAge: .zero) { _ in .list([]) }
+            try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3)) }
+            #expect(try contacts.freshness(of: other).failureCount == 0)
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in throw Poison() }
+            try place.run("UPDATE _scopes SET failures = 1, requested = NULL")
+            #expect(try contacts.freshness(of: other).failureCount == 1)
+            // This load would find that there is no time of a request.
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in throw Poison() }
+        }
+    }
+
     @Test(arguments: ScopeStoreKind.allCases)
     func anUpdateHasTheFreshness(_ kind: ScopeStoreKind) async throws {
         try await withScopes(kind) { contacts, place in
