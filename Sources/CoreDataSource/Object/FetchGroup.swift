@@ -93,11 +93,24 @@ final class FetchGroup {
 
     func entity(at index: Int) -> Int { Int(entities.count == 1 ? entities[0] : entities[index]) }
 
+    /// Returns the indexes near an index for which one query reads a relationship. The group is divided into parts of `window`
+    /// objects, so that each part is read once, no matter in which order the relationships of its objects are read.
+    private func part(around index: Int, _ window: Int) -> Range<Int> {
+        let start = max(0, min(index / window * window, keys.count - window))
+        return start..<min(start + window, keys.count)
+    }
+
     /// Returns up to `window` indexes: the given index, the indexes after it, and then the indexes before it.
     func indexes(near index: Int, _ window: Int) -> some Sequence<Int> {
-        let end = min(index + window, keys.count)
-        let start = max(0, min(index, end - window))
-        return [index..<end, start..<index].joined()
+        let part = part(around: index, window)
+        return [index..<part.upperBound, part.lowerBound..<index].joined()
+    }
+
+    /// Whether the query that reads a relationship of the first object reads it for all these objects.
+    static func readsAtOnce(_ objects: [ManagedObject]) -> Bool {
+        guard let first = objects.first, let group = first.group else { return false }
+        let part = group.part(around: Int(first.groupIndex), window)
+        return objects.allSatisfy { $0.group === group && part.contains(Int($0.groupIndex)) }
     }
 }
 

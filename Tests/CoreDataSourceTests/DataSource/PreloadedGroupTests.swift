@@ -156,6 +156,42 @@ struct PreloadedGroupTests {
         }
     }
 
+    /// A sync of a few of many fetched objects reads only the lines of these few.
+    @Test(arguments: [true, false]) func aSmallPreloadFromALargeFetchReadsItsOwnLines(isFetched: Bool) async throws {
+        try await withOrders(.sqlite, count: 10_000) { container, orders in
+            let count = try await orders.perform { context in
+                let all = isFetched ? try context.fetch(PurchaseOrder.self) : []
+                let numbers = (0..<50).map { Int64($0 * 200) }
+                try context.preload(PurchaseOrder.self, where: \.number, in: numbers)
+                let before = try PreloadedGroupTests.requests(container)
+                for number in numbers {
+                    let order = try context.first(PurchaseOrder.self, where: \.number, equals: number)
+                    if order?.lines.count != 2 { throw Poison() }
+                }
+                if isFetched, all.count != 10_000 { throw Poison() }
+                return try PreloadedGroupTests.requests(container) - before
+            }
+            // One read, with what a read of a shared file costs.
+            #expect(count <= 8, "\(count) for 50 orders")
+        }
+    }
+
+    /// A preload leaves its objects in the group of the fetch, whose objects are then read from the last to the first.
+    @Test(arguments: [true, false]) func aFetchIsReadInTheOtherDirection(isPreloaded: Bool) async throws {
+        try await withOrders(.sqlite, count: 2500) { container, orders in
+            let count = try await orders.perform { context in
+                let all = try context.fetch(PurchaseOrder.self, order: [.ascending(\.number)])
+                if isPreloaded {
+                    try context.preload(PurchaseOrder.self, where: \.number, in: (0..<1000).map { Int64($0) })
+                }
+                let before = try PreloadedGroupTests.requests(container)
+                for order in all.reversed() where order.lines.count != 2 { throw Poison() }
+                return try PreloadedGroupTests.requests(container) - before
+            }
+            #expect(count <= 20, "\(count) for 2,500 orders")
+        }
+    }
+
     /// The objects of several small preloads are in one group after a large one.
     @Test func aLargePreloadJoinsSmallGroups() async throws {
         try await withOrders(.sqlite, count: 1000) { container, orders in

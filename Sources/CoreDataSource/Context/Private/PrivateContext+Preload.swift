@@ -163,47 +163,16 @@ extension PrivateContext {
     /// Groups the objects that a preload has found, also objects that were registered before.
     ///
     /// The objects of a private context may stay registered for a long time. So each group has at most ``FetchGroup/window``
-    /// objects: an object keeps the keys of at most that many others. An object stays in its group if a read for that group
-    /// reads as many objects. So small preloads do not split the group of a large preload or of a fetch.
+    /// objects: an object keeps the keys of at most that many others. If one read for an older group reads all these objects, they
+    /// stay in that group. So small preloads do not split the group of a large preload or of a fetch.
+    ///
+    /// **Complexity**: O(n) in the number of found objects.
     private func group(_ found: [ManagedObject]) {
         var seen: Set<ObjectIdentifier> = []
         let objects = found.filter { seen.insert(ObjectIdentifier($0)).inserted }
-        var areLarge: [GroupPart: Bool] = [:]
         for start in stride(from: 0, to: objects.count, by: FetchGroup.window) {
-            let part = objects[start..<min(start + FetchGroup.window, objects.count)]
-            if part.count < FetchGroup.window { areLarge = [:] }
-            let rest = part.filter { object in
-                guard let groupPart = GroupPart(object) else { return true }
-                if let isLarge = areLarge[groupPart] { return !isLarge }
-                let isLarge = isGrouped(object, withAtLeast: part.count)
-                areLarge[groupPart] = isLarge
-                return !isLarge
-            }
-            FetchGroup.gather(rest)
+            let part = Array(objects[start..<min(start + FetchGroup.window, objects.count)])
+            if !FetchGroup.readsAtOnce(part) { FetchGroup.gather(part) }
         }
-    }
-}
-
-/// Up to ``FetchGroup/window`` neighbours of a group. For all of them, a read of a relationship reads about as many objects.
-private struct GroupPart: Hashable {
-    private let group: FetchGroup
-    private let entity: Int
-    private let number: Int
-
-    init?(_ object: ManagedObject) {
-        guard let group = object.group else { return nil }
-        self.group = group
-        entity = object.layout.index
-        number = Int(object.groupIndex) / FetchGroup.window
-    }
-
-    static func == (lhs: GroupPart, rhs: GroupPart) -> Bool {
-        lhs.group === rhs.group && lhs.entity == rhs.entity && lhs.number == rhs.number
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(group))
-        hasher.combine(entity)
-        hasher.combine(number)
     }
 }

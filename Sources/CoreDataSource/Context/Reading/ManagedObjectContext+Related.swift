@@ -115,33 +115,15 @@ extension ManagedObjectContext {
     /// Returns the object, and registered objects of the same entity that were fetched together with the object.
     private func groupMembers(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
         guard let group = object.group, window > 1 else { return [object] }
-        var found = [object]
-        found += registeredObjects(of: group, near: object, window).filter { $0 !== object }
-        return found
-    }
-
-    /// Whether a read of a relationship of the object reads it for at least this many objects, the object included.
-    func isGrouped(_ object: ManagedObject, withAtLeast count: Int) -> Bool {
-        guard let group = object.group else { return false }
-        var missing = count
-        for _ in registeredObjects(of: group, near: object, FetchGroup.window) {
-            missing -= 1
-            if missing <= 0 { return true }
-        }
-        return false
-    }
-
-    /// The registered objects of a group that have the entity of the object and were not deleted, beginning at the object.
-    private func registeredObjects(
-        of group: FetchGroup, near object: ManagedObject, _ window: Int
-    ) -> some Sequence<ManagedObject> {
         let entity = object.layout.index
-        return group.indexes(near: Int(object.groupIndex), window).lazy.compactMap { index in
-            guard group.entity(at: index) == entity, let other = self.bindings[entity].objects[group.keys[index]],
-                !other.isDeleted
-            else { return nil }
-            return other
+        var found = [object]
+        for index in group.indexes(near: Int(object.groupIndex), window) where group.entity(at: index) == entity {
+            guard let other = bindings[entity].objects[group.keys[index]], other !== object, !other.isDeleted else {
+                continue
+            }
+            found.append(other)
         }
+        return found
     }
 
     // MARK: Reading
