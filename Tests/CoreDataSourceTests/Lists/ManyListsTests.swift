@@ -205,6 +205,32 @@ import Testing
         }
     }
 
+    /// No save changes a row that the released lists could have had.
+    @Test(arguments: [0, 20])
+    func savesOfOtherRowsRemoveReleasedLists(keptCount: Int) async throws {
+        try await withContainer(.inMemory) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let main = container.mainTier
+            var lists = try (0..<500).map { number in
+                try contacts.list(ObjectRequest(ContactEntity.self, where: \.uid == "old-\(number)"))
+            }
+            await main.waitForLists()
+            #expect(main.keptQueryCount == 500)
+            lists.removeSubrange(keptCount...)
+            let before = main.listVisitCount
+            for number in 0..<300 {
+                try await contacts.add(ContactData(uid: "uid-\(number)", name: "new"), waitFor: .main)
+            }
+            await main.waitForLists()
+            #expect(main.listVisitCount == before)
+            #expect(main.followedQueryCount == keptCount && main.keptQueryCount == keptCount)
+            // The lists that remain are found as before.
+            try await contacts.add(ContactData(uid: "old-3", name: "new"), waitFor: .main)
+            await main.waitForLists()
+            #expect(lists.map(\.count).reduce(0, +) == (keptCount == 0 ? 0 : 1))
+        }
+    }
+
     /// Lists of one query share their rows, also after other lists were released.
     @Test func listsOfOneQueryShareTheirRows() async throws {
         try await withContainer(.inMemory) { container, _ in

@@ -81,8 +81,8 @@ final class ListHub: MainFollower {
     private var enginesByKey: [ListKey: Entry] = [:]
     /// The number of engines at which the next new engine removes the released ones.
     private var engineLimit = 32
-    /// How often a save has found that an engine was released, since released engines were last removed.
-    private var missCount = 0
+    /// The number of saves, and how often a save has found that an engine was released, since released engines were last removed.
+    private var followCount = 0
     private(set) var isFinished = false
     private var isDraining = false
     /// Finds the engines that a save may concern.
@@ -197,11 +197,13 @@ final class ListHub: MainFollower {
         return engine
     }
 
-    /// Removes the released engines. Between two calls, the number of new engines or of misses is at least half the number of engines. So
-    /// the time for each new engine and each miss is constant.
+    /// Removes the released engines. Between two calls, the number of new engines, or of saves and released engines that saves have
+    /// found, is at least half the number of engines. So the time for each of these is constant.
     private func removeReleasedEngines() {
+        let count = engines.count
         engines.removeAll { $0.engine == nil }
-        (engineLimit, missCount) = (max(32, engines.count * 2), 0)
+        (engineLimit, followCount) = (max(32, engines.count * 2), 0)
+        if engines.count == count { return }
         enginesByKey = enginesByKey.filter { $0.value.engine != nil }
         busy = busy.filter { engine($0) != nil }
         index = ListIndex()
@@ -252,15 +254,17 @@ final class ListHub: MainFollower {
     func follow(_ merged: MergedSaves) {
         if merged.isReset { reload(.reset) }
         if !merged.saves.isEmpty {
+            followCount += 1
             for number in index.lists(concernedBy: merged.saves).union(busy) {
                 if let engine = engine(number) {
                     visitCount += 1
                     engine.enqueue(merged.saves, together: merged.makesOneReport)
                 } else {
-                    missCount += 1
+                    followCount += 1
                 }
             }
-            if missCount > max(16, engines.count / 2) { removeReleasedEngines() }
+            // Most released engines are found by no save, because their rows do not change any more.
+            if followCount > max(16, engines.count / 2) { removeReleasedEngines() }
         }
         if let staleness = merged.staleness { reload(ListReason.Kind(staleness)) }
     }
