@@ -228,6 +228,75 @@ import Testing
         }
     }
 
+    /// Such a list reads all its rows only if one of the two may have changed.
+    @Test func aChangeOfAnotherObjectIsReportedAlone() async throws {
+        try await withEqualAnimals { container, source, _, _ in
+            try await source.perform { context in
+                for key in ["a", "x"] { try context.cat(key).keeper = try context.person("keeper") }
+            }
+            let recorder = GroupRecorder()
+            try source.register(
+                recorder, dataKey: "list",
+                ObjectRequest(Animal.self, order: [.ascending(\.keeper?.key), .ascending(\.key)]))
+            for key in ["a", "x"] {
+                try await source.perform(waitFor: .main) { try $0.cat(key).name = "new" }
+                await container.mainTier.waitForLists()
+            }
+            #expect(recorder.types == [[.update], [.update]])
+        }
+    }
+
+    /// Of the two, one can be among the first objects and the other not. The differences lead from each snapshot to the next.
+    @Test(arguments: [nil, 2, 3], [false, true])
+    func aListWithALimitOrAPauseShowsBoth(limit: Int?, isPaused: Bool) async throws {
+        try await withEqualAnimals { container, source, _, _ in
+            try await source.perform { context in
+                for key in ["a", "e", "z"] { try context.cat(key).keeper = try context.person("keeper") }
+            }
+            let requests = [
+                ObjectRequest(Animal.self, order: [.ascending(\.key)], limit: limit),
+                ObjectRequest(Animal.self, order: [.ascending(\.keeper?.key), .ascending(\.key)], limit: limit),
+            ]
+            let lists = try requests.map { try source.list($0) }
+            var shown = lists.map { $0.snapshot.map(\.id) }
+            for list in lists { list.isPaused = isPaused }
+            for (number, step) in Self.steps.enumerated() {
+                try await source.perform(waitFor: .main) { try step($0) }
+                await container.mainTier.waitForLists()
+                if isPaused, number.isMultiple(of: 2) { continue }
+                for (index, list) in lists.enumerated() {
+                    list.isPaused = false
+                    let new = list.snapshot.map(\.id)
+                    if new != shown[index] { Self.apply(list.difference, to: &shown[index]) }
+                    #expect(shown[index] == new, "step \(number)")
+                    #expect(try container.main.fetch(requests[index]).map(\.objectID) == new, "step \(number)")
+                    list.isPaused = isPaused
+                }
+            }
+        }
+    }
+
+    private nonisolated static let steps: [@Sendable (PrivateContext) throws -> Void] = [
+        { context in
+            for animal in try context.fetch(Animal.self) { animal.name = "new" }
+        },
+        { context in
+            for dog in try context.fetch(Dog.self) { dog.key = "b dog" }
+        },
+        { context in
+            for cat in try context.fetch(Cat.self, where: \.key == "cat") { context.delete(cat) }
+        },
+        { try $0.cat("a").key = "y" },
+    ]
+
+    private static func apply(_ difference: ListDifference, to ids: inout [ManagedObjectID]) {
+        let removed = difference.changes.filter { $0.type == .delete || $0.type == .move }.compactMap(\.index)
+        for index in removed.sorted(by: >) where index < ids.count { ids.remove(at: index) }
+        let added = difference.changes.filter { $0.type == .insert || $0.type == .move }
+            .compactMap { change in change.newIndex.map { (index: $0, id: change.id) } }
+        for (index, id) in added.sorted(by: { $0.index < $1.index }) { ids.insert(id, at: min(index, ids.count)) }
+    }
+
     @Test func anImportFindsThatTheOtherIsLinked() async throws {
         try await withEqualAnimals { container, source, _, _ in
             try await source.perform { context in

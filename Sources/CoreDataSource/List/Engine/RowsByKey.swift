@@ -9,16 +9,25 @@ package final class RowsByKey: Sendable {
     private struct Index {
         /// The number of the state that the rows belong to; -1 if there is no state yet.
         var version = -1
-        var rows: [Int64: ListedRow] = [:]
+        private(set) var rows: [Int64: ListedRow] = [:]
+        /// The keys that rows of two entities have or had, because another program has given a key twice. ``rows`` has only one of
+        /// these rows.
+        private(set) var doubledKeys: Set<Int64> = []
         /// The number of the newest save that a read of the list has included; -1 before the first read.
         var asOf = SaveNumber.neverRead
 
         mutating func build(from state: ListState, _ version: Int) {
             if self.version == version { return }
             self.version = version
-            rows = [:]
+            (rows, doubledKeys) = ([:], [])
             rows.reserveCapacity(state.rows.count)
-            state.rows.forEach { rows[$0.key] = $0 }
+            state.rows.forEach { set($0, ofKey: $0.key, $0.entity) }
+        }
+
+        /// - Parameter row: Nil if the list does not show the row.
+        mutating func set(_ row: ListedRow?, ofKey key: Int64, _ entity: Int) {
+            let other = if let row { rows.updateValue(row, forKey: key) } else { rows.removeValue(forKey: key) }
+            if let other, other.entity != entity { doubledKeys.insert(key) }
         }
     }
 
@@ -37,14 +46,11 @@ package final class RowsByKey: Sendable {
             index.build(from: state, version)
             index.version = version + 1
             var difference = NetChanges()
-            // A list without a limit has exactly the rows of the index, unless two of its rows have the same key.
-            let query = state.query
-            if query.family.count > 1, query.limit == nil, index.rows.count < state.rows.count {
-                difference.recordEqualKeys()
-            }
             for (key, new) in rows {
-                difference.add(key, old: index.rows[key], new: new, state.query)
-                index.rows[key] = new
+                let old = index.rows[key]
+                if index.doubledKeys.contains(key) { difference.recordEqualKeys() }
+                difference.add(key, old: old, new: new, state.query)
+                if let entity = (new ?? old)?.entity { index.set(new, ofKey: key, entity) }
             }
             return difference
         }
@@ -70,7 +76,7 @@ package final class RowsByKey: Sendable {
         index.withLock { index in
             guard index.version == version else { return }
             index.version = version + 1
-            for (key, change) in net.rows { index.rows[key] = change.new }
+            for (key, change) in net.rows { index.set(change.new, ofKey: key, change.entity) }
         }
     }
 
