@@ -26,16 +26,12 @@ extension MigrationPlanner {
             }, "attribute")
         let oldKinds = old.kinds(of: oldEntity)
         let newKinds = new.kinds(of: newEntity)
-        for (position, leaf) in newLeaves.enumerated() {
-            let match = matching.pairs[position].map { oldLeaves[$0] }
-            plan.entities[index].attributes[leaf.column] = source(
-                of: leaf, matching: match, among: newLeaves, from: oldEntity, to: newEntity)
+        let pairs = newLeaves.enumerated().map { position, leaf in
+            LeafPair(new: leaf, old: matching.pairs[position].map { oldLeaves[$0] })
         }
-        for (position, leaf) in newLeaves.enumerated() where matching.pairs[position] == nil {
-            guard let (part, composite) = new.part(of: newEntity, at: leaf.named.name) else { continue }
-            let columns = newLeaves.indices.filter { newLeaves[$0].named.name.starts(with: composite) }
-                .compactMap { matching.pairs[$0].map { oldLeaves[$0].column } }
-            planNewPart(part, leaf, index, beside: columns)
+        for pair in pairs {
+            plan.entities[index].attributes[pair.new.column] = source(
+                of: pair, among: pairs, from: oldEntity, to: newEntity)
         }
         for leaf in newLeaves { planRecalculation(leaf, index, from: oldLeaves, newLeaves) }
         for (name, kind) in newKinds.sorted(by: { [$0.key].precedes([$1.key]) }) {
@@ -44,17 +40,6 @@ extension MigrationPlanner {
                 "\(newEntity.name).\(name): \(oldKind) -> \(kind) cannot be carried over. Give the new property another name."
             )
         }
-    }
-
-    /// Gives a new part of an optional composite its default value in each row whose composite is not nil. The leaf has no
-    /// default value, because then each new object would have the composite.
-    ///
-    /// - Parameter columns: The columns of the composite in the old row.
-    private mutating func planNewPart(
-        _ part: AttributeDescription, _ leaf: MigrationLeaf, _ index: Int, beside columns: [Int]
-    ) {
-        guard part.defaultValue != nil, part.derivationExpression == nil, !columns.isEmpty else { return }
-        plan.entities[index].attributes[leaf.column] = .defaultOfPart(part, columns: columns)
     }
 
     /// If the migration changes the value that an attribute is derived from, derives the attribute again, even if the
@@ -80,14 +65,14 @@ extension MigrationPlanner {
     }
 
     private mutating func source(
-        of leaf: MigrationLeaf, matching match: MigrationLeaf?, among leaves: [MigrationLeaf],
-        from oldEntity: EntityDescription, to newEntity: EntityDescription
+        of pair: LeafPair, among pairs: [LeafPair], from oldEntity: EntityDescription, to newEntity: EntityDescription
     ) -> AttributeSource {
+        let (leaf, match) = (pair.new, pair.old)
         let path = "\(newEntity.name).\(leaf.path)"
         if let expression = leaf.attribute.derivationExpression,
             match?.attribute.derivationExpression != expression || match?.attribute.type != leaf.attribute.type
         {
-            if let source = derivation(expression, leaves) { return source }
+            if let source = derivation(expression, pairs.map(\.new)) { return source }
             if match != nil {
                 plan.obstacles.append(
                     "\(path): the derivation \(expression) cannot be computed from a row. Keep the old derivation, or give the "
@@ -97,7 +82,9 @@ extension MigrationPlanner {
             // is read.
             return .nothing
         }
-        guard let match else { return added(leaf, path, oldEntity) }
+        guard let match else {
+            return defaultOfPart(leaf, of: newEntity, among: pairs) ?? added(leaf, path, oldEntity)
+        }
         guard let widening = widening(of: match, to: leaf, path, oldEntity) else {
             plan.obstacles.append(
                 "\(path): \(match.attribute.type.rawValue) -> \(leaf.attribute.type.rawValue) cannot be carried over. "
@@ -136,6 +123,18 @@ extension MigrationPlanner {
                 kind: .isExact(column), problem: column.problem,
                 isExpected: widening.canStoreEveryValue(of: oldType)))
         return widening
+    }
+
+    /// A new part of an optional composite gets its default value in each row whose composite is not nil. The leaf itself has no
+    /// default value, because then each new object would have the composite.
+    private func defaultOfPart(
+        _ leaf: MigrationLeaf, of entity: EntityDescription, among pairs: [LeafPair]
+    ) -> AttributeSource? {
+        guard let (part, composite) = new.part(of: entity, at: leaf.named.name), part.defaultValue != nil else {
+            return nil
+        }
+        let columns = pairs.filter { $0.new.named.name.starts(with: composite) }.compactMap { $0.old?.column }
+        return columns.isEmpty ? nil : .defaultOfPart(part, columns: columns)
     }
 
     private mutating func added(_ leaf: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription)
@@ -194,4 +193,10 @@ extension MigrationSide {
         }
         return kinds
     }
+}
+
+/// A leaf of the new model, with the leaf of the old model that becomes it; nil if the leaf is new.
+private struct LeafPair {
+    let new: MigrationLeaf
+    let old: MigrationLeaf?
 }
