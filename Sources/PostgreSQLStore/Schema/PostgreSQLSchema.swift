@@ -43,21 +43,9 @@ struct PostgreSQLSchema: Sendable {
             }
             tables.append(
                 try PostgreSQLTable(
-                    entity, schema: name, name: try names.claim(entity.name),
-                    declared: PostgreSQLSchema.declaredIndexes(entity, layout.model)))
+                    entity, schema: name, name: try names.claim(entity.name)))
         }
         self.tables = tables
-    }
-
-    private static func declaredIndexes(
-        _ layout: EntityLayout, _ model: ManagedObjectModel
-    ) -> [[(column: Int, isAscending: Bool)]] {
-        guard layout.links == nil, let entity = model.entity(named: layout.name) else { return [] }
-        return model.lineage(of: entity).flatMap(\.indexes).map { index in
-            index.elements.compactMap { element in
-                layout.column(named: element.property).map { ($0, element.isAscending) }
-            }
-        }
     }
 
     /// The position of the newest save, as an SQL expression; 0 before the first save. The feed always keeps the newest save.

@@ -59,8 +59,7 @@ struct PostgreSQLTable: Sendable {
     }
 
     init(
-        _ layout: EntityLayout, schema: String, name bareName: String,
-        declared: [[(column: Int, isAscending: Bool)]]
+        _ layout: EntityLayout, schema: String, name bareName: String
     ) throws(DataSourceError) {
         self.layout = layout
         self.bareName = bareName
@@ -97,7 +96,7 @@ struct PostgreSQLTable: Sendable {
             let conditions = columns.enumerated().map { "\(expression($1)) = $\($0 + 1)" }
             return select + " WHERE " + conditions.joined(separator: " AND ")
         }
-        indexes = PostgreSQLTable.indexes(of: layout, on: name, columns: columns, declared: declared)
+        indexes = PostgreSQLTable.indexes(of: layout, on: name, columns: columns)
     }
 
     private static func constraints(
@@ -133,8 +132,7 @@ extension PostgreSQLTable {
     /// An ordered index would refuse long strings, so columns of strings and data have a hash index, which finds only equal
     /// values.
     private static func indexes(
-        of layout: EntityLayout, on table: String, columns: [Int: String],
-        declared: [[(column: Int, isAscending: Bool)]]
+        of layout: EntityLayout, on table: String, columns: [Int: String]
     ) -> [Index] {
         let unique = Set(layout.constraints.compactMap(\.first))
         let single = layout.columns.indices.filter { column in
@@ -142,16 +140,14 @@ extension PostgreSQLTable {
         }
         var definitions: [String] = []
         let positions = layout.positionColumns
-        var all = declared
+        var all = layout.indexes
         for column in single {
-            all.append(
-                [(column: column, isAscending: true)]
-                    + (positions[column].map { [(column: $0, isAscending: true)] } ?? []))
+            all.append([column, positions[column]].compactMap(\.self).map { IndexedColumn(column: $0) })
         }
         if layout.links != nil {
             // A column that begins a uniqueness constraint was left out above. Index the column together with its positions.
             for (owner, position) in positions where unique.contains(owner) {
-                all.append([(column: owner, isAscending: true), (column: position, isAscending: true)])
+                all.append([IndexedColumn(column: owner), IndexedColumn(column: position)])
             }
         }
         for elements in all {

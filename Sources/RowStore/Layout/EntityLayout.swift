@@ -37,6 +37,10 @@ public final class EntityLayout: Sendable {
     /// All columns that are part of a uniqueness constraint.
     package let uniqueColumns: ColumnSet
 
+    /// The indexes that the model declares for the entity, and those of its ancestors. An index ends before its first element that
+    /// has no stored column.
+    package let indexes: [[IndexedColumn]]
+
     /// The first columns of indexes and uniqueness constraints. A store finds values in these columns without reading every
     /// row.
     package let indexedColumns: ColumnSet
@@ -67,7 +71,7 @@ public final class EntityLayout: Sendable {
     init(
         index: Int, entity: EntityDescription, columns: [ColumnLayout], constraints: [[Int]], constraintOwners: [Int],
         concreteFamily: [Int], relationships: [RelationshipLayout], links: RelationshipName? = nil,
-        indexedColumns: Set<Int>, firstColumns: [Int] = [0], damage: DamagedValues
+        indexes: [[IndexedColumn]] = [], indexedColumns: Set<Int>, firstColumns: [Int] = [0], damage: DamagedValues
     ) {
         self.index = index
         self.name = entity.name
@@ -96,6 +100,7 @@ public final class EntityLayout: Sendable {
         self.firstColumns = ContiguousArray(firstColumns)
         self.damage = damage
         uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }
+        self.indexes = indexes
         self.indexedColumns = indexedColumns.reduce(into: ColumnSet()) { $0.insert($1) }
         constraintsByColumn = columns.indices.map { constraints.firstIndex(of: [$0]) ?? -1 }
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -271,6 +276,16 @@ extension EntityLayout {
             row.setValue(value, index)
         }
         return row
+    }
+}
+
+/// An element of an index.
+package struct IndexedColumn: Sendable, Hashable {
+    package let column: Int
+    package let isAscending: Bool
+
+    package init(column: Int, isAscending: Bool = true) {
+        (self.column, self.isAscending) = (column, isAscending)
     }
 }
 

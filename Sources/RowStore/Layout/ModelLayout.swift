@@ -99,14 +99,21 @@ private struct LayoutBuilder {
                 return (numbers[ancestor.name] ?? number, columns)
             }
         }
+        func stored(_ element: FetchIndexDescription.Element) -> IndexedColumn? {
+            guard let column = positions[element.property], columns[column].isStored else { return nil }
+            return IndexedColumn(column: column, isAscending: element.isAscending)
+        }
+        let indexes = lineage.flatMap(\.indexes)
+            .map { $0.elements.prefix { stored($0) != nil }.compactMap(stored) }
+            .filter { !$0.isEmpty }
         return EntityLayout(
             index: number, entity: entity, columns: columns, constraints: constraints.map(\.columns),
             constraintOwners: constraints.map(\.owner), concreteFamily: concreteFamily(entity.name),
             relationships: format == ManagedObjectModel.firstStoreFormat
                 ? [] : lineage.flatMap { owner in owner.relationships.map { relationship($0, of: owner.name) } },
+            indexes: indexes,
             indexedColumns: Set(
-                constraints.compactMap(\.columns.first)
-                    + lineage.flatMap(\.indexes).compactMap { $0.elements.first.flatMap { positions[$0.property] } }
+                constraints.compactMap(\.columns.first) + indexes.compactMap { $0.first?.column }
                     + descriptions.indices.filter { descriptions[$0].isIndexed && columns[$0].isStored }),
             firstColumns: [0] + lineage.dropLast().map { self.columns[$0.name]?.count ?? 0 }, damage: damage)
     }

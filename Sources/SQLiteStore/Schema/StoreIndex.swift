@@ -31,22 +31,21 @@ struct StoreIndex: Sendable {
     /// Returns the indexes of a table. The table of an entity also has the indexes of the entity's ancestors.
     static func all(of table: EntityTable, _ model: ManagedObjectModel, format: Int64) -> [StoreIndex] {
         let unique = table.layout.constraints.compactMap { columns in
-            elements(columns.map { ($0, true) }, table)
+            elements(columns.map { IndexedColumn(column: $0) }, table)
         }
         let positions = table.layout.positionColumns
         guard table.layout.links == nil, let entity = model.entity(named: table.layout.name) else {
             let ordered = positions.sorted { $0.key < $1.key }.compactMap { owner, position in
-                elements([(owner, true), (position, true)], table)
+                elements([IndexedColumn(column: owner), IndexedColumn(column: position)], table)
             }
             return unique.map { StoreIndex(table: table.name, isUnique: true, elements: $0) }
                 + ordered.map { StoreIndex(table: table.name, isUnique: false, elements: $0) }
         }
-        let declared = model.lineage(of: entity).flatMap(\.indexes).compactMap { index in
-            elements(index.elements.map { (table.layout.column(named: $0.property), $0.isAscending) }, table)
-        }
+        let declared = table.layout.indexes.compactMap { elements($0, table) }
         let single = model.columns(of: entity, format: format).enumerated().compactMap { position, column in
             column.isIndexed
-                ? elements([(position, true)] + (positions[position].map { [($0, true)] } ?? []), table) : nil
+                ? elements([position, positions[position]].compactMap(\.self).map { IndexedColumn(column: $0) }, table)
+                : nil
         }
         return unique.map { StoreIndex(table: table.name, isUnique: true, elements: $0) }
             + (declared + single).filter { !unique.contains($0) }
@@ -60,12 +59,8 @@ struct StoreIndex: Sendable {
     }
 
     /// Returns the elements of an index; nil if one of the columns is not stored.
-    private static func elements(_ columns: [(Int?, Bool)], _ table: EntityTable) -> [Element]? {
-        var elements: [Element] = []
-        for (column, isAscending) in columns {
-            guard let column, table.layout.columns[column].isStored else { return nil }
-            elements.append(Element(expression: table.expressions[column], isAscending: isAscending))
-        }
-        return elements.isEmpty ? nil : elements
+    private static func elements(_ keys: [IndexedColumn], _ table: EntityTable) -> [Element]? {
+        guard keys.allSatisfy({ table.layout.columns[$0.column].isStored }) else { return nil }
+        return keys.map { Element(expression: table.expressions[$0.column], isAscending: $0.isAscending) }
     }
 }

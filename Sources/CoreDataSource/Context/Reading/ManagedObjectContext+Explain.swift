@@ -197,7 +197,7 @@ extension ManagedObjectContext {
             return
                 "No index can prevent this, because the predicate finds the rows \(way). If many rows match, narrow the predicate."
         }
-        return IndexAdvice(query, layout).text(stack.layout.model)
+        return IndexAdvice(query, layout).text
     }
 }
 
@@ -215,39 +215,38 @@ private struct IndexAdvice {
         (fixed, order) = rest.isEmpty ? (nil, query.sort) : (wanted, rest)
     }
 
-    func text(_ model: ManagedObjectModel) -> String {
-        let columns = (fixed.map { [$0] } ?? []) + order.map(\.column)
-        let names = columns.map { layout.columns[$0].name }
-        if exists(model) {
+    var text: String {
+        let names = ([fixed].compactMap(\.self) + order.map(\.column)).map(name)
+        if exists {
             return
                 "The index on \(names.joined(separator: ", ")) is not used, because the predicate finds the rows in another way. If many rows match, narrow the predicate."
         }
-        if columns.count == 1 { return "Add a fetch index on \(names[0])." }
+        if names.count == 1 { return "Add a fetch index on \(names[0])." }
         // A database can read an index backwards. So directions matter only if they differ.
         let isMixed = order.contains { $0.isAscending != order[0].isAscending }
-        let elements = zip(columns, names).map { column, name in
-            guard isMixed, column != fixed, let key = order.first(where: { $0.column == column }) else { return name }
-            return name + (key.isAscending ? " ascending" : " descending")
-        }
+        let elements =
+            [fixed].compactMap(\.self).map(name) + order.map { name($0.column) + (isMixed ? $0.direction : "") }
         return "Add a fetch index with these elements, in this order: \(elements.joined(separator: ", "))."
     }
 
-    private func exists(_ model: ManagedObjectModel) -> Bool {
+    private func name(_ column: Int) -> String { layout.columns[column].name }
+
+    private var exists: Bool {
         if fixed == nil, order.count == 1 { return layout.indexedColumns.contains(order[0].column) }
-        guard let entity = model.entity(named: layout.name) else { return false }
-        let declared = model.lineage(of: entity).flatMap(\.indexes).map { index in
-            index.elements.map { (column: layout.column(named: $0.property), isAscending: $0.isAscending) }
-        }
-        let unique = layout.constraints.map { $0.map { (column: Int?.some($0), isAscending: true) } }
-        return (declared + unique).contains { elements in
-            if let fixed, elements.first?.column != fixed { return false }
-            let rest = elements.dropFirst(fixed == nil ? 0 : 1)
+        let unique = layout.constraints.map { $0.map { IndexedColumn(column: $0) } }
+        return (layout.indexes + unique).contains { keys in
+            if let fixed, keys.first?.column != fixed { return false }
+            let rest = keys.dropFirst(fixed == nil ? 0 : 1)
             guard rest.count >= order.count, zip(order, rest).allSatisfy({ $0.column == $1.column }) else {
                 return false
             }
             return Set(zip(order, rest).map { $0.isAscending == $1.isAscending }).count == 1
         }
     }
+}
+
+extension SortKey {
+    fileprivate var direction: String { isAscending ? " ascending" : " descending" }
 }
 
 /// A table of related rows that an explanation names.

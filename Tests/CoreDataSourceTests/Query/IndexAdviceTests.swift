@@ -1,0 +1,73 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+/// An entity without indexes.
+@StoredEntity
+final class Shipment: ManagedObject {
+    var box: Int64 = 0
+    var weight: Int64 = 0
+    var date: Double = 0
+}
+
+/// The indexes that an explanation advises.
+@MainActor
+struct IndexAdviceTests {
+    private nonisolated static let requests: [ObjectRequest<Shipment>] = [
+        ObjectRequest(Shipment.self, order: [.ascending(\.weight)]),
+        ObjectRequest(Shipment.self, order: [.descending(\.weight), .descending(\.date)]),
+        ObjectRequest(Shipment.self, order: [.descending(\.weight), .ascending(\.date)]),
+        ObjectRequest(Shipment.self, where: \.box == 3, order: [.ascending(\.weight)]),
+        ObjectRequest(Shipment.self, where: \.box == 3, order: [.ascending(\.weight), .descending(\.date)]),
+        ObjectRequest(Shipment.self, where: \.box == 3, order: [.ascending(\.box), .ascending(\.date)]),
+    ]
+
+    private func warnings(_ number: Int, _ model: ManagedObjectModel) async throws -> [String] {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: model, store: .sqlite(directory.store))
+        let shipments = try container.dataSource(PlainDataSource<Shipment>.self)
+        try await shipments.perform { context in
+            for number in 0..<20 { try context.insert(Shipment.self).box = Int64(number % 4) }
+        }
+        let warnings = try container.main.explain(Self.requests[number]).warnings
+        try await container.close()
+        return warnings
+    }
+
+    /// In a model that has the index, nothing is left to advise.
+    @Test(arguments: requests.indices)
+    func theAdvisedIndexIsUsed(number: Int) async throws {
+        var model = ManagedObjectModel("Shipments") { Shipment.self }
+        let advice = try await warnings(number, model).compactMap(Self.elements)
+        #expect(advice.count == 1)
+        let elements = try #require(advice.first).map { words in
+            FetchIndexDescription.Element(property: words[0], isAscending: words.last != "descending")
+        }
+        model.entities[0].indexes = [FetchIndexDescription(name: "advised", elements: elements)]
+        #expect(try await warnings(number, model) == [])
+    }
+
+    /// Returns the words of each element; nil for a warning that does not advise an index for the order.
+    private nonisolated static func elements(_ warning: String) -> [[String]]? {
+        guard warning.hasPrefix("All matching rows") else { return nil }
+        for start in ["in this order: ", "Add a fetch index on "] {
+            guard let range = warning.range(of: start) else { continue }
+            let list = warning[range.upperBound...].dropLast()
+            return list.components(separatedBy: ", ").map { $0.components(separatedBy: " ") }
+        }
+        return nil
+    }
+
+    /// An index ends before an element that has no column.
+    @Test func anIndexBeginsWithTheAttributesThatAreStored() async throws {
+        var model = ManagedObjectModel("Shipments") { Shipment.self }
+        let elements = ["box", "missing", "weight"].map { FetchIndexDescription.Element(property: $0) }
+        model.entities[0].indexes = [FetchIndexDescription(name: "damaged", elements: elements)]
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: model, store: .sqlite(directory.store))
+        let plan = try container.main.explain(ObjectRequest(Shipment.self, where: \.box == 3))
+        #expect(plan.warnings.isEmpty && plan.steps.contains { $0.hasPrefix("SEARCH") }, "\(plan)")
+        try await container.close()
+    }
+}
