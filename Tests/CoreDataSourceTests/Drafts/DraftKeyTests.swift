@@ -80,9 +80,17 @@ import Testing
         }
     }
 
-    /// The object of another program's row gives way to the new object with the same key, and is there again when the new object is
-    /// gone.
-    @Test func anObjectThatGaveWayIsNotDeletedByOthers() async throws {
+    private struct TakenKey {
+        let container: PersistentContainer
+        let draft: Draft<Topic>
+        /// A new object of the draft, which was deleted.
+        let topic: Topic
+        /// The object of a row that another program has inserted with the same key. The last step of the draft edits it.
+        let other: Topic
+        let raw: RawConnection
+    }
+
+    private func withTakenKey(_ body: @MainActor (TakenKey) async throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         try await withGraph(.sqlite(directory.store)) { container, source in
             try await source.perform { _ = try $0.topic("t") }
@@ -96,6 +104,16 @@ import Testing
             try await source.perform { _ in }
             let other = try #require(try draft.context.fetch(Topic.self, where: \.key == "other").first)
             other.title = "edited"
+            try await body(TakenKey(container: container, draft: draft, topic: topic, other: other, raw: raw))
+        }
+        try expectIntact(directory.store)
+    }
+
+    /// The object of another program's row gives way to the new object with the same key, and is there again when the new object is
+    /// gone.
+    @Test func anObjectThatGaveWayIsNotDeletedByOthers() async throws {
+        try await withTakenKey { taken in
+            let (draft, topic, other) = (taken.draft, taken.topic, taken.other)
             for _ in 0..<3 {
                 draft.undo()
                 #expect(other.title == "x")
@@ -108,35 +126,23 @@ import Testing
             }
             draft.undo()
             draft.undo()
-            try raw.execute("UPDATE \"Topic\" SET \"title\" = 'y' WHERE \"key\" = 'other'")
+            try taken.raw.execute("UPDATE \"Topic\" SET \"title\" = 'y' WHERE \"key\" = 'other'")
             draft.redo()
             #expect(other.title == "y")
             other.title = "new"
             try await draft.save()
-            #expect(try container.main.knownTopic("other").title == "new")
-            #expect(try container.main.count(Topic.self) == 2)
+            #expect(try taken.container.main.knownTopic("other").title == "new")
+            #expect(try taken.container.main.count(Topic.self) == 2)
         }
-        try expectIntact(directory.store)
     }
 
     /// Nobody tells the draft that the row is gone, because its object is hidden.
     @Test func anObjectThatGaveWayStaysAwayIfItsRowIsDeleted() async throws {
-        let directory = try TemporaryDirectory()
-        try await withGraph(.sqlite(directory.store)) { container, source in
-            try await source.perform { _ = try $0.topic("t") }
-            let draft = try source.draft(of: container.main.knownTopic("t"))
-            let topic = try draft.context.insert(Topic.self)
-            topic.key = "mine"
-            try draft.context.delete(topic)
-            let raw = try RawConnection(directory.store)
-            try raw.execute(
-                "INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(topic.objectID.key), 'other', 'x')")
-            try await source.perform { _ in }
-            let other = try #require(try draft.context.fetch(Topic.self, where: \.key == "other").first)
-            other.title = "edited"
+        try await withTakenKey { taken in
+            let (draft, topic, other) = (taken.draft, taken.topic, taken.other)
             for _ in 0..<2 { draft.undo() }
             #expect(!topic.isDeleted && other.isDeleted)
-            try raw.execute("DELETE FROM \"Topic\" WHERE \"key\" = 'other'")
+            try taken.raw.execute("DELETE FROM \"Topic\" WHERE \"key\" = 'other'")
             draft.redo()
             #expect(topic.isDeleted && other.isDeleted)
             draft.undo()
@@ -144,36 +150,23 @@ import Testing
             draft.redo()
             #expect(try draft.context.fetch(Topic.self).map(\.key) == ["t"])
             try await draft.save()
-            #expect(try container.main.fetch(Topic.self).map(\.key) == ["t"])
+            #expect(try taken.container.main.fetch(Topic.self).map(\.key) == ["t"])
         }
-        try expectIntact(directory.store)
     }
 
     /// The step after the deletion edits the object whose row is gone.
     @Test func stepsOfAnObjectWhoseRowIsGoneLeaveNothing() async throws {
-        let directory = try TemporaryDirectory()
-        try await withGraph(.sqlite(directory.store)) { container, source in
-            try await source.perform { _ = try $0.topic("t") }
-            let draft = try source.draft(of: container.main.knownTopic("t"))
-            let topic = try draft.context.insert(Topic.self)
-            topic.key = "mine"
-            try draft.context.delete(topic)
-            let raw = try RawConnection(directory.store)
-            try raw.execute(
-                "INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(topic.objectID.key), 'other', 'x')")
-            try await source.perform { _ in }
-            let other = try #require(try draft.context.fetch(Topic.self, where: \.key == "other").first)
-            other.title = "edited"
+        try await withTakenKey { taken in
+            let draft = taken.draft
             for _ in 0..<2 { draft.undo() }
-            try raw.execute("DELETE FROM \"Topic\" WHERE \"key\" = 'other'")
+            try taken.raw.execute("DELETE FROM \"Topic\" WHERE \"key\" = 'other'")
             for _ in 0..<2 {
                 for _ in 0..<2 { draft.redo() }
                 draft.undo()
             }
             try await draft.save(resolving: .takeTheirs)
-            #expect(try container.main.fetch(Topic.self).map(\.key) == ["t"])
+            #expect(try taken.container.main.fetch(Topic.self).map(\.key) == ["t"])
         }
-        try expectIntact(directory.store)
     }
 
     @Test func editsDuringTheSaveFollowTheNewKeys() async throws {

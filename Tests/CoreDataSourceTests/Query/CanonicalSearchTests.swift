@@ -8,9 +8,7 @@ import Testing
 /// Strings that a user types find canonical strings by their index.
 @MainActor
 struct CanonicalSearchTests {
-    private final class Entry: ManagedObject {
-        override class var entityName: String { "Entry" }
-    }
+    private typealias Entry = CanonicalEntry
 
     /// `search` is canonical. `plain` has the same values, but the library does not know that they are canonical. So a
     /// predicate about `plain` is evaluated as it was written.
@@ -20,17 +18,10 @@ struct CanonicalSearchTests {
                 name: name, type: .string, isOptional: true, defaultValue: value, derivationExpression: expression,
                 isIndexed: name == "search")
         }
-        return ManagedObjectModel(
-            name: "Canonical",
-            entities: [
-                EntityDescription(
-                    name: "Entry",
-                    attributes: [
-                        AttributeDescription(name: "title", type: .string, isOptional: true),
-                        derived("search", "canonical:(title)"), derived("plain", "search"),
-                        derived("named", "canonical:(title)", .string("New")),
-                    ])
-            ])
+        return .canonical([
+            derived("search", "canonical:(title)"), derived("plain", "search"),
+            derived("named", "canonical:(title)", .string("New")),
+        ])
     }()
 
     private nonisolated static let places = HistoryPlace.all.filter { [.memory, .sqlite, .server].contains($0) }

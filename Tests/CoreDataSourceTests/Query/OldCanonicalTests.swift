@@ -8,23 +8,12 @@ import Testing
 /// A store of an earlier release has canonical strings that were folded in another way. The changelog says how to calculate them
 /// again.
 @MainActor @Suite struct OldCanonicalTests {
-    private final class Entry: ManagedObject {
-        override class var entityName: String { "Entry" }
-    }
+    private typealias Entry = CanonicalEntry
 
     private nonisolated static func model(_ expression: String, isUnique: Bool = false) -> ManagedObjectModel {
-        ManagedObjectModel(
-            name: "Canonical",
-            entities: [
-                EntityDescription(
-                    name: "Entry",
-                    attributes: [
-                        AttributeDescription(name: "title", type: .string, isOptional: true),
-                        AttributeDescription(
-                            name: "search", type: .string, isOptional: true, derivationExpression: expression,
-                            isIndexed: true),
-                    ], uniquenessConstraints: isUnique ? [["search"]] : [])
-            ])
+        let search = AttributeDescription(
+            name: "search", type: .string, isOptional: true, derivationExpression: expression, isIndexed: true)
+        return .canonical([search], unique: isUnique ? [["search"]] : [])
     }
 
     private func open(_ place: SharedPlace, _ model: ManagedObjectModel) throws -> PersistentContainer {

@@ -1,7 +1,6 @@
 import CoreDataSource
 import ErrorExpectations
 import Foundation
-import StoreFaults
 import Testing
 
 /// Wrong times, predicates and cursors, a full disk, and a container that is closed during a request.
@@ -177,32 +176,28 @@ struct ScopeBadInputTests {
     }
 
     @Test func aFullDiskLeavesTheOldListWithItsTag() async throws {
-        let isFull = Shared(false)
-        let faulty = try FaultyCalls(.full, failsCallNamed: { $0 == "write" && isFull.value })
-        let place = try ScopePlace(.file, calls: faulty.calls)
-        let container = try place.open()
-        let contacts = try container.dataSource(ContactDataSource.self)
-        try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3), entityTag: "1") }
-        isFull.value = true
-        await expectError(.diskFull) {
+        try await withScopesOnADisk { contacts, place, isFull in
+            try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3), entityTag: "1") }
+            isFull.value = true
+            await expectError(.diskFull) {
+                try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(2..<9), entityTag: "2") }
+            }
+            await expectError(.diskFull) {
+                try await contacts.load(.contacts, maxAge: .zero) { _ in .notModified }
+            }
+            // The failures could not be stored either, but the next load waits.
+            let found = try contacts.freshness(of: .contacts)
+            #expect(found.entityTag == "1" && found.failureCount == 2 && found.lastFailure == "diskFull")
+            #expect(try contacts.uids() == ["uid-0", "uid-1", "uid-2"])
+            place.pass(1)
+            await expectError(.loadPostponed) {
+                try await contacts.load(.contacts, maxAge: .nanoseconds(1)) { _ in .notModified }
+            }
+            isFull.value = false
             try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(2..<9), entityTag: "2") }
+            #expect(try contacts.freshness(of: .contacts).failureCount == 0)
+            #expect(try contacts.count(ContactEntity.self) == 7)
         }
-        await expectError(.diskFull) {
-            try await contacts.load(.contacts, maxAge: .zero) { _ in .notModified }
-        }
-        // The failures could not be stored either, but the next load waits.
-        let found = try contacts.freshness(of: .contacts)
-        #expect(found.entityTag == "1" && found.failureCount == 2 && found.lastFailure == "diskFull")
-        #expect(try contacts.uids() == ["uid-0", "uid-1", "uid-2"])
-        place.pass(1)
-        await expectError(.loadPostponed) {
-            try await contacts.load(.contacts, maxAge: .nanoseconds(1)) { _ in .notModified }
-        }
-        isFull.value = false
-        try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(2..<9), entityTag: "2") }
-        #expect(try contacts.freshness(of: .contacts).failureCount == 0)
-        #expect(try contacts.count(ContactEntity.self) == 7)
-        try await container.close()
     }
 
     @Test(arguments: ScopeStoreKind.allCases)

@@ -2,7 +2,6 @@ import CoreDataSource
 import ErrorExpectations
 import Foundation
 import RowStore
-import StoreFaults
 import Testing
 
 /// What is known of other answers beyond the bound of the kept keys, and after an answer that could not be stored.
@@ -238,32 +237,27 @@ struct ScopeBoundTests {
     }
 
     @Test func anAnswerThatCouldNotBeStoredRefusesNoOther() async throws {
-        let isFull = Shared(false)
-        let faulty = try FaultyCalls(.full, failsCallNamed: { $0 == "write" && isFull.value })
-        let place = try ScopePlace(.file, calls: faulty.calls)
-        let container = try place.open()
-        let contacts = try container.dataSource(ContactDataSource.self)
-        try await contacts.add(Self.list(0..<3, 0))
-        let requests = Shared(0)
-        let some = SyncScope("some", ContactEntity.self, where: \.uid <= "uid-1")
-        try await contacts.load(.contacts, maxAge: .zero) { _ in
-            requests.update { $0 += 1 }
-            isFull.value = true
-            await expectError(.diskFull) {
-                try await contacts.load(some, maxAge: .zero) { _ in .list(Self.list(0..<2, 2)) }
-            }
-            await expectError(.diskFull) {
-                _ = try await contacts.value(where: \.uid, equals: "uid-9", as: ContactValue.self) {
-                    ContactData(uid: $0, name: "2")
+        try await withScopesOnADisk { contacts, _, isFull in
+            try await contacts.add(Self.list(0..<3, 0))
+            let requests = Shared(0)
+            let some = SyncScope("some", ContactEntity.self, where: \.uid <= "uid-1")
+            try await contacts.load(.contacts, maxAge: .zero) { _ in
+                requests.update { $0 += 1 }
+                isFull.value = true
+                await expectError(.diskFull) {
+                    try await contacts.load(some, maxAge: .zero) { _ in .list(Self.list(0..<2, 2)) }
                 }
+                await expectError(.diskFull) {
+                    _ = try await contacts.value(where: \.uid, equals: "uid-9", as: ContactValue.self) {
+                        ContactData(uid: $0, name: "2")
+                    }
+                }
+                isFull.value = false
+                #expect(contacts.mainTier.stack.root.requests.keyCount == 0)
+                return .list(Self.list(0..<3, 1))
             }
-            isFull.value = false
-            #expect(contacts.mainTier.stack.root.requests.keyCount == 0)
-            return .list(Self.list(0..<3, 1))
+            #expect(requests.value == 1)
+            #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["1", "1", "1"])
         }
-        #expect(requests.value == 1)
-        #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["1", "1", "1"])
-        try await container.close()
-        withExtendedLifetime(place) {}
     }
 }

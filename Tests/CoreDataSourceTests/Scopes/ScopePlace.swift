@@ -3,6 +3,7 @@ import Foundation
 import JSONFolderStore
 import RowStore
 import SQLiteStore
+import StoreFaults
 
 /// The stores that keep scopes.
 enum ScopeStoreKind: String, CaseIterable, Sendable {
@@ -102,6 +103,22 @@ func withScopes(
     try await body(try container.dataSource(ContactDataSource.self), place)
     // A timer of the store may keep a lease until it runs.
     try await container.close()
+}
+
+/// Opens a store with scopes in a file.
+///
+/// - Parameter body: Gets a value that says whether the disk is full.
+@MainActor
+func withScopesOnADisk(
+    _ body: @MainActor (ContactDataSource, ScopePlace, _ isFull: Shared<Bool>) async throws -> Void
+) async throws {
+    let isFull = Shared(false)
+    let faulty = try FaultyCalls(.full, failsCallNamed: { $0 == "write" && isFull.value })
+    let place = try ScopePlace(.file, calls: faulty.calls)
+    let container = try place.open()
+    try await body(try container.dataSource(ContactDataSource.self), place, isFull)
+    try await container.close()
+    withExtendedLifetime(place) {}
 }
 
 extension SyncScope<ContactEntity> {
