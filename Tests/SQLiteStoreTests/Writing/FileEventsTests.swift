@@ -143,6 +143,40 @@ struct FileEventsTests {
         third.end()
         store.close()
     }
+
+    /// Both watch the folder, which has one descriptor.
+    @Test func twoStoresInOneFolderAreWatched() async throws {
+        var options = SQLiteStore.Options.test(folder)
+        options.url = folder.url.appendingPathComponent("second.store")
+        let second = try SQLiteStore.open(options)
+        try second.write([.of(insert: [StoredRow(key: 1, row: TestModel.row(code: "1"))])])
+        let secondEvents = Shared(0)
+        func waitForSecond() async { while secondEvents.value == 0 { await Task.yield() } }
+        func watchSecond() async -> StoreWatch {
+            while true {
+                if let watch = second.watchForOutsideWrites({ secondEvents.value = 1 }) { return watch }
+                await Task.yield()
+            }
+        }
+        let (raw, secondRaw) = (try RawDatabase(folder), try RawDatabase(options.url, in: folder))
+        let (first, other) = (await watch(), await watchSecond())
+        try raw.run("UPDATE Item SET code = 'x'")
+        await waitForEvent()
+        try secondRaw.run("UPDATE Item SET code = 'x'")
+        await waitForSecond()
+        #expect(store.noticeOutsideWrites() && second.noticeOutsideWrites())
+        // The watch of the folder goes on for the other store.
+        first.end()
+        other.end()
+        let (again, last) = (await watch(), await watchSecond())
+        again.end()
+        secondEvents.value = 0
+        try FileManager.default.moveItem(at: options.url, to: folder.url.appendingPathComponent("elsewhere"))
+        await waitForSecond()
+        last.end()
+        store.close()
+        second.close()
+    }
     #endif
 }
 
