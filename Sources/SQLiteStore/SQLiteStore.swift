@@ -368,10 +368,9 @@ extension SQLiteStore: SnapshotStore {
 
     package func emptyLogBesideSnapshots() {
         writer.withLock { writer in
-            guard let writer = writer.current, writer.openEarlyWrite == nil, writer.log.isLong(), writer.hasLock else {
-                return
-            }
-            writer.log.emptyBesideSnapshots()
+            guard let writer = writer.current, writer.openEarlyWrite == nil else { return }
+            writer.log.readLength()
+            if writer.log.isLong, writer.hasLock { writer.log.emptyBesideSnapshots() }
         }
     }
 

@@ -67,5 +67,6 @@ extension ManagedObject {
 }
 
 extension ManagedObject: HeapElement {
+    /// If a draft gives an object another key, it forgets its indexes.
     var heapKey: Int64 { key }
 }

@@ -50,21 +50,17 @@ final class Inotify: Sendable {
     /// - Parameter handler: Called on a queue at each event, until the watch ends.
     /// - Returns: Nil if the system allows no more watches.
     func watch(_ targets: [Target], _ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
-        let number = state.withLock { state -> Int? in
+        let begun = state.withLock { state -> (number: Int, isComplete: Bool)? in
             guard let descriptor = instance(&state) else { return nil }
             state.lastNumber += 1
-            state.watches[state.lastNumber] = Watch(handler: handler)
-            for target in targets {
-                if !state.add(target, to: state.lastNumber, descriptor) { return -state.lastNumber }
-            }
-            return state.lastNumber
+            let number = state.lastNumber
+            state.watches[number] = Watch(handler: handler)
+            return (number, targets.allSatisfy { state.add($0, to: number, descriptor) })
         }
-        guard let number else { return nil }
-        guard number > 0 else {
-            end(-number)
-            return nil
-        }
-        return StoreWatch { [self] in end(number) }
+        guard let begun else { return nil }
+        // An incomplete watch ends here.
+        let watch = StoreWatch { [self] in end(begun.number) }
+        return begun.isComplete ? watch : nil
     }
 
     /// Returns the descriptor of the instance, which is made if there is none.

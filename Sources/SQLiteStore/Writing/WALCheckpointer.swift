@@ -146,13 +146,13 @@ final class WALCheckpointer {
         reports.report(DataSourceError(blockedBy: snapshot, path: connection.path))
     }
 
-    /// Returns whether the log is so long that it should be emptied beside snapshots, and has grown since the last attempt.
-    ///
-    /// If this container only reads, no commit has recorded the length of the log, so this function reads the length.
-    func isLong() -> Bool {
+    /// Reads the length of the log. If this container only reads, no commit has recorded it.
+    func readLength() {
         if let length = connection.logLength, length != emptiedLength { setLength(length) }
-        return frames > max(limits.soft, nextAttempt)
     }
+
+    /// Whether the log is so long that it should be emptied beside snapshots, and has grown since the last attempt.
+    var isLong: Bool { frames > max(limits.soft, nextAttempt) }
 
     /// Copies the log. If each snapshot sees the newest state, begins the transactions of the snapshots again. They still see the
     /// same state.
