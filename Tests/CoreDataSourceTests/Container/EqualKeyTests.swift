@@ -276,6 +276,22 @@ import Testing
         }
     }
 
+    /// The dog moves up, so that the cat, which has not changed, leaves the list.
+    @Test func anObjectThatLeavesAListWithALimitIsNotTheOther() async throws {
+        try await withEqualAnimals { container, source, cat, dog in
+            try await source.perform { _ = try $0.cat("a") }
+            let recorder = GroupRecorder()
+            try source.register(
+                recorder, dataKey: "list", ObjectRequest(Animal.self, order: [.ascending(\.key)], limit: 2))
+            try await source.perform(waitFor: .main) { context in
+                for dog in try context.fetch(Dog.self) { dog.key = "b dog" }
+            }
+            await container.mainTier.waitForLists()
+            #expect(recorder.types == [[.delete, .insert]])
+            #expect(recorder.changes.map(\.object.objectID) == [cat, dog])
+        }
+    }
+
     private nonisolated static let steps: [@Sendable (PrivateContext) throws -> Void] = [
         { context in
             for animal in try context.fetch(Animal.self) { animal.name = "new" }

@@ -48,6 +48,9 @@ package struct NetChanges: Sendable {
 
     package var isEmpty: Bool { rows.isEmpty }
 
+    /// Returns the change of a row; nil if the row has not changed. A change of a row of another entity with the same key is none.
+    func change(of row: ListedRow) -> Change? { rows[row.key].flatMap { $0.entity == row.entity ? $0 : nil } }
+
     /// Adds the next save.
     ///
     /// - Throws: Errors of the predicate.

@@ -146,13 +146,13 @@ private struct DifferingRows {
         if from.query.limit == nil { return }
         for index in stride(from: from.count - 1, through: 0, by: -1) {
             let row = from.rows[index]
-            if net.rows[row.key]?.entity == row.entity { continue }
+            if net.change(of: row) != nil { continue }
             if to.shownIndex(of: row) != nil { break }
             rows.append(Row(entity: row.entity, key: row.key, old: index, new: nil))
         }
         for index in stride(from: to.count - 1, through: 0, by: -1) {
             let row = to.rows[index]
-            if net.rows[row.key]?.entity == row.entity { continue }
+            if net.change(of: row) != nil { continue }
             if from.shownIndex(of: row) != nil { break }
             rows.append(Row(entity: row.entity, key: row.key, old: nil, new: index))
         }

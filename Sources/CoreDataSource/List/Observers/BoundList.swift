@@ -132,7 +132,7 @@ extension ListReport {
         guard let index = change.old else { preconditionFailure("A change is in neither state of the list.") }
         let row = old.rows[index]
         return isCatchUp || net.hasEqualKeys
-            ? ReportedRow(unknown: row) : ReportedRow(leaving: row, net.rows[change.key])
+            ? ReportedRow(unknown: row) : ReportedRow(leaving: row, net.change(of: row))
     }
 }
 
