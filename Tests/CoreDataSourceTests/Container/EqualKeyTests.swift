@@ -232,7 +232,7 @@ import Testing
     @Test func aChangeOfAnotherObjectIsReportedAlone() async throws {
         try await withEqualAnimals { container, source, _, _ in
             try await source.perform { context in
-                for key in ["a", "x"] { try context.cat(key).keeper = try context.person("keeper") }
+                for key in ["a", "x"] { try context.cat(key).keeper = try context.person("other keeper") }
             }
             let recorder = GroupRecorder()
             try source.register(
@@ -251,7 +251,9 @@ import Testing
     func aListWithALimitOrAPauseShowsBoth(limit: Int?, isPaused: Bool) async throws {
         try await withEqualAnimals { container, source, _, _ in
             try await source.perform { context in
-                for key in ["a", "e", "z"] { try context.cat(key).keeper = try context.person("keeper") }
+                for (key, keeper) in [("a", "first keeper"), ("e", "last keeper"), ("z", "last keeper")] {
+                    try context.cat(key).keeper = try context.person(keeper)
+                }
             }
             let requests = [
                 ObjectRequest(Animal.self, order: [.ascending(\.key)], limit: limit),
