@@ -21,6 +21,9 @@ struct IndexAdviceTests {
         ObjectRequest(Shipment.self, where: \.box == 3, order: [.ascending(\.weight)]),
         ObjectRequest(Shipment.self, where: \.box == 3, order: [.ascending(\.weight), .descending(\.date)]),
         ObjectRequest(Shipment.self, where: \.box == 3, order: [.ascending(\.box), .ascending(\.date)]),
+        ObjectRequest(
+            Shipment.self, where: \.box == 3 && \.weight == 4,
+            order: [.ascending(\.box), .descending(\.weight), .ascending(\.date)]),
     ]
 
     private func warnings(_ number: Int, _ model: ManagedObjectModel) async throws -> [String] {

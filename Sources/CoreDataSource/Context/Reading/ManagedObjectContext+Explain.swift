@@ -91,7 +91,7 @@ extension ManagedObjectContext {
     /// for warning in explanation.warnings { print(warning) }
     /// ```
     ///
-    /// The request itself does not run. A store on a server is asked for up to three plans for each entity: the plan that it would
+    /// The request itself does not run. A store on a server is asked for a few plans for each entity: the plan that it would
     /// use, and two that show whether an index could find the rows and their order. So the warnings do not depend on the number
     /// of rows.
     ///
@@ -110,7 +110,7 @@ extension ManagedObjectContext {
         for entity in plan.family {
             let query = plan.query.of(entity: entity)
             let found = try stack.root.store.read(.statement) { reader throws(DataSourceError) in
-                try reader.explain(query)
+                try reader.explanation(of: query, bindings[entity].layout)
             }
             if !found.statement.isEmpty { explanation.sql.append(found.statement) }
             explanation.steps += found.steps
@@ -201,6 +201,38 @@ extension ManagedObjectContext {
     }
 }
 
+extension StoreReader {
+    /// Explains a query. Its findings about the sort do not depend on columns that have the same value in all matching rows.
+    fileprivate func explanation(of query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> QueryExplanation
+    {
+        var explanation = try explain(query)
+        var rest = query
+        rest.sort = query.sort(without: query.predicate.fixedColumns(layout))
+        // A store can call a sort by the other columns a sort of a part, although this part is all rows.
+        if rest.sort.count < query.sort.count { explanation.findings.sort = try explain(rest).findings.sort }
+        return explanation
+    }
+}
+
+extension RowQuery {
+    /// - Returns: The order of the rows; nothing is left out if nothing would be left.
+    fileprivate func sort(without columns: Set<Int>) -> [SortKey] {
+        let rest = sort.filter { !columns.contains($0.column) }
+        return rest.isEmpty ? sort : rest
+    }
+}
+
+extension RowPredicate {
+    /// The columns that have the same value in all matching rows.
+    fileprivate func fixedColumns(_ layout: EntityLayout) -> Set<Int> {
+        if case .and(let parts) = self {
+            return parts.reduce(into: []) { $0.formUnion($1.fixedColumns(layout)) }
+        }
+        guard let wanted = wantedValues(layout), wanted.values.count == 1 else { return [] }
+        return [wanted.column]
+    }
+}
+
 /// An index that has the rows of a query in their order.
 private struct IndexAdvice {
     private let layout: EntityLayout
@@ -211,8 +243,8 @@ private struct IndexAdvice {
     init(_ query: RowQuery, _ layout: EntityLayout) {
         self.layout = layout
         let wanted = query.predicate.wantedValues(layout).flatMap { $0.values.count == 1 ? $0.column : nil }
-        let rest = query.sort.filter { $0.column != wanted }
-        (fixed, order) = rest.isEmpty ? (nil, query.sort) : (wanted, rest)
+        order = query.sort(without: query.predicate.fixedColumns(layout))
+        fixed = order.contains { $0.column == wanted } ? nil : wanted
     }
 
     var text: String {
