@@ -238,6 +238,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let number = requests.begin()
         defer { requests.end(number) }
         writing.answered = answered(number, requestedAt, attempt)
+        try tier.stack.root.recordLaterAnswers(&writing.answered)
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
         // After a part of a list, the stored cursor is that of the next part. A new request begins with the first part, so it
         // does not use this cursor.

@@ -113,6 +113,7 @@ extension DataSource {
                 defer { root.requests.end(number) }
                 var request = AnsweredRequest(number: number, requestedAt: root.scheduling.now(), scope: "")
                 request.canRequestAgain = attempt < AnsweredRequest.attempts
+                try root.recordLaterAnswers(&request)
                 self.tier.loads.willRequest(work)
                 let value = try await LoadRace.limited(
                     to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,

@@ -194,6 +194,8 @@ extension DataSource {
             let hasPendingDeletions = root.hasPendingDeletions(of: Object.entityName)
             guard let stored = try tier.stored(scope), stored.hasTag, version ?? stored.version == stored.version
             else { throw DataSourceError(tagGone: scope.name) }
+            // The list is the same at a later time, so no older answer may change it.
+            if stored.isComplete { context.answered?.list = try context.completeList(of: scope, []) }
             var (report, change) = (SyncReport(), change)
             report.evicted = try context.evict(scope, at: writing.requestedAt)
             change.event = .notModified(since: stored.version)

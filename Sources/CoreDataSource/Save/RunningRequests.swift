@@ -14,6 +14,9 @@ struct AnsweredRequest: Sendable {
     static let attempts = 3
     /// The answer, if it is a complete list; nil for other answers.
     var list: CompleteList?
+    /// The answers to requests that seemed to be later when this request began, because the clock of another member is ahead; by the
+    /// names of their scopes.
+    var laterAnswers: [String: Int64] = [:]
     /// Identifies the rows of the answer in ``RunningRequests``. Each page of a list has a number of its own; 0 before the answer.
     var answer: Int64 = 0
 }

@@ -345,15 +345,25 @@ extension RootTier {
         )
     }
 
-    /// Whether the store has the answer to a later request for another scope of the entities. Another member may have stored it.
-    /// Members compare only the times of their requests, so if the times are equal, the other request counts as later.
-    func hasLaterRequest(than request: AnsweredRequest, of entities: [Int]) throws(DataSourceError) -> Bool {
+    /// Records which answers of other members seem to belong to later requests although this request begins only now.
+    func recordLaterAnswers(_ request: inout AnsweredRequest) throws(DataSourceError) {
+        if store.sharing == nil { return }
+        let scopes = try laterScopes(than: request, of: Array(layout.entities.indices)) ?? []
+        request.laterAnswers = Dictionary(scopes.map { ($0.name, $0.answer) }, uniquingKeysWith: { $1 })
+    }
+
+    /// Returns the other scopes of the entities for which the store has the answer to a later request. Another member may have
+    /// stored it. Members compare only the times of their requests, so if the times are equal, the other request counts as later.
+    ///
+    /// - Returns: The scopes; nil for a custom store, which does not know the times of requests.
+    func laterScopes(
+        than request: AnsweredRequest, of entities: [Int]
+    ) throws(DataSourceError) -> [StoredScope]? {
         let names = layout.names(ofEntitiesContaining: entities)
         return try store.read(.statement) { reader throws(DataSourceError) in
-            // A custom store does not know the times of requests.
-            guard let reader = reader as? any RequestReader else { return true }
-            let times = try reader.newestRequests(exceptOfScope: request.scope)
-            return names.contains { times[$0].map { $0 >= request.requestedAt } ?? false }
+            try (reader as? any RequestReader)?
+                .scopes(requestedSince: request.requestedAt, except: request.scope)
+                .filter { names.contains($0.entity) }
         }
     }
 

@@ -101,11 +101,12 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func newestRequests(exceptOfScope name: String) throws(DataSourceError) -> [String: Date] {
-        if name.utf8.contains(0) { return [:] }
+    func scopes(requestedSince time: Date, except name: String) throws(DataSourceError) -> [StoredScope] {
+        if name.utf8.contains(0) { return [] }
         counters.count(statements: 1)
-        return StoredScope.requestTimes(
-            try pipeline([Request(schema.newestRequestsSQL, [WireValue(name)])])[0].values)
+        let parameters = [WireValue(RowValue.real(time.timeIntervalSinceReferenceDate)), WireValue(name)]
+        return try pipeline([Request(schema.laterRequestsSQL, parameters)])[0].values
+            .compactMap(StoredScope.init(values:))
     }
 }
 

@@ -65,9 +65,12 @@ extension PostgreSQLSchema {
         "SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) WHERE \"name\" = $1"
     }
 
-    /// Reads the time of the newest request for each entity, without the named scope.
-    var newestRequestsSQL: String {
-        "SELECT \"entity\", MAX(\"requested\") FROM \(scopes) WHERE \"name\" <> $1 GROUP BY 1"
+    /// Reads the scopes that were requested at a time or later, without the named scope.
+    var laterRequestsSQL: String {
+        """
+        SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) \
+        WHERE "requested" >= $1 AND "name" <> $2
+        """
     }
 
     fileprivate static let scopeColumns = StoredScope.columns.map(\.quoted)

@@ -134,15 +134,6 @@ extension StoredScope {
         "answer", "version",
     ]
 
-    /// Returns the time for each entity. Each row has the name of an entity, and a time.
-    package static func requestTimes(_ rows: [[RowValue]]) -> [String: Date] {
-        var times: [String: Date] = [:]
-        for row in rows {
-            if case .text(let entity)? = row.first, let time = row.last?.scopeDate { times[entity] = time }
-        }
-        return times
-    }
-
     package var values: [RowValue] {
         [
             .text(name), .text(entity), .text(predicate), .init(requestedAt), .init(entityTag), .init(cursor),

@@ -29,10 +29,10 @@ public protocol ScopeReader: StoreReader {
 
 /// A reader of a store that several members can have open.
 package protocol RequestReader: StoreReader {
-    /// Returns the times of the newest requests whose answers the store has, by the names of the entities of their scopes.
+    /// Returns the scopes whose stored answers were requested at the time or later.
     ///
-    /// - Parameter name: The name of a scope that does not count.
-    func newestRequests(exceptOfScope name: String) throws(DataSourceError) -> [String: Date]
+    /// - Parameter name: The name of a scope that is left out.
+    func scopes(requestedSince time: Date, except name: String) throws(DataSourceError) -> [StoredScope]
 }
 
 extension ChangeSet {

@@ -81,10 +81,13 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func newestRequests(exceptOfScope name: String) throws(DataSourceError) -> [String: Date] {
+    func scopes(requestedSince time: Date, except name: String) throws(DataSourceError) -> [StoredScope] {
         connection.expectScopeTable()
-        guard try connection.hasScopeTable() else { return [:] }
+        guard try connection.hasScopeTable() else { return [] }
         counters.count(statements: 2)
-        return StoredScope.requestTimes(try connection.values(ScopeTable.newestRequestsSQL, [.text(name)]))
+        return try connection.values(
+            ScopeTable.laterRequestsSQL, [.real(time.timeIntervalSinceReferenceDate), .text(name)]
+        )
+        .compactMap(StoredScope.init(values:))
     }
 }

@@ -8,9 +8,9 @@ import Testing
 @MainActor
 struct ScopeLaterAnswerTests {
     /// A part of the objects of the scope `.contacts`.
-    private nonisolated static let some = SyncScope("some", ContactEntity.self, where: \.uid <= "uid-1")
+    nonisolated static let some = SyncScope("some", ContactEntity.self, where: \.uid <= "uid-1")
 
-    private nonisolated static func list(_ uids: some Sequence<Int>, _ version: Int) -> [ContactData] {
+    nonisolated static func list(_ uids: some Sequence<Int>, _ version: Int) -> [ContactData] {
         uids.map { ContactData(uid: "uid-\($0)", name: "\(version)") }
     }
 
@@ -20,7 +20,7 @@ struct ScopeLaterAnswerTests {
     ///   - first: The uids in the older answer, which has version 1.
     ///   - later: Stores the later answer during the first request.
     /// - Returns: The number of requests.
-    private func load(
+    func load(
         _ contacts: ContactDataSource, _ place: ScopePlace, first: [Int],
         _ later: @escaping @Sendable () async throws -> Void
     ) async throws -> Int {
@@ -35,7 +35,7 @@ struct ScopeLaterAnswerTests {
         return requests.value
     }
 
-    private func names(_ contacts: ContactDataSource) throws -> [String: String] {
+    func names(_ contacts: ContactDataSource) throws -> [String: String] {
         try contacts.fetch(ContactEntity.self).reduce(into: [:]) { $0[$1.uid] = $1.name }
     }
 
@@ -221,36 +221,7 @@ struct ScopeLaterAnswerTests {
         }
     }
 
-    // MARK: Members and bounds
-
-    @Test(arguments: ScopeStoreKind.shared)
-    func aLaterAnswerOfAnotherProcessStays(_ kind: ScopeStoreKind) async throws {
-        let place = try ScopePlace(kind)
-        let (one, other) = (try place.open(), try place.open())
-        let mine = try one.dataSource(ContactDataSource.self)
-        let theirs = try other.dataSource(ContactDataSource.self)
-        try await mine.add(Self.list(0..<3, 0))
-        let updated = try await load(mine, place, first: [0, 1, 2]) {
-            try await theirs.load(Self.some, maxAge: .zero) { _ in .list(Self.list(0..<2, 2)) }
-        }
-        #expect(updated == 2)
-        let deleted = try await load(mine, place, first: [0, 1, 2]) {
-            try await theirs.load(Self.some, maxAge: .zero, deleting: .all) { _ in .gone }
-        }
-        #expect(deleted == 2)
-        // What the other process saves without a request may be an answer, but it cannot end the load.
-        place.pass(1)
-        let count = Shared(0)
-        try await mine.load(.contacts, maxAge: .zero) { _ in
-            count.update { $0 += 1 }
-            try await theirs.add(Self.list(0..<2, 10 + count.value))
-            return .list(Self.list(0..<3, 20))
-        }
-        #expect(count.value == 3)
-        #expect(try names(mine) == ["uid-0": "20", "uid-1": "20", "uid-2": "20"])
-        try await one.close()
-        try await other.close()
-    }
+    // MARK: Bounds
 
     /// Beyond the bound, it is only known that there is a later answer.
     @Test func fewKeysAreKept() async throws {

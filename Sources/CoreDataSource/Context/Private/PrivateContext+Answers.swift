@@ -16,7 +16,7 @@ extension PrivateContext {
             // Another member may edit the rows again and again, so the last try replaces rows of other members, unless the store has a
             // later answer.
             let isLastTry = !answered.canRequestAgain && replaced.allSatisfy { $0.origin == .otherMember }
-            guard isLastTry, try !root.hasLaterRequest(than: answered, of: ownedEntities(changedBy: changes)) else {
+            guard isLastTry, try root.laterScopes(than: answered, of: ownedEntities(changedBy: changes)) == [] else {
                 throw DataSourceError(replacing: answered)
             }
         }
@@ -61,23 +61,51 @@ extension PrivateContext {
     ///
     /// - Complexity: at most one evaluation of a predicate for each changed object and each list of its entity. If the predicate
     ///   requires values in a column, only for the objects with these values. A list whose predicate follows relationships makes one
-    ///   fetch of the changed objects.
+    ///   fetch of the changed objects. In a shared store, also one read of the later scopes.
     /// - Throws: `scopeChanged`; the errors of a fetch.
     func checkLists(storedSince request: AnsweredRequest) throws {
         let others = stack.root.requests.saved(since: request).filter { $0.list != nil }
-        if others.isEmpty { return }
-        var stored = StoredObjects(changed.lazy.filter { $0.isInserted || $0.isUpdated && $0.hasEdits })
-        var comparisonCount = 0
-        defer { stack.root.requests.didCompare(comparisonCount) }
-        for saved in others {
-            guard let list = saved.list else { continue }
-            let objects = stored.candidates(of: list).filter {
-                let end = LinkEnd($0)
-                return !saved.rows.stored.keys.contains(end) && !list.earlier.contains(end)
+        if !others.isEmpty {
+            var stored = StoredObjects(changed.lazy.filter { $0.isInserted || $0.isUpdated && $0.hasEdits })
+            for saved in others {
+                guard let list = saved.list else { continue }
+                let objects = stored.candidates(of: list).filter {
+                    let end = LinkEnd($0)
+                    return !saved.rows.stored.keys.contains(end) && !list.earlier.contains(end)
+                }
+                try check(objects, areNotIn: list, request)
             }
-            comparisonCount += objects.count
-            if try contains(any: objects, list) { throw DataSourceError(replacing: request) }
         }
+        if stack.root.store.sharing != nil { try checkListsOfOthers(storedSince: request) }
+    }
+
+    /// Refuses an answer that would change, add or delete objects of a complete list that another member has stored since the request.
+    /// The feed has only the rows that the other member has changed. It does not say which objects the list has with the same values,
+    /// and which objects it lacks.
+    private func checkListsOfOthers(storedSince request: AnsweredRequest) throws {
+        if request.number == nil { return }
+        let edited = changed.filter { $0.isInserted || $0.isDeleted || $0.isUpdated && $0.hasEdits }
+        if edited.isEmpty { return }
+        let scopes = try stack.root.laterScopes(than: request, of: Array(Set(edited.lazy.map(\.layout.index)))) ?? []
+        for scope in scopes where scope.isComplete && scope.answer != request.laterAnswers[scope.name] {
+            guard scope.requestedAt.map({ $0 > request.requestedAt }) == true,
+                let list = CompleteList(scope, in: stack.layout)
+            else { continue }
+            let objects = edited.filter { list.family.contains($0.layout.index) }
+            try check(objects.filter { !$0.isDeleted }, areNotIn: list, request)
+            if list.query.joined.isEmpty {
+                try check(objects.filter { !$0.isInserted }, areNotIn: list, request, \.savedRow)
+            }
+        }
+    }
+
+    /// - Throws: `scopeChanged` if the predicate of a list matches any of the objects.
+    private func check(
+        _ objects: [ManagedObject], areNotIn list: CompleteList, _ request: AnsweredRequest,
+        _ row: (ManagedObject) -> RowSnapshot = \.row
+    ) throws {
+        stack.root.requests.didCompare(objects.count)
+        if try contains(any: objects, list, row) { throw DataSourceError(replacing: request) }
     }
 
     /// Refuses a list that lacks an object which another answer of this container has brought into scope since the request. The
@@ -91,13 +119,17 @@ extension PrivateContext {
         if saved.contains(where: \.origin.isAnswer) { throw DataSourceError(replacing: request) }
     }
 
-    /// Whether the predicate of a list matches any of the objects, including their edits.
-    private func contains(any objects: [ManagedObject], _ list: CompleteList) throws -> Bool {
+    /// Whether the predicate of a list matches any of the objects.
+    ///
+    /// - Parameter row: Returns the row of an object. Not used if the predicate follows relationships.
+    private func contains(
+        any objects: [ManagedObject], _ list: CompleteList, _ row: (ManagedObject) -> RowSnapshot
+    ) throws -> Bool {
         if objects.isEmpty { return false }
         let budget = QueryBudget(isCancellable: isCancellable)
         if list.query.joined.isEmpty {
             return try objects.contains { object in
-                try list.query.predicate.evaluate(object.row, key: object.key, object.layout, budget)
+                try list.query.predicate.evaluate(row(object), key: object.key, object.layout, budget)
             }
         }
         var plan = FetchPlan(list.query)
@@ -160,6 +192,19 @@ private struct StoredObjects {
             indexes[place] = index
             return values.flatMap { index[$0] ?? [] }
         }
+    }
+}
+
+extension CompleteList {
+    /// - Parameter scope: A scope whose whole list the store has.
+    /// - Returns: The list; nil if the model does not have its entity.
+    fileprivate init?(_ scope: StoredScope, in model: ModelLayout) {
+        guard let layout = model.entity(named: scope.entity) else { return nil }
+        let predicate = scope.predicate.isEmpty ? nil : try? FetchPredicate<ManagedObject>(format: scope.predicate)
+        let request = ObjectRequest(ManagedObject.self, where: predicate)
+        // Another version of the app may use a predicate that this version cannot read. Then each object may be in scope.
+        let query = (try? FetchPlan(request, entity: layout, in: model))?.query ?? RowQuery(entity: layout.index)
+        self.init(family: layout.concreteFamily, query: query, earlier: [])
     }
 }
 

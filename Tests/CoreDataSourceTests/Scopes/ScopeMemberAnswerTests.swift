@@ -1,0 +1,104 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// Answers of several members of a shared store.
+extension ScopeLaterAnswerTests {
+    /// Opens a shared store twice. One clock serves both members.
+    private func withMembers(
+        _ kind: ScopeStoreKind,
+        _ body: @MainActor (_ mine: ContactDataSource, _ theirs: ContactDataSource, ScopePlace) async throws -> Void
+    ) async throws {
+        let place = try ScopePlace(kind)
+        let (one, other) = (try place.open(), try place.open())
+        try await body(try one.dataSource(ContactDataSource.self), try other.dataSource(ContactDataSource.self), place)
+        try await one.close()
+        try await other.close()
+    }
+
+    @Test(arguments: ScopeStoreKind.shared)
+    func aLaterAnswerOfAnotherProcessStays(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind) { mine, theirs, place in
+            try await mine.add(Self.list(0..<3, 0))
+            let updated = try await load(mine, place, first: [0, 1, 2]) {
+                try await theirs.load(Self.some, maxAge: .zero) { _ in .list(Self.list(0..<2, 2)) }
+            }
+            #expect(updated == 2)
+            let deleted = try await load(mine, place, first: [0, 1, 2]) {
+                try await theirs.load(Self.some, maxAge: .zero, deleting: .all) { _ in .gone }
+            }
+            #expect(deleted == 2)
+            // What the other process saves without a request may be an answer, but it cannot end the load.
+            place.pass(1)
+            let count = Shared(0)
+            try await mine.load(.contacts, maxAge: .zero) { _ in
+                count.update { $0 += 1 }
+                try await theirs.add(Self.list(0..<2, 10 + count.value))
+                return .list(Self.list(0..<3, 20))
+            }
+            #expect(count.value == 3)
+            #expect(try names(mine) == ["uid-0": "20", "uid-1": "20", "uid-2": "20"])
+        }
+    }
+
+    /// The feed of the other process does not say that the object is missing in its list.
+    @Test(arguments: ScopeStoreKind.shared)
+    func objectsThatALaterListOfAnotherProcessLacksAreNotAdded(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind) { mine, theirs, place in
+            let requests = Shared(0)
+            let found = try await mine.value(where: \.uid, equals: "uid-0", as: ContactValue.self) {
+                requests.update { $0 += 1 }
+                guard requests.value == 1 else { return nil }
+                place.pass(1)
+                try await theirs.load(.contacts, maxAge: .zero) { _ in .list(Self.list([1], 2)) }
+                return ContactData(uid: $0, name: "1")
+            }
+            #expect(found == nil && requests.value == 2)
+            #expect(try mine.uids() == ["uid-1"])
+        }
+    }
+
+    /// The feed of the other process does not say which objects its list has with the values that are stored.
+    @Test(arguments: ScopeStoreKind.shared, [[0, 1, 2], [1, 2]])
+    func objectsOfALaterListOfAnotherProcessStay(_ kind: ScopeStoreKind, _ first: [Int]) async throws {
+        try await withMembers(kind) { mine, theirs, place in
+            try await mine.add(Self.list(0..<3, 0))
+            let count = try await load(mine, place, first: first) {
+                try await theirs.load(Self.some, maxAge: .zero) { _ in .list(Self.list(0..<2, 0)) }
+            }
+            #expect(count == 2)
+        }
+    }
+
+    /// Only answers that are stored during a request count as later, whatever the other clock says.
+    @Test(arguments: ScopeStoreKind.shared)
+    func aClockThatIsAheadRefusesNoAnswer(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind) { mine, theirs, place in
+            place.pass(3_600)
+            try await theirs.load(Self.some, maxAge: .zero) { _ in .list(Self.list(0..<2, 0)) }
+            place.pass(-3_600)
+            #expect(try await load(mine, place, first: [0, 2]) {} == 1)
+            let found = try await mine.value(where: \.uid, equals: "uid-1", as: ContactValue.self) {
+                ContactData(uid: $0, name: "1")
+            }
+            #expect(found?.name == "1")
+        }
+    }
+
+    /// A list that is not modified is as new as a list with all its objects.
+    @Test(arguments: ScopeStoreKind.allCases, [false, true])
+    func objectsOfAListThatIsNotModifiedStay(_ kind: ScopeStoreKind, _ isOfOtherMember: Bool) async throws {
+        if isOfOtherMember, !ScopeStoreKind.shared.contains(kind) { return }
+        try await withScopes(kind) { mine, place in
+            let other = isOfOtherMember ? try place.open() : nil
+            let theirs = try other?.dataSource(ContactDataSource.self) ?? mine
+            try await theirs.load(Self.some, maxAge: .zero) { _ in .list(Self.list(0..<2, 0), entityTag: "0") }
+            let count = try await load(mine, place, first: [0, 1, 2]) {
+                try await theirs.load(Self.some, maxAge: .zero) { _ in .notModified }
+            }
+            #expect(count == 2)
+            #expect(try names(mine) == ["uid-0": "3", "uid-1": "3", "uid-2": "3"])
+            try await other?.close()
+        }
+    }
+}
