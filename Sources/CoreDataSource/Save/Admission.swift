@@ -2,7 +2,8 @@ package import RowStore
 
 /// Admits calls one after the other. Calls wait while too many bytes or values are pending.
 ///
-/// A call waits before its batch begins, and never on the queue of a private context. So admitted batches can continue.
+/// A call waits before its batch begins, and it does not wait on the queue of a private context. So a waiting call does not
+/// block admitted batches.
 package final class Admission: Sendable {
     private let limits: RootLimits
     private let scheduling: WorkScheduling

@@ -95,8 +95,8 @@ package final class LeaseKeeper: Sendable {
     private func isTrusted(_ trust: LeaseTrust?, _ isFollowed: (LeaseState, Int) -> Bool) -> Bool {
         guard let trust else { return false }
         let now = ContinuousClock.now
-        // If this container does not answer for this long, another member gets the requested lease, and this container
-        // may not notice.
+        // A container that does not answer for `leaseTimes.answer` counts as stopped. Then another member gets the requested
+        // lease, and this container may not notice. So trust the leases for a shorter time only.
         let unanswered = sharing.leaseTimes.answer * 3 / 4
         return state.withLock {
             now < trust.end && $0.isConfirmed(since: now - unanswered) && isFollowed($0, trust.number)

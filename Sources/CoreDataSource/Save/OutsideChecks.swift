@@ -3,9 +3,9 @@ internal import RowStore
 /// Decides when to check for writes of other programs. The checks run every half second. After a few checks without a change, the store is
 /// watched instead, and the first possible write starts the checks again.
 ///
-/// The container's own saves also start the checks again. This does not go on forever, because a check writes nothing.
+/// The container's own saves also start the checks again. The checks themselves do not, because they write nothing.
 struct OutsideChecks {
-    /// The newest changes that a check has found or could have found.
+    /// The newest changes that are known after a check. If two checks end at the same place, nothing has changed between them.
     struct Place: Equatable {
         let generation: Int
         let save: SaveNumber

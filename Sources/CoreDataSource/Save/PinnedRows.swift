@@ -126,7 +126,8 @@ package final class PinnedRows: Sendable {
         _ body: (any StoreReader) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R? {
         guard !hasEnded, let snapshot = snapshot.withLock({ $0 }) else { return nil }
-        // The main context follows saves again as soon as the snapshot is lost, even if nobody reads.
+        // If this read has lost the snapshot, notify the main context, so that it follows saves again even without another
+        // read.
         defer { if snapshot.hasEnded, isLost { root.notifyMainIfListening() } }
         return try snapshot.read(body)
     }
@@ -206,7 +207,8 @@ extension RootTier {
         guard let position = found else { return nil }
         try follow(to: position)
         let (pending, newest, basis) = state.withLock { state in
-            // Copy the rows before the read ends in the log, because the log may then drop rows that the snapshot needs.
+            // Copy the rows first, and then end the read in the log. From then on, the log may drop rows that the snapshot
+            // needs.
             defer { state.log.endRead(from: start) }
             return (state.log.rows, state.log.newest, state.readBasis)
         }
@@ -217,8 +219,8 @@ extension RootTier {
 
     /// Lets the store empty its log, after the main context has moved to newer rows and has released the older ones.
     ///
-    /// The store begins the transactions of snapshots again, and loses a snapshot if this fails. The main context then follows saves
-    /// again, even if nobody reads.
+    /// For this, the store restarts the transactions of the snapshots. If a restart fails, the snapshot is lost. The main
+    /// context then follows saves again, even if nobody reads.
     ///
     /// - Parameter rows: The rows of the main context.
     func emptyLogSoon(beside rows: PinnedRows?) {

@@ -70,8 +70,8 @@ extension RootTier {
         }
     }
 
-    /// Notifies the main context after saves were rolled back. Then all followers undo these saves, or reload rows that
-    /// other programs wrote.
+    /// Notifies the main context after saves were rolled back, so that all followers undo these saves. If reads have replaced
+    /// writes of other programs with rows of these saves, the followers also reload rows.
     func didRollBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         notifyMainIfListening()
@@ -136,7 +136,7 @@ struct GroupOutcome {
     let position: Int64?
     /// The time at which the commit ended.
     let end = ContinuousClock.now
-    /// No call waits longer for a save that was first postponed at this time or earlier.
+    /// Calls no longer wait for a save that was first postponed at this time or earlier.
     let lockLimit: ContinuousClock.Instant
 
     init(_ outcome: CommitOutcome, of group: [ChangeSet], _ lockPatience: Duration) {

@@ -205,7 +205,7 @@ extension RootTier {
         let isListening = saves.isListening
         let goesOn = state.withLock { state in
             let goesOn = !state.isClosed && (state.log.merged != nil || isListening)
-            // The store is not watched now.
+            // A check is running, so no watch must be ended.
             if !goesOn { _ = state.outsideChecks.stop() }
             return goesOn
         }
@@ -238,7 +238,7 @@ extension RootTier {
     }
 }
 
-/// The state of writes by other programs that were noticed.
+/// What is known about the writes of other programs.
 struct OutsideWriteState {
     /// The position of the feed after the last event about writes of other programs.
     fileprivate(set) var position = EventNumber.beforeFirst
@@ -273,7 +273,8 @@ extension RootTier.State {
         if basis.number < outsideWrites.position { outsideWrites.newestStaleSave = number }
     }
 
-    /// Makes all followers reload rows, as soon as no pending save may lack the writes of another program.
+    /// Makes all followers reload rows, once every save that may lack the writes of another program was committed or rolled
+    /// back.
     mutating func readAgainAfterOutsideWrites() {
         guard let newestStaleSave = outsideWrites.newestStaleSave, log.committed >= newestStaleSave else { return }
         recordOutsideWrites()

@@ -32,7 +32,7 @@ package final class RootTier: Sendable {
     /// Limits the calls that may begin their batch.
     package let admission: Admission
     package let failures: FailureReporter
-    /// Tells loops over `container.saves` of the commits.
+    /// Notifies loops over `container.saves` of the commits.
     package let saves: SaveBroadcaster
     /// The cache of the store's scopes.
     package let scopes = ScopeCache()

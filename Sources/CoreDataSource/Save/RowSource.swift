@@ -112,7 +112,8 @@ extension RootTier {
             }
             try follow(to: reader.position)
             let (pending, newest, basis) = state.withLock { state in
-                // Copy the rows before the read ends in the log, because the log may then drop rows that the snapshot needs.
+                // Copy the rows first, and then end the read in the log. From then on, the log may drop rows that the snapshot
+                // needs.
                 defer { state.log.endRead(from: start) }
                 return (state.log.rows, state.log.newest, state.readBasis)
             }
@@ -131,8 +132,9 @@ extension RowSource {
     package func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: SaveNumber) {
-        // For a query with an offset, let the store skip the rows before the window. This result is valid only if no newer rows
-        // are pending. A query without an offset needs only one read, because newer rows can replace the rows that were read.
+        // For a query with an offset, let the store skip the rows before the window. This result is valid only if no newer
+        // rows are pending. Without an offset, such an attempt saves nothing: `firstRows` also needs only one read, and merges
+        // newer rows.
         if query.offset > 0, !hasPendingRows(query.entity) {
             var rows: [StoredRow] = []
             let (_, isNewest, asOf) = try read(.statement) { reader throws(DataSourceError) in

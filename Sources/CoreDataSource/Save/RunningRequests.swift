@@ -21,13 +21,14 @@ struct AnsweredRequest: Sendable {
     var answer: Int64 = 0
 }
 
-/// A complete list that an answer has stored: all other rows of the entities that match its predicate are missing in the list.
+/// A complete list that an answer has stored. It has all rows of its entities that match its predicate. Any other matching row
+/// counts as missing in the list.
 struct CompleteList: Sendable {
     /// The entities of the listed objects.
     let family: [Int]
     /// The query of the list, for each of the entities. A part of the predicate that needs objects is left out.
     let query: RowQuery
-    /// The objects on earlier pages. Without them, these objects count as missing in the list.
+    /// The objects on earlier pages, which are part of the list. If they are forgotten, they count as missing in the list.
     var earlier: Set<LinkEnd>
 }
 
@@ -39,11 +40,11 @@ struct CompleteList: Sendable {
 /// other members of a shared store save. It also keeps the keys of the rows that other saves insert or link, because the server may
 /// not have known these rows yet: a sweep during the save of the answer does not delete them. It keeps nothing else.
 ///
-/// It keeps at most ``keyLimit`` keys. Beyond that, it only knows the entities of the saved rows, and the predicates of complete
-/// lists. It also knows no more than the entities of a save of another member whose record in the feed has no rows. Then an answer
-/// that changes or deletes any row of these entities is refused, so that its load begins again. An answer that only inserts rows
-/// is refused if rows of the entity were deleted, or if a complete list should have the rows. If rows of an entity were inserted
-/// or linked, a sweep deletes no rows of this entity.
+/// It keeps at most ``keyLimit`` keys. Beyond that, it knows only the entities of the saved rows, and the predicates of
+/// complete lists. It also knows only the entities of another member's save if the feed has only these entities. An answer
+/// that changes or deletes any row of such an entity is refused, so that its load begins again. An answer that only inserts
+/// rows is refused if rows of the entity were deleted, or if the rows match the predicate of a complete list. If rows of such
+/// an entity were inserted or linked, a sweep deletes no rows of this entity.
 package final class RunningRequests: Sendable {
     /// Who has saved rows.
     enum Origin: Hashable {
@@ -51,9 +52,10 @@ package final class RunningRequests: Sendable {
         case save
         /// Another member. It is not known whether the rows are an answer.
         case otherMember
-        /// An answer to a request; nil for a request of the app. ``AnsweredRequest/answer`` identifies the answer.
+        /// An answer to a request. The number of the request is nil if the app made the request itself.
+        /// ``AnsweredRequest/answer`` identifies the answer.
         case answer(request: Int64?, Int64)
-        /// Answers and other saves of this container.
+        /// Saves of this container. It is no longer known which of them are answers.
         case forgotten
 
         /// Whether the stored rows are those of an answer of this container.
@@ -255,7 +257,7 @@ extension RunningRequests {
         if rows.hasArrivals { add { Saved(rows: rows, limit: $0, origin: .save) } }
     }
 
-    /// Each save asks for this. A key path in the place of the closure would cost a thousand instructions.
+    /// Each save reads this value. With a key path instead of the closure, the read would cost a thousand instructions more.
     private var isAnyRunning: Bool { state.withLock { !$0.running.isEmpty } }
 
     private func add(_ saved: (_ limit: Int64) -> Saved) {

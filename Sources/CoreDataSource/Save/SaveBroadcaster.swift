@@ -227,8 +227,8 @@ package final class SaveMailbox: Sendable {
         }
     }
 
-    /// The most events that wait, and the most bytes of their rows. Beyond a limit, one event without rows replaces all
-    /// waiting events.
+    /// The largest number of waiting events, and the largest number of bytes of their rows. Beyond a limit, one event without
+    /// rows replaces all waiting events.
     package static let limit = 1024
     package static let byteLimit = 16 << 20
 

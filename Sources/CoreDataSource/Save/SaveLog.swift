@@ -37,7 +37,7 @@ package struct SaveLog {
     private(set) var unknownChangeCount = 0
     /// The origins whose saves are left out of commits until ``resume()``.
     var postponedOrigins: Set<Int> = []
-    /// Whether commits may pass over the saves that the last group left out: all of them are of postponed origins, and
+    /// Whether commits may pass over the saves that the last group left out. True if all of them have postponed origins, and
     /// ``resume()`` was not called since.
     var canSkipPostponed = true
     /// Whether ``resume()`` was called during the running commit, so that another commit must follow.

@@ -56,7 +56,8 @@ struct SavedRows: Sendable {
         (stored.entities, arrived.entities) = (self.entities, self.entities)
     }
 
-    /// The rows that a save has inserted or linked. A sweep deletes only rows with a column for their owner.
+    /// The rows that a save has inserted or linked, without the rows of entities that have no column for their owner. A sweep
+    /// does not delete such rows.
     init(arrived changes: ChangeSet, _ layout: ModelLayout) {
         for changes in changes.entities {
             let (entity, layout) = (changes.entity, layout.entities[changes.entity])
@@ -122,8 +123,8 @@ struct SavedRows: Sendable {
     }
 }
 
-/// The rows of an answer, compared with rows that others have saved. The cost does not grow with the rows of the answer for each
-/// of the others.
+/// The rows of an answer, for a comparison with rows that others have saved. Each comparison looks up the rows of the smaller
+/// side, so many small saves cost little even if the answer is large.
 struct AnswerRows {
     /// The changed and deleted rows.
     private let changed: Set<LinkEnd>
@@ -154,7 +155,8 @@ struct AnswerRows {
         }
     }
 
-    /// Whether the answer changes or deletes any saved row, or inserts a row that was deleted, or may do so.
+    /// Whether the answer changes or deletes any saved row, or inserts a row that was deleted. Also true if this is possible,
+    /// but not known.
     ///
     /// **Complexity**: at most a look-up for each saved row, and for each row of the answer.
     mutating func mayReplaceAny(of saved: SavedRows) -> Bool {

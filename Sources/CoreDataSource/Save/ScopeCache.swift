@@ -44,7 +44,7 @@ package final class ScopeCache: Sendable {
         var failed: [ExactString: Failure] = [:]
         /// For each scope, the numbers of the answers that may not be in the store yet.
         var writing: [ExactString: Set<Int64>] = [:]
-        /// A number that changes whenever something that was read before may be outdated.
+        /// A number that changes whenever the results of earlier reads may be outdated.
         var version = 0
         /// Entries of earlier versions are outdated.
         var oldestVersion = 0
@@ -67,7 +67,8 @@ package final class ScopeCache: Sendable {
             let isFull = known.count >= ScopeCache.limit && known[name] == nil
             if isFull { known.removeAll() }
             guard let last = known.updateValue(Known(scope: scope, version: version), forKey: name) else {
-                // Nothing is known of the other scopes any longer, so no later read of these finds a change.
+                // If all other scopes were just forgotten, later reads of these scopes cannot find a change. So report a
+                // change now.
                 return isFull
             }
             return last.scope != scope
@@ -341,7 +342,7 @@ extension RootTier {
         if store is any ScopeStore { return }
         throw DataSourceError(
             .scopesNotKept,
-            "The custom store keeps no scopes, because it does not declare ScopeStore. Declare it, as the article Writing a store describes, use one of the stores of this library, or store the list with sync."
+            "The custom store keeps no scopes, because it does not declare ScopeStore. Declare ScopeStore (see the article Writing a store), use one of the stores of this library, or store the list with sync."
         )
     }
 

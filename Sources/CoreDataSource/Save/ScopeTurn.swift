@@ -2,10 +2,10 @@ internal import RowStore
 
 /// The turns of the processes that share a store: only one of them at a time requests the list of a scope.
 ///
-/// The process with the lease of the scope has the turn. If this process ends, the lease is free. The process can also hang. So
-/// if it stores nothing, each waiting process waits only up to its own time limit. Of several processes that have waited, one
-/// takes over, and the others wait for that one. The lease only saves requests: of two answers to the same scope, the store
-/// takes one, whichever process has the lease.
+/// The process with the lease of the scope has the turn. If this process ends, the lease is free. The process can also hang.
+/// So if it stores nothing, each waiting process waits only up to its own time limit. Of several processes that have waited,
+/// one takes over, and the others wait for that one. The lease only prevents unnecessary requests: of two answers to the same
+/// scope, the store takes one, whichever process has the lease.
 struct ScopeTurn: Sendable {
     let root: RootTier
     let id: ScopeID

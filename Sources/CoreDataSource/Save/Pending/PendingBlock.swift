@@ -17,8 +17,8 @@ package final class PendingBlock: Sendable {
         var keys: ContiguousArray<Int64> = []
         /// The state of each row after the save, in the order of the keys; nil for a deleted row.
         var rows: ContiguousArray<RowSnapshot?> = []
-        /// For each constraint, a hash table with open addressing. A slot has the position of a row plus one, or 0 if it is
-        /// free.
+        /// For each constraint, a hash table with open addressing. A used slot has one plus the position of a row. A free slot
+        /// has 0.
         var indexes: [ContiguousArray<UInt32>] = []
         /// For each link column, an index from a destination to the rows that link to it.
         var sources: [PendingSources] = []

@@ -124,7 +124,7 @@ struct PendingRows {
         return PendingView(entity: entity, start: number, rows: rows, blocks: [])
     }
 
-    /// Whether the saves after `number` contain any row of an entity that is not deleted.
+    /// Whether an entity has a row from a save after `number` that is not deleted.
     ///
     /// **Complexity**: visits rows until it finds the first row that is not deleted.
     func hasRow(_ entity: Int, after number: SaveNumber) -> Bool {

@@ -3,10 +3,10 @@ internal import RowStore
 /// An index from a destination to the rows whose link column refers to the destination.
 struct PendingSources: Sendable {
     private let column: Int
-    /// A hash table with open addressing. For each destination, a slot has the position of the last row plus one. A free slot
-    /// has 0.
+    /// A hash table with open addressing. For each destination, a slot has one plus the position of the last row with this
+    /// destination. A free slot has 0.
     private var last: ContiguousArray<UInt32> = []
-    /// For each position, the previous position with the same destination plus one; 0 if there is no previous position.
+    /// For each position, one plus the previous position with the same destination; 0 if there is no previous position.
     private var previous: ContiguousArray<UInt32> = []
 
     init(_ column: Int, _ rows: ContiguousArray<RowSnapshot?>) {
