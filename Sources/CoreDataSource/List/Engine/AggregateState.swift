@@ -78,7 +78,7 @@ package struct AggregateState: Sendable {
     }
 
     package let plan: Plan
-    /// The groups. A query that makes no groups has one entry with ``allRows`` as its key, which may be empty.
+    /// The groups. A query that makes no groups has one entry, which may be empty. Its key is ``allRows``.
     private var groups: [GroupIdentity: Group] = [:]
     /// The groups that have changed since the last call of ``takeChanges()``.
     private(set) var changedKeys: Set<GroupIdentity> = []
@@ -149,7 +149,7 @@ package struct AggregateState: Sendable {
 
     /// Adds a row to the groups of its related objects.
     ///
-    /// - Parameter isKept: Whether the row may change later without all rows being read again.
+    /// - Parameter isKept: Whether to keep the row. Later changes of a kept row are applied without reading all rows again.
     mutating func add(_ row: EntityRow, toGroupsOf ends: [LinkEnd], isKept: Bool) {
         if isKept { return setMember(row, ends) }
         for end in ends { add(row.stored, to: .end(end)) }
@@ -199,7 +199,7 @@ package struct AggregateState: Sendable {
 
     /// Applies saves to groups of related objects. Reads the changed rows and their links.
     ///
-    /// The rows that are read may include later saves. Those saves read them again.
+    /// The read may already include later saves. When these saves are applied, their rows are read again.
     ///
     /// - Throws: Errors of the predicate and of the store. After an error, the state is not valid.
     mutating func follow(
@@ -231,8 +231,8 @@ package struct AggregateState: Sendable {
 }
 
 extension AggregateState.Plan {
-    /// Calls the body for each changed row of a query whose change has an effect on the aggregates, with the row's entity, the old
-    /// row and the new row. A row that does not match the query is nil.
+    /// Calls the body for each change of a row that affects the aggregates. The arguments are the row's entity, the old row
+    /// and the new row. An old or new row that does not match the query is nil.
     fileprivate func forEachChange(
         in save: ChangeSet, of query: ListQuery, _ budget: QueryBudget,
         _ body: (_ entity: Int, _ old: StoredRow?, _ new: StoredRow?) -> Void
@@ -257,7 +257,7 @@ extension AggregateState.Plan {
 }
 
 extension ListQuery {
-    /// Returns those of some rows that match, each with its related objects. Rows without related objects are left out.
+    /// Returns the wanted rows that match, each with its related objects. Rows without related objects are left out.
     fileprivate func rows(
         _ wanted: Set<LinkEnd>, _ columns: [Int], groupedBy links: GroupLinks, in view: SourceView,
         _ budget: QueryBudget

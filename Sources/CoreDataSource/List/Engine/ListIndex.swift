@@ -66,8 +66,8 @@ package struct ListIndex {
 
     /// Returns the numbers of the lists that the saves may concern.
     ///
-    /// **Complexity**: a look-up for each changed row and each combination of entities and columns that predicates require values
-    /// or a range of. After a save of very many rows, all lists of the entities are returned.
+    /// **Complexity**: for each changed row, one look-up for each combination of entities and columns with required values or
+    /// a required range. After a save of very many rows, all lists of the entities are returned.
     package func lists(concernedBy saves: [ChangeSet]) -> Set<Int> {
         var found: Set<Int> = []
         if !numbersByEntity.isEmpty {
@@ -96,8 +96,8 @@ extension ListIndex.Group {
         for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
             rowCount += changes.rowCount
         }
-        // The look-ups would take longer than visits to all lists, which handle large saves off the main actor. An object whose
-        // links change can be in any list.
+        // If very many rows have changed, visiting all lists is faster than the look-ups, because the lists handle large saves
+        // off the main actor. If links have changed, any list can have the objects of these links.
         if rowCount > max(256, 32 * all.count) || saves.contains(where: links.isAny) {
             return found.formUnion(all)
         }

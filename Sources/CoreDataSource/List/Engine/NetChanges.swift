@@ -48,7 +48,8 @@ package struct NetChanges: Sendable {
 
     package var isEmpty: Bool { rows.isEmpty }
 
-    /// Returns the change of a row; nil if the row has not changed. A change of a row of another entity with the same key is none.
+    /// Returns the change of a row; nil if the row has not changed. A change of another entity's row with the same key does
+    /// not count.
     func change(of row: ListedRow) -> Change? { rows[row.key].flatMap { $0.entity == row.entity ? $0 : nil } }
 
     /// Adds the next save.

@@ -1,7 +1,7 @@
 package import RowStore
 
-/// The range in which all rows of a list have their number or date of one column, because the predicate of the list compares this
-/// column with constants. A row with a value out of the range, or with null, is never in the list.
+/// The range that contains the number or date of one column in all rows of a list. The list has such a range if its predicate
+/// compares the column with constants. A row whose value is null or out of the range is never in the list.
 ///
 /// For example, all rows of a list with the predicate `\.date >= monday && \.date < sunday` have a date between the two.
 package struct RequiredRange: Sendable, Equatable {
@@ -39,8 +39,8 @@ package struct RequiredRange: Sendable, Equatable {
         (self.column, self.bounds) = (column, bounds)
     }
 
-    /// Returns the nearest number with a fraction. The order of numbers stays, but near numbers can become equal, so a range contains
-    /// its bounds.
+    /// Returns the nearest `Double`. The conversion keeps the order, but can make different integers equal. So a range
+    /// contains its bounds.
     private static func number(_ value: RowValue, _ storage: ColumnStorage) -> Double? {
         switch value {
         case .integer(let number): storage == .integer ? Double(number) : nil
@@ -57,23 +57,23 @@ package struct RequiredRange: Sendable, Equatable {
 }
 
 extension ListQuery {
-    /// The range in which all rows of the list have their value of a column. Nil if there is none, or if related rows or objects also
-    /// determine the rows of the list.
+    /// The range that contains the values of one column in all rows of the list. Nil if there is none, or if related rows or
+    /// objects also determine the rows of the list.
     package var requiredRange: RequiredRange? {
         joined.isEmpty && objectPredicate == nil ? RequiredRange(predicate, order.layout) : nil
     }
 }
 
-/// Finds the ranges that contain a number, without a visit to the others.
+/// Finds the ranges that contain a number, without a visit to the other ranges.
 package struct RangeIndex {
     private struct Entry {
         let bounds: ClosedRange<Double>
         let number: Int
     }
 
-    /// The ranges by lower bound. They are a balanced tree: the middle of each part is the root of this part.
+    /// The ranges, sorted by lower bound. The array is a balanced tree: the middle of each part is the root of this part.
     private var sorted: [Entry] = []
-    /// The greatest upper bound of the part of which the entry with the same index is the root.
+    /// For each entry of ``sorted``, the greatest upper bound in the part that has the entry as its root.
     private var greatest: [Double] = []
     /// Ranges that were added after the last sort.
     private var added: [Entry] = []
@@ -107,9 +107,10 @@ package struct RangeIndex {
 
     private static func root(of part: Range<Int>) -> Int { part.lowerBound + part.count / 2 }
 
-    /// Inserts the numbers of all ranges that contain a number. What is not a number is in every range.
+    /// Inserts the numbers of all ranges that contain a number. All ranges count as containing NaN.
     ///
-    /// **Complexity**: O(log *n*) for each range that is found, and at most a fourth of the ranges if they were added lately.
+    /// **Complexity**: O(log *n*) for each range that is found. Also checks the ranges that were added after the last sort: at
+    /// most 16 ranges, or a fourth of the sorted ranges.
     package func find(_ number: Double, _ found: inout Set<Int>) {
         if number.isNaN {
             found.formUnion(sorted.lazy.map(\.number))

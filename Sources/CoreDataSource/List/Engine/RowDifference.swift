@@ -61,8 +61,8 @@ extension RowDifference {
         if new.query.order.section != nil { insertedSections = Array(0..<new.sectionCount) }
     }
 
-    /// Deletes and inserts all rows between the equal rows at the beginning and those at the end. The changes of rows with equal keys
-    /// are not known one by one.
+    /// Deletes and inserts all rows, except the equal rows at the beginning and at the end of both states. If rows have equal
+    /// keys, the change of each single row is not known.
     private mutating func replaceRows(_ old: ListState, _ new: ListState, _ touched: Set<Int64>) {
         func isSame(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
             lhs.entity == rhs.entity && lhs.key == rhs.key && !touched.contains(rhs.key) && new.query.isSame(lhs, rhs)

@@ -97,7 +97,7 @@ extension MainTier {
     /// The number of different queries of all lists.
     package var followedQueryCount: Int { lists.count }
 
-    /// The number of queries, with those of released lists that are still kept.
+    /// The number of queries, including the kept queries of released lists.
     package var keptQueryCount: Int { lists.keptCount }
 
     /// The number of times that a list or an aggregate was asked for its next work.
@@ -168,7 +168,7 @@ struct DetachedObjectFactory: Sendable {
     static func cannotFollow(_ use: String, _ reason: String, _ layout: EntityLayout) -> DataSourceError {
         DataSourceError(
             .unsupportedQuery,
-            "A list of \(layout.name) cannot follow relationships in \(use), which has \(reason). Use \\.relationship?.attribute or a format, which the store can evaluate, or fetch the objects.",
+            "A list of \(layout.name) cannot follow relationships in \(use), which has \(reason). Use \\.relationship?.attribute or a format, because the store can evaluate both. Or fetch the objects.",
             entityName: layout.name)
     }
 }

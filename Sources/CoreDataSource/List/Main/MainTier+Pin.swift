@@ -3,8 +3,8 @@ internal import RowStore
 
 struct MainPin: Sendable {
     let rows: PinnedRows
-    /// The value of ``SaveLog/unknownChangeCount`` when the context last read all its pinned rows; nil if no later change can be in
-    /// these rows.
+    /// The value of ``SaveLog/unknownChangeCount`` when the context last read all its pinned rows; nil if these rows cannot
+    /// contain any change that is counted later.
     var unknownChangeCount: Int?
     /// The time of the last call of `pin` or `advance`.
     var since: Date

@@ -82,7 +82,7 @@ extension MainTier {
         let names = destinations.map(\.name).joined(separator: ", ")
         throw DataSourceError(
             .unsupportedQuery,
-            "A list of \(resolver.layout.name) cannot have sections by a related object that is found along other objects and can be of several entities (\(names)). Make sections by an attribute of the related object.",
+            "A list of \(resolver.layout.name) cannot have sections by a related object that is reached through other objects and can have several entities (\(names)). Make sections by an attribute of the related object.",
             entityName: resolver.layout.name)
     }
 

@@ -180,8 +180,8 @@ final class BoundLists {
 
     /// The data keys of the paused lists.
     ///
-    /// The setter first sets the state of every list, paused or not, because a delegate may set the property again in a call.
-    /// Then the resumed lists report their changes, in alphabetical order of the data keys.
+    /// The setter first sets ``BoundList/isPaused`` of all lists, because a delegate may set the property again when it is
+    /// called. Then the resumed lists report their changes, in alphabetical order of the data keys.
     var pausedDataKeys: Set<String> {
         get {
             removeListsWithoutDelegate()

@@ -318,8 +318,8 @@ public struct ListSection: Sendable, Hashable {
     /// let isToday = section.interval?.contains(.now) ?? false
     /// ```
     public let interval: DateInterval?
-    /// The related object, if the sections are made by a to-one relationship; nil for the section without a related object,
-    /// and for other sections. The ``name`` is then the key of the object.
+    /// The related object, if the sections are made by a to-one relationship. In this case, ``name`` is the key of the object.
+    /// Nil for the section without a related object, and for sections that are made in another way.
     ///
     /// ```swift
     /// let thread = try section.objectID.flatMap {

@@ -309,7 +309,7 @@ struct AggregateWorker: Sendable {
         return (state, list.asOf)
     }
 
-    /// Calculates the aggregates from all rows and their links, which are of the same moment.
+    /// Calculates the aggregates from all rows and their links, read from one state of the store.
     private func read(_ links: GroupLinks) throws(DataSourceError) -> (AggregateState, asOf: SaveNumber) {
         try source.withOneState { source throws(DataSourceError) in
             var (state, rows, asOf) = (AggregateState(plan), [EntityRow](), SaveNumber.beforeFirst)

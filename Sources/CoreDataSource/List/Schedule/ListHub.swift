@@ -79,9 +79,10 @@ final class ListHub: MainFollower {
     private var lastNumber = 0
     /// The newest engine of each query.
     private var enginesByKey: [ListKey: Entry] = [:]
-    /// The number of engines at which the next new engine removes the released ones.
+    /// If there are at least this many engines, adding an engine first removes the released engines.
     private var engineLimit = 32
-    /// The number of saves, and how often a save has found that an engine was released, since released engines were last removed.
+    /// The number of merges since released engines were last removed, plus the number of released engines that these merges
+    /// have found.
     private var followCount = 0
     private(set) var isFinished = false
     private var isDraining = false
@@ -126,7 +127,7 @@ final class ListHub: MainFollower {
 
     var count: Int { engines.count { $0.engine != nil } }
 
-    /// The number of engines, with the released ones that were not removed yet. For tests.
+    /// The number of engines, including released engines that were not removed yet. For tests.
     var keptCount: Int { engines.count }
 
     /// The memory, in bytes, of the saves that wait for work off the main actor.
@@ -197,8 +198,9 @@ final class ListHub: MainFollower {
         return engine
     }
 
-    /// Removes the released engines. Between two calls, the number of new engines, or of saves and released engines that saves have
-    /// found, is at least half the number of engines. So the time for each of these is constant.
+    /// Removes the released engines. The cost of a call grows with the number of engines. Between two calls, at least half as
+    /// many engines were added, or at least half as many merges and released engines were counted. So the cost for each of
+    /// these is constant on average.
     private func removeReleasedEngines() {
         let count = engines.count
         engines.removeAll { $0.engine == nil }
@@ -263,7 +265,7 @@ final class ListHub: MainFollower {
                     followCount += 1
                 }
             }
-            // Most released engines are found by no save, because their rows do not change any more.
+            // Saves do not find most released engines, because the rows of these engines do not change anymore.
             if followCount > max(16, engines.count / 2) { removeReleasedEngines() }
         }
         if let staleness = merged.staleness { reload(ListReason.Kind(staleness)) }

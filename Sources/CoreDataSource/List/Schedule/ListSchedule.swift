@@ -10,7 +10,7 @@ package import RowStore
 /// later saves are also applied to the remaining rows, before the rows that were read are appended.
 package struct ListSchedule {
     package enum Event {
-        /// Saves were made, in this order. Together, they make one report even if every save is wanted.
+        /// Saves were made, in this order. If `together` is true, they make one report, even if every save is wanted.
         case saves([ChangeSet], together: Bool = false)
         /// The rows must be read again.
         case reload(ListReason.Kind)
