@@ -18,7 +18,7 @@ final class DataSourceDirectory {
         let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
         // Other data sources find the tier from now on, so its data source must be complete.
         stack.register(tier, entities)
-        // A recorded data source without a tier counts as released.
+        // Record the data source only now: without a registered tier, a recorded data source counts as released.
         if completes { stack.recordCompleter("\(type)", of: entities) }
         sources[ObjectIdentifier(type)] = source
         return source

@@ -16,7 +16,7 @@ extension Draft {
     /// ``PersistentContainer/redo(author:resolving:waitFor:)`` redoes it.
     ///
     /// Edits that are not saved stay in the draft. The next save merges them with the undo, as with the saves of others. An
-    /// object that the save has inserted counts as deleted in the draft, also after a redo: fetch it again.
+    /// object that the undone save had inserted counts as deleted in the draft, also after a redo: fetch it again.
     ///
     /// **Isolation**: the main actor. The main context shows the undo when the call returns.
     ///

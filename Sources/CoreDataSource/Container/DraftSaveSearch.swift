@@ -2,8 +2,9 @@ internal import RowStore
 
 /// Finds the saves of a draft that can be undone or redone, the newest save first, in one walk over the history.
 ///
-/// The newest record of a save says whether the save has a step, and which one, so a search for one save ends at this record. But 100 undone
-/// saves have no step. Separate searches for them would walk over the history 100 times.
+/// The newest record of a save decides whether the save has a step, so the search for one save can end at this record. But up
+/// to 100 saves may be undone, and then they have no step. A separate search for each of these saves would walk over the
+/// history 100 times.
 struct DraftSaveSearch {
     private let direction: UndoSearch.Direction
     /// The saves that were not returned yet, the newest first.

@@ -68,8 +68,8 @@ public struct ObjectPages<Value: ManagedObjectConvertible>: AsyncSequence, Senda
 
     /// Returns the pages one by one.
     ///
-    /// The snapshot ends after the last page, after an error, and when the iterator is released: when the loop ends. It also
-    /// ends at the time limit, and when the store is reset or closed.
+    /// The snapshot ends after the last page, after an error, and when the iterator is released, for example because the loop
+    /// was left. It also ends at the time limit, and when the store is reset or closed.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let pages: ObjectPages
         /// The position of the next page; nil after the last page, and after an error.
@@ -87,11 +87,12 @@ public struct ObjectPages<Value: ManagedObjectConvertible>: AsyncSequence, Senda
         /// **Ordering**: the order of the request, from page to page.
         ///
         /// - Returns: At least one value; nil after the last page, and after an error.
-        /// - Throws: The errors of ``ManagedObjectContext/fetch(_:)``; `invalidRequest` also if the size is less than 1; any error
-        ///   that the value's initializer throws; `snapshotsNotKept` if the store is custom; `storeBusy` if 8 loops of the
-        ///   container are open, or if large changes begin during each of several tries to open a snapshot; `pagesExpired` after
-        ///   the time limit, or if the store has lost the snapshot; `storeReset` and `storeClosed` if that happened since the
-        ///   first page; `CancellationError`. After an error, the loop has ended, and its snapshot is released.
+        /// - Throws: The errors of ``ManagedObjectContext/fetch(_:)``; `invalidRequest` also if the size is less than 1; any
+        ///   error that the value's initializer throws; `snapshotsNotKept` if the store is custom; `storeBusy` if 8 loops of
+        ///   the container are open, or if large changes begin during each of several tries to open a snapshot; `pagesExpired`
+        ///   after the time limit, or if the store has lost the snapshot; `storeReset` or `storeClosed` if the store was reset
+        ///   or closed after the first page; `CancellationError`. After an error, the loop has ended, and its snapshot is
+        ///   released.
         /// - Complexity: the first page: O(n log n) for the n objects of the request. Every other page: O(m log n) for the m
         ///   objects of the page.
         public mutating func next() async throws -> [Value]? {

@@ -21,8 +21,8 @@ extension PersistentContainer {
     /// The new save has a record of its own, of the kind ``HistoryKind/local``. To revert several records, begin with the newest
     /// one.
     ///
-    /// **Isolation**: the queues of the data sources that own the objects, as in ``perform(in:waitFor:_:)``. On the main actor,
-    /// main shows the objects when the call returns.
+    /// **Isolation**: the queues of the data sources that own the objects, as in ``perform(in:waitFor:_:)``. If the caller is
+    /// on the main actor, the main context shows the objects when the call returns.
     ///
     /// **Complexity**: O(*n*) for *n* changed objects of the record. For an ordered relationship, all of its objects are read.
     ///
@@ -46,7 +46,7 @@ extension PersistentContainer {
         if record.kind == .incoming, !includingIncoming {
             throw DataSourceError(
                 .recordNotRevertible,
-                "Record \(record.number) has values that were added, synced or deleted as values of a server, so the next load brings them back. To revert it anyway, pass includingIncoming: true."
+                "Record \(record.number) has changes that came from a server (add, sync or delete), so the next load brings their values back. To revert it anyway, pass includingIncoming: true."
             )
         }
         guard let changes = record.changeSet else {
@@ -80,8 +80,8 @@ extension PersistentContainer {
     /// ``revert(_:resolving:includingIncoming:waitFor:)``. A record without values is not a step. If nothing in a record is
     /// left to undo, the call passes over the record, and undoes the step before it. The call also passes over a record if
     /// `resolution` keeps all values of others. A record that was passed over counts as undone. If a step cannot be undone,
-    /// for example because another object has its unique value now, the call throws, and so does each later call until the
-    /// reason is gone.
+    /// for example because another object now has the unique value of a deleted object, the call throws, and so does each
+    /// later call until the reason is gone.
     ///
     /// **Ordering**: after all earlier saves of the author by this container. Saves of other authors that wait for the store
     /// do not delay the undo, unless a save of this author waits, too. A save of the author that another process makes at the

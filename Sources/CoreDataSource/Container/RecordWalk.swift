@@ -7,7 +7,7 @@ struct RecordWalk {
     private let filter: HistoryFilter
     /// The records that were read and not returned yet, the oldest first.
     private var window: [StoredRecord] = []
-    /// The last record that was not read yet; nil before the first call.
+    /// The number of the newest record that was not read yet; nil before the first call.
     private var upper: Int64?
     /// The ID of the history; empty before the first call.
     private(set) var historyID = ""
