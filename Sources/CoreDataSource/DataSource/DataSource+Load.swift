@@ -19,9 +19,9 @@ extension DataSource {
     /// the caller loads again after this load. A caller with the `maxAge` zero takes the answer of any running load. If a
     /// caller is canceled, the load continues for the others. If all callers are canceled, the load is canceled.
     ///
-    /// The first caller decides how the answer is stored. The other callers' limits of deletions, options, evictions and
-    /// authors do not matter, so if a caller needs other deletions, it loads again afterwards. But each caller has its own time
-    /// limit: it waits at most that long for each request of the load, and then throws `loadTimedOut`, while the load
+    /// The first caller decides how the answer is stored. The limits of deletions, options, evictions and authors of the other
+    /// callers have no effect. So a caller that needs other deletions must load again afterwards. But each caller has its own
+    /// time limit: it waits at most that long for each request of the load, and then throws `loadTimedOut`, while the load
     /// continues for the others.
     ///
     /// Processes that share the store wait for each other, too. A process that waits for another one throws `loadPostponed`
@@ -31,9 +31,9 @@ extension DataSource {
     /// An answer never replaces the answer to a later request. In three cases, the load begins again, at most twice:
     /// - Another process, or ``apply(_:to:requestedAt:since:deleting:options:)``, has stored an answer for the scope during the
     ///   request.
-    /// - During the request, an answer for another scope or a single object was stored. This load's answer would change or
-    ///   delete an object of that answer, insert an object that that answer has deleted, or add an object that is not in that
-    ///   answer's list.
+    /// - During the request, another answer was stored, for another scope or for a single object. The answer of this load
+    ///   would change or delete an object of the other answer, insert an object that the other answer has deleted, or add an
+    ///   object that the list of the other answer lacks.
     /// - The answer is `.notModified`, but the entity tag of the request was dropped or replaced in the meantime.
     ///
     /// If a load fails, the objects stay as they are, and the store notes the failure. Until ``ScopeFreshness/retryAt``, loads
@@ -44,14 +44,15 @@ extension DataSource {
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
-    /// A list deletes only objects that were in scope before its request, or before the request for its first page. So what the
-    /// user inserts during the request, or edits into the scope, stays at first. A later list without it deletes it. The same is
-    /// true for children that ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete: a child that was inserted,
-    /// or linked to an object, during the request stays.
+    /// A list deletes only objects that were in scope before its request, or before the request for its first page. So if the
+    /// user inserts an object during the request, or edits an object into the scope, the object stays at first. A later list
+    /// that does not have the object deletes it. The same is true for children that
+    /// ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete: a child that was inserted, or linked to an
+    /// object, during the request stays.
     ///
-    /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. A load keeps the keys of all objects in scope in
-    /// memory, and reads them before the request. That is so for each request, also if its answer is `.notModified` or if the
-    /// load deletes nothing else, because the answer to any request can be `.gone`.
+    /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. Before each request, a load reads the keys of
+    /// all objects in scope, and keeps them in memory. It does so even if it deletes nothing or the answer is `.notModified`,
+    /// because the answer to any request can be `.gone`.
     ///
     /// - Parameters:
     ///   - scope: The scope. The data source must own its entity.
@@ -89,7 +90,7 @@ extension DataSource {
         return try found ?? freshness(of: scope)
     }
 
-    /// Loads an object that is in the store in the background, if it is stale.
+    /// If an object of the store is stale, loads the object in the background.
     ///
     /// - Parameter generation: The number of resets of the store when the caller asked.
     nonisolated func refresh<Object: ManagedObject>(

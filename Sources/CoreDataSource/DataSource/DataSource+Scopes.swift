@@ -18,8 +18,9 @@ extension DataSource {
     /// ```
     ///
     /// Pass the freshness that you have read before the request. If another answer for the scope was stored since, this answer
-    /// may be older, and the call throws. Unlike a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, the call makes no
-    /// further request, does not know whether answers for other scopes are newer, and deletes what is in scope now.
+    /// may be older, and the call throws. Unlike a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, the call makes
+    /// no further request, and does not know whether answers for other scopes are newer. It can also delete objects that came
+    /// into scope after the request.
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
@@ -75,8 +76,8 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// **Isolation**: any actor. The call reads one row of the store. So a deletion that is not in the store yet has not
-    /// dropped the entity tag. An answer `.notModified` to a request with that tag is refused all the same.
+    /// **Isolation**: any actor. The call reads one row of the store. So while a deletion is not in the store yet, the result
+    /// can still have the entity tag that the deletion drops. An answer `.notModified` to a request with this tag is refused.
     ///
     /// - Throws: `scopeAlreadyUsed`; `entityNotOwned`; `valueTooLarge` if the name has more than 1 KB, or the predicate more
     ///   than 64 KB; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopesNotKept` for a custom store, and
@@ -87,9 +88,9 @@ extension DataSource {
         return try tier.freshness(of: scope)
     }
 
-    /// Forgets the time of the last request of a scope, its entity tag, its cursor and its failures. So the next load
-    /// requests the whole list, even if the list was fresh or a pause after a failure has not ended. The objects stay. If an
-    /// answer was stored before a running load began, the load requests the list again.
+    /// Forgets the time of the last request of a scope, its entity tag, its cursor and its failures. So the next load requests
+    /// the whole list, even if the list was fresh or a pause after a failure has not ended. The objects stay. If a load is
+    /// running, and an answer had been stored before this load began, the load requests the list again.
     ///
     /// ```swift
     /// try await contacts.forget(all)
@@ -142,7 +143,7 @@ extension DataSource {
         var change = change
         if case .loaded(_, _, isComplete: true) = change.event {
             report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
-            // Then the objects in scope are not those of the list that has the tag.
+            // In these cases, the objects in scope differ from the list that has the tag, so store no tag.
             if report.evicted > 0 || !spared.isEmpty {
                 change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true)
             }
@@ -283,7 +284,7 @@ extension DataSourceError {
     fileprivate init(tagGone name: String) {
         self.init(
             .scopeChanged,
-            "The server has answered that the list of the scope \"\(name)\" is not modified, but its objects no longer show the list with the entity tag. Request the list without an entity tag."
+            "The server has answered that the list of the scope \"\(name)\" is not modified, but the stored objects have changed since the answer with this entity tag. Request the list without an entity tag."
         )
     }
 }

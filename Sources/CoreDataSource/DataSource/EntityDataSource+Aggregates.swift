@@ -54,7 +54,7 @@ extension EntityDataSource {
     ///     groupBy: \.labels, .count())
     /// ```
     ///
-    /// For these groups, a save causes a read off the main actor: of the changed objects and their links only. See
+    /// For these groups, the changed objects and their links are read after each save, off the main actor. See
     /// ``LiveAggregate``.
     ///
     /// - Parameters:
