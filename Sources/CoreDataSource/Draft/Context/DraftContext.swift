@@ -239,7 +239,8 @@ extension DraftContext: MainFollower {
         }
         if merged.staleness != nil { mustReload = true }
         reload()
-        // Each read calls this method. If observers were notified without a change, two views that read would never stop.
+        // Each read calls this method. If a call without a change notified observers, two views that read would update each
+        // other forever.
         if mayChange, !mustReload { revision.advance() }
     }
 

@@ -109,10 +109,10 @@ extension DraftComparison {
 
     // MARK: Deciding
 
-    /// Drops the deletions that do not fit the parts that are already dropped. If the cascade of a deleted object would
-    /// delete an object that stays, or the destination of a link of another save that stays, this deletion is dropped. Then
-    /// also drops the deletion of each object that no remaining deletion reaches, unless the draft itself has deleted the
-    /// object, or it has a conflict.
+    /// Drops the deletions that contradict parts that are already dropped. An object must stay if its deletion is dropped, or
+    /// if a kept link of another save leads to the object. A deletion is dropped if it would delete such an object, directly
+    /// or by a cascade. Some cascaded objects are then no longer reached by any deletion. Their deletions are dropped, too,
+    /// unless the deletion is in conflict.
     mutating func dropDeletions() {
         let dropped = parts.filter(\.isDropped)
         let staying = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))

@@ -242,7 +242,8 @@ struct DraftComparison {
                 entity: layout.constraintOwners[constraint], column: column.key, value: .integer(destination.key))
         }
         let family = relationship.destinationFamily
-        // If another object with this key has the source, the save throws an error.
+        // If this source links to an object of another entity with the same key, there is no conflict, but the save throws an
+        // error.
         guard let competingSource, LinkEnd(competingSource) != source,
             competingSource.row.end(column, family) == destination
         else { return nil }
@@ -287,8 +288,8 @@ struct DraftComparison {
         parts.append(Part(kind: .order(index), row: -1, conflict: conflict))
     }
 
-    /// Keeps the links of each object that the record has inserted and that is not deleted after all. So the links that the
-    /// record has made from and to the object are not removed.
+    /// If the deletion of an object that the record has inserted is dropped, keeps the links that the record has made from and
+    /// to this object.
     private mutating func keepLinksOfKeptObjects() {
         let kept = Set(
             parts.compactMap { part in
