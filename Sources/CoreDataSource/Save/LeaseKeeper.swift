@@ -137,7 +137,8 @@ package final class LeaseKeeper: Sendable {
                 failure = error
             } catch {}
             guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
-            // If the withdrawal fails, the ticket stays until it is served. Then its leases are handed on.
+            // If the withdrawal fails, the ticket stays until it is served. Then this container hands over the leases of the
+            // ticket if others request them.
             if let ticket = wait.ticket {
                 _ = try? updateTable { () throws(DataSourceError) in
                     try sharing.settleLeases(answered: [], withdrawn: ticket)

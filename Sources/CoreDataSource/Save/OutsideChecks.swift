@@ -45,7 +45,8 @@ struct OutsideChecks {
 
     /// Records a check.
     ///
-    /// - Returns: The number of an attempt to watch the store. Nil if the next check must be scheduled.
+    /// - Returns: The number of the next attempt, if the caller must now try to watch the store. Nil if the next check must be
+    ///   scheduled.
     mutating func didCheck(at place: Place) -> Int? {
         quietCount = place == self.place ? quietCount + 1 : 0
         self.place = place

@@ -26,7 +26,7 @@ package final class PinnedRows: Sendable {
         (self.start, newestPinnedSave, pinnedGeneration) = (start, newest, generation)
     }
 
-    /// Returns the time limit that is nearest to a requested limit, from 0 seconds to a day.
+    /// Returns the requested time limit, but at least 0 seconds and at most a day.
     static func limit(_ requested: Duration) -> Duration { max(.zero, min(requested, longestLimit)) }
 
     /// Whether the store was reset or closed, or has lost the snapshot, or ``end()`` was called.
@@ -235,7 +235,8 @@ extension RootTier {
     typealias SavesForMain = (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?)
 
     /// Takes the saves that a pinned main context shows and that it has not merged yet. Also returns the current generation,
-    /// and the reason why the context must reload. The reason is kept, because it may be newer than the pinned rows.
+    /// and the reason why the context must reload. The reason also stays in the log, because it may be newer than the pinned
+    /// rows.
     ///
     /// - Returns: The saves, and ``SaveLog/unknownChangeCount``.
     func takeForMain(through last: SaveNumber) -> (taken: SavesForMain, unknownChangeCount: Int) {

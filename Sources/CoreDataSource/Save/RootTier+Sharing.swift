@@ -67,7 +67,7 @@ extension RootTier {
         sharing.listen { [weak self] in
             try? self?.follow()
             self?.saves.readSoon()
-            // A save that changes only scopes has no place in the feed.
+            // A save that changes only scopes is not in the feed.
             self?.scopes.didChange()
         }
     }
@@ -155,8 +155,8 @@ extension RootTier {
 
     /// Checks for writes of other programs.
     ///
-    /// - Returns: Whether all changes of unknown rows that a read can see now are recorded. False if the store cannot be checked
-    ///   now, or if another thread may have found a change that it has not recorded yet.
+    /// - Returns: Whether all changes that a read can see now are recorded, including changes whose rows are unknown. False if
+    ///   the store cannot be checked now, or if another thread may have found a change that it has not recorded yet.
     func recordsAllUnknownChanges() -> Bool {
         let isComplete: Bool
         state.withLock { $0.unrecordedChangeCount += 1 }
@@ -205,7 +205,7 @@ extension RootTier {
         let isListening = saves.isListening
         let goesOn = state.withLock { state in
             let goesOn = !state.isClosed && (state.log.merged != nil || isListening)
-            // A check is running, so no watch must be ended.
+            // There is no watch to end, because a check is running.
             if !goesOn { _ = state.outsideChecks.stop() }
             return goesOn
         }

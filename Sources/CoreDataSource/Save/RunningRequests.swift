@@ -78,7 +78,7 @@ package final class RunningRequests: Sendable {
         /// The number of kept keys.
         fileprivate var keyCount: Int { rows.count + (list?.earlier.count ?? 0) }
 
-        /// Forgets which rows of their entities were saved.
+        /// Keeps only the entities of the saved rows.
         fileprivate mutating func forgetKeys() {
             rows.forgetKeys()
             list?.earlier = []
@@ -116,7 +116,7 @@ package final class RunningRequests: Sendable {
             if last >= 0, saved[last].origin == .save, new.origin == .save,
                 saved[last].limit == new.limit
             {
-                // An app may save many times during a request.
+                // An app may save many times during a request, so join its saves.
                 keyCount -= saved[last].keyCount
                 saved[last].rows.formUnion(new.rows)
                 keyCount += saved[last].keyCount
@@ -137,7 +137,7 @@ package final class RunningRequests: Sendable {
             }
         }
 
-        /// Forgets which rows of their entities were saved.
+        /// Keeps only the entities of the saved rows.
         private mutating func forgetKeys() {
             for index in saved.indices { saved[index].forgetKeys() }
             keyCount = 0

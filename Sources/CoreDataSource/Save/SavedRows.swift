@@ -6,7 +6,7 @@ struct LinkEnd: Hashable {
     let key: Int64
 }
 
-/// Rows of which the keys are known, or only the entities.
+/// A set of rows. Of each row, the key is known, or only the entity.
 struct RowSet: Sendable {
     var keys: Set<LinkEnd> = []
     /// The entities of rows whose keys are not known. Any row of these entities may be in the set.
@@ -30,7 +30,7 @@ struct RowSet: Sendable {
 
 /// The rows that a save has stored or deleted.
 struct SavedRows: Sendable {
-    /// The unique values of a row. An object that was deleted and is inserted again has another key.
+    /// The unique values of a deleted row. They identify the object, because it gets another key if it is inserted again.
     fileprivate struct Identity: Hashable {
         /// The entity that declares the constraint.
         let owner: Int
@@ -45,7 +45,7 @@ struct SavedRows: Sendable {
     fileprivate var deleted: Set<Identity> = []
     /// The entities of deleted rows without unique values.
     fileprivate var entities: Set<Int> = []
-    /// The owners of the constraints of deleted rows whose unique values were forgotten.
+    /// If the unique values of deleted rows were forgotten, the owners of the constraints of these rows.
     fileprivate var forgottenOwners: Set<Int> = []
 
     init() {}
@@ -56,8 +56,8 @@ struct SavedRows: Sendable {
         (stored.entities, arrived.entities) = (self.entities, self.entities)
     }
 
-    /// The rows that a save has inserted or linked, without the rows of entities that have no column for their owner. A sweep
-    /// does not delete such rows.
+    /// The rows that a save has inserted or linked. Rows without a column for their owner are left out, because a sweep does
+    /// not delete them.
     init(arrived changes: ChangeSet, _ layout: ModelLayout) {
         for changes in changes.entities {
             let (entity, layout) = (changes.entity, layout.entities[changes.entity])

@@ -28,7 +28,7 @@ package struct AggregateState: Sendable {
             links = group.links
         }
 
-        /// Whether there are no groups until rows are added.
+        /// Whether the query makes groups. If true, there are no groups until rows are added.
         var isGrouped: Bool { groupColumn != nil || links != nil }
 
         /// Returns the value of the group column. Values that are equal in Swift have the same representation.
@@ -84,8 +84,8 @@ package struct AggregateState: Sendable {
     private(set) var changedKeys: Set<GroupIdentity> = []
     /// The groups with an aggregate whose result is known only after all rows are read again.
     private var unknownKeys: Set<GroupIdentity> = []
-    /// The rows that are in groups of related objects, by their identity. A save does not contain the unchanged links and values
-    /// of such a row.
+    /// The rows that are in groups of related objects, by their identity. They are kept, because a save does not contain the
+    /// unchanged links and values of such a row.
     private var members: [LinkEnd: Member] = [:]
 
     /// The key of the group of a query that makes no groups.

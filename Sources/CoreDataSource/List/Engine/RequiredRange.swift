@@ -96,7 +96,7 @@ package struct RangeIndex {
         _ = measure(sorted.indices)
     }
 
-    /// Sets the greatest upper bounds of a part, and returns that of its root.
+    /// Sets ``greatest`` for all entries of a part, and returns the greatest upper bound of the part.
     private mutating func measure(_ part: Range<Int>) -> Double {
         if part.isEmpty { return -.infinity }
         let root = Self.root(of: part)

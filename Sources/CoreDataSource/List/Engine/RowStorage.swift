@@ -21,7 +21,7 @@ package struct RowStorage: Sendable {
     package struct ChunkSizes: Sendable {
         /// The largest number of rows in a chunk.
         var full: Int
-        /// The largest number of rows in a new chunk when too many rows are split.
+        /// The largest number of rows in each new chunk, if rows that do not fit into one chunk are split.
         var new: Int
         /// A new chunk with fewer rows is joined to the previous chunk if both fit into one chunk.
         var small: Int

@@ -117,8 +117,9 @@ public struct PinState: Sendable {
     /// The memory of the saves that wait until the context moves on, in bytes. At most about
     /// ``PersistentContainer/Configuration/mainBacklogByteLimit``.
     public let waitingByteCount: Int
-    /// The size of the write-ahead log of a file, in bytes; nil for another store. A log that is used from its beginning again keeps
-    /// this size. The log is emptied after ``MainContext/unpin()``, and usually after ``MainContext/advance()``.
+    /// The size of the write-ahead log of a file, in bytes; nil for another store. If the log is overwritten from its
+    /// beginning, it keeps this size. The log is emptied after ``MainContext/unpin()``, and usually after
+    /// ``MainContext/advance()``.
     public let logByteCount: Int?
 }
 

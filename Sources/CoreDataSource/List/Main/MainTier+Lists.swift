@@ -85,8 +85,8 @@ extension MainTier {
         return state.index(ofKey: id.key, entity: entity, likely: likely)
     }
 
-    /// Returns the reason, with the prefetched relationships of the list's objects and the relationships that are read for one
-    /// object at a time.
+    /// Returns the reason with two additions: the prefetched relationships of the list's objects, and the relationships that
+    /// are read for one object at a time.
     func addingRelationshipReads(_ reason: ListReason, _ query: ListQuery, _ page: ListPage) -> ListReason {
         var reason = reason
         reason.prefetched = page.prefetched

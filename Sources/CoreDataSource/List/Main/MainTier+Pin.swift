@@ -8,13 +8,13 @@ struct MainPin: Sendable {
     var unknownChangeCount: Int?
     /// The time of the last call of `pin` or `advance`.
     var since: Date
-    /// How long the pin lasts after each of these calls.
+    /// How long the pin lasts after each call of `pin` or `advance`.
     var limit: Duration
     var end: ContinuousClock.Instant
 }
 
 extension MainTier {
-    /// Pins the context to its state, or gives a pinned context a new limit.
+    /// Pins the context to the newest state. If the context is already pinned, only begins a new limit.
     func pin(for limit: Duration) throws(DataSourceError) {
         let limit = PinnedRows.limit(limit)
         if pin != nil, !endPinIfOver() {
@@ -25,7 +25,7 @@ extension MainTier {
         }
     }
 
-    /// Pins the context to the newest state. If the context is not pinned, only merges saves.
+    /// Moves a pinned context to the newest state. If the context is not pinned, only merges saves.
     func advance() throws(DataSourceError) {
         guard let limit = pin?.limit, !endPinIfOver() else { return merge() }
         try move(limit)

@@ -153,7 +153,7 @@ final class ScopeHub {
         for (_, continuation) in ended { continuation.resume() }
     }
 
-    /// Waits until the lists show what the store knew of the scopes when the call began, or later. Does not wait for later
+    /// Waits until the lists show at least what the store knew of the scopes when the call began. Does not wait for later
     /// changes.
     func settle() async {
         let isChanged = stack.root.scopes.isFollowerCalled

@@ -124,9 +124,9 @@ struct PendingRows {
         return PendingView(entity: entity, start: number, rows: rows, blocks: [])
     }
 
-    /// Whether an entity has a row from a save after `number` that is not deleted.
+    /// Whether an entity has an undeleted row from a save after `number`.
     ///
-    /// **Complexity**: visits rows until it finds the first row that is not deleted.
+    /// **Complexity**: visits rows until it finds an undeleted row.
     func hasRow(_ entity: Int, after number: SaveNumber) -> Bool {
         if let table = tables[entity] {
             for (key, row) in table.rows.all where row.row != nil {
@@ -170,7 +170,7 @@ struct PendingView: NewerRows {
 
     var isEmpty: Bool { blocks.isEmpty && !rows.all.contains { $0.value.number > start } }
 
-    /// At least the number of rows that replace or delete older rows.
+    /// An upper bound of the number of rows that replace or delete older rows.
     var greatestCount: Int { blocks.reduce(rows.count) { $0 + $1.count(entity) } }
 
     func replaces(_ key: Int64) -> Bool {

@@ -74,7 +74,7 @@ extension RowPredicate {
             return wanted(column, list.elements, layout)
         case .and(let parts):
             let wanted = parts.compactMap { $0.wantedValues(layout) }
-            // Most links of a relationship lead to objects of the same few entities.
+            // Most links of a relationship lead to objects of the same few entities, so the entity of a link is not selective.
             let selective = wanted.filter { !layout.isEntityOfLink($0.column) }
             return (selective.isEmpty ? wanted : selective).min { $0.values.count < $1.values.count }
         default: return nil
