@@ -120,9 +120,9 @@ public struct CommittedSave: Sendable {
         entities.map { objects.layout.entities[$0.entity].name }
     }
 
-    /// The relationships with a join table whose links changed, such as `ContactEntity.groups`, in the order of the
-    /// model: many-to-many relationships, and to-many relationships without an inverse. A change of such a link alone
-    /// does not change the linked objects.
+    /// The changed relationships with a join table, such as `ContactEntity.groups`, in the order of the model: many-to-many
+    /// relationships, and to-many relationships without an inverse. A change of such a link alone does not change the linked
+    /// objects.
     public var changedRelationships: [String] {
         saved.entities.compactMap { objects.layout.entities[$0.entity].links }.map { "\($0.entity).\($0.name)" }
     }

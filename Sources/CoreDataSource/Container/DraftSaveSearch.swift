@@ -37,7 +37,7 @@ struct DraftSaveSearch {
                 return (found.record, found.position, save.author)
             }
             if unvisited.contains(newest.mark), steps[newest.author ?? ""] != nil {
-                // At the end of the walk, the history no longer has the other saves.
+                // If there are no more records, the history no longer has the saves that were not visited.
                 if let record = try await records.next() { visit(record) } else { unvisited = [] }
             } else {
                 saves.removeFirst()

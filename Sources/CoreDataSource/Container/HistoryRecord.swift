@@ -32,11 +32,11 @@ public struct HistoryRecord: Sendable {
     public var author: String? { record.author }
     /// The container and the process that made the save. The number is 0 for a store that is not shared.
     public var member: StoreMember { record.member }
-    /// The names of the entities that have changed, and of many-to-many relationships whose links have changed, as
+    /// The names of the entities that have changed, and of many-to-many relationships whose links have changed, in the form
     /// `ContactEntity.groups`. Empty for events whose entities are not known.
     public var entityNames: [String] { record.entityNames }
-    /// Whether the record has the old and new values. It has none if the save was too large
-    /// (``KeptHistory/kept(for:upTo:)``), or if the record is not of a save.
+    /// Whether the record has the old and new values. It has none if the save was too large (``KeptHistory/kept(for:upTo:)``),
+    /// or if the event was not a save.
     public var hasValues: Bool { record.changes != nil }
     /// For a record without values, what has happened; otherwise nil.
     public var note: String? { record.note }
@@ -49,9 +49,9 @@ public struct HistoryRecord: Sendable {
     /// }
     /// ```
     ///
-    /// If the model has changed since, the values are found by their names. Values of entities and attributes that the model no
-    /// longer has, or that are stored in another form now, are left out. A value whose type has changed within one form, such as
-    /// a `Double` that is a `Date` now, is read with the new type.
+    /// If the model has changed since, the values are found by their names. Values of entities and attributes that the model
+    /// no longer has, or that are stored in another form now, are left out. If only the type of a value has changed, such as
+    /// from `Double` to `Date`, and not the stored form, the value is read with the new type.
     ///
     /// **Complexity**: O(*n*) for *n* changed objects.
     ///

@@ -284,7 +284,7 @@ extension DataSourceError {
     fileprivate init(tagGone name: String) {
         self.init(
             .scopeChanged,
-            "The server has answered that the list of the scope \"\(name)\" is not modified, but the stored objects have changed since the answer with this entity tag. Request the list without an entity tag."
+            "The server has answered that the list of the scope \"\(name)\" is not modified, but the store no longer has the entity tag of the request: the tag was dropped, for example by a deletion, or replaced. Request the list without an entity tag."
         )
     }
 }
