@@ -234,7 +234,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         // Another load may have stored an answer since the caller looked.
         if !before.isStale(after: maxAge, at: requestedAt) { return }
         var writing = try await arguments(requestedAt, before)
-        // Begin after that read, which may have found saves that other members have made before.
+        // Begin the request after this read of the objects in scope. If the read finds saves of other members, they were made
+        // before the request.
         let requests = tier.stack.root.requests
         let number = requests.begin()
         defer { requests.end(number) }

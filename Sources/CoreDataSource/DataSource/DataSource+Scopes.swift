@@ -159,7 +159,8 @@ extension DataSource {
         try await tier.perform(waitFor: .store, values: 0) { try $0.ends(in: scope) }.result
     }
 
-    /// - Returns: Among others, the objects that the list would delete if they had been in scope before the request.
+    /// - Returns: The report, the page, and the spared objects: the list would delete them if they had been in scope before
+    ///   the request.
     private nonisolated func reconcile<Object: ManagedObject>(
         _ values: [Value], _ writing: ScopeWriting<Object>, _ part: ListPart, in context: PrivateContext
     ) throws -> (SyncReport, ListedPages, spared: [ManagedObject]) {

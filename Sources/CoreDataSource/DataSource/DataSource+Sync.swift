@@ -161,7 +161,7 @@ struct SyncSweep {
         return report
     }
 
-    /// This page and the earlier pages, for the later pages of the list.
+    /// The objects and the ignored values of this page, for the later pages of the list.
     var page: ListedPages {
         ListedPages(objects: Set(markedObjects.lazy.map { LinkEnd($0) }), ignored: report.ignored)
     }
@@ -184,7 +184,7 @@ struct SyncSweep {
             report.kept = missing.count
             return
         }
-        // An empty list was allowed above.
+        // If the list is empty, its deletions were allowed above, so `.guarded` does not refuse them.
         let isScoped = rules.isScoped || isListEmpty
         if rules.deletion.refuses(missing.count, of: stored.count, isScoped: isScoped) {
             var error = rules.deletion.tooManyDeletionsError(

@@ -70,12 +70,12 @@ public struct DataSourceBinding: ~Copyable {
 /// assigned property does more than set its attribute; a deleted entity has delete rules that affect other objects, or
 /// its objects count for the minimum or maximum of a relationship.
 ///
-/// If more than 16,384 rows match, an exclusive SQLite store without a kept history changes the rows itself. The predicate must
-/// use no relationships, and an updated entity must have no derived attributes. The store then needs bounded memory and a
-/// separate transaction, which runs at once, whatever level the call waits for. The changed rows are not reported one by one:
-/// objects are brought up to date, contexts forget the rows of the entity, and lists read their rows again
-/// (``ListReason/Kind/bulkChange``). The rules of the model are checked on some of the rows. In all other cases, all rows are
-/// kept in memory, with about 500 bytes for each row.
+/// If more than 16,384 rows match, an exclusive SQLite store without a kept history changes the rows itself. This requires
+/// that the predicate uses no relationships, and that an updated entity has no derived attributes. The store then needs
+/// bounded memory and a separate transaction, which runs at once, whatever level the call waits for. The changed rows are not
+/// reported one by one: objects are brought up to date, contexts forget the rows of the entity, and lists read their rows
+/// again (``ListReason/Kind/bulkChange``). The rules of the model are checked on some of the rows. In all other cases, all
+/// rows are kept in memory, with about 500 bytes for each row.
 extension EntityDataSource {
     /// Sets the same values in all matching objects.
     ///

@@ -4,7 +4,7 @@ internal import RowStore
 /// An answer that was saved.
 struct WrittenAnswer: Sendable {
     let report: SyncReport
-    /// This page and the earlier pages, for the later pages of the list.
+    /// The objects and the ignored values of this page, for the later pages of the list.
     let page: ListedPages
     /// The number of the answer.
     let number: Int64
@@ -31,8 +31,8 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
     var options: SyncOptions
     /// The state of the scope at the request; nil to write in any state.
     var basis: LoadBasis?
-    /// The objects that were in scope before the request. Only these objects are deleted if the list does not have
-    /// them. Nil for the objects that are in scope at the write.
+    /// The objects that were in scope before the request. Only these objects can be deleted because the list lacks them. If
+    /// nil, all objects that are in scope at the write can be deleted.
     var candidates: Set<LinkEnd>?
     /// The request that was answered.
     var answered: AnsweredRequest
