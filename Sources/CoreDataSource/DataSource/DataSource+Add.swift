@@ -188,7 +188,7 @@ extension DataSource {
         try prepare(values, in: context)
         for (index, value) in values.enumerated() {
             try checkCancellation(index)
-            try refuseClass(value, "deleted", "Pass where: nil to delete all objects of the class.")
+            try refuseClass(value, "deleted", "To delete all objects of the class, pass where: nil.")
             try onDelete(value, in: context)
         }
     }
@@ -196,7 +196,7 @@ extension DataSource {
     /// Calls ``onAdd(_:in:)``. Throws if the value is a class and the hook ignores it.
     private nonisolated func onAdd(checked value: Value, in context: PrivateContext) throws -> ManagedObject? {
         if let object = try onAdd(value, in: context) { return object }
-        try refuseClass(value, "added", "Give values to add, or insert an object in perform.")
+        try refuseClass(value, "added", "Pass values instead, or insert an object in perform.")
         return nil
     }
 }

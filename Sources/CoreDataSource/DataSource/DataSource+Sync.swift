@@ -294,7 +294,7 @@ struct SyncSweep {
     private func emptyList(_ count: Int) -> DataSourceError {
         DataSourceError(
             .emptySync,
-            "A sync got a list without any \(entity.name), which would delete all objects in scope (\(count)). To delete them, pass options: .allowsEmpty.",
+            "A sync got a list without any \(entity.name), so it would delete all objects in scope (\(count)). To delete them, pass options: .allowsEmpty.",
             entityName: entity.name)
     }
 }

@@ -106,7 +106,7 @@ extension DraftChange {
         case .order: "was reordered by record \(number), and again by another save."
         case .deletedByOthers: "was edited by record \(number), and deleted by another save."
         case .deletedHere:
-            "would be deleted, because record \(number) inserted it or an object whose deletion cascades to it. Another save has edited or linked it."
+            "would be deleted, because record \(number) inserted it, or inserted an object whose deletion cascades to it. But another save has edited or linked this object."
         }
     }
 
