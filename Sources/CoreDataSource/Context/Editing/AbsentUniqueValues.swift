@@ -19,10 +19,10 @@ struct AbsentUniqueValues {
 }
 
 extension EditingContext {
-    /// Looks up the unique values of all changed objects together, because on a server each look-up is a round trip. In another
-    /// store, nothing is looked up.
+    /// Looks up the unique values of all changed objects together, because on a server each look-up is a round trip. If
+    /// the store is not on a server, looks up nothing.
     ///
-    /// - Complexity: one query for each constraint and 256 changed objects.
+    /// - Complexity: for each constraint, one query for every 256 values.
     func absentUniqueValues() throws(DataSourceError) -> AbsentUniqueValues {
         var absent = AbsentUniqueValues()
         guard stack.root.isRemote, changed.count > 1 else { return absent }
@@ -36,7 +36,7 @@ extension EditingContext {
             }
         }
         for (key, values) in wanted where values.count > 1 {
-            // A look-up of one value finds pending rows by a hash, but a query tests all of them.
+            // A look-up of one value finds pending rows by a hash, but a query tests all pending rows.
             if bindings[key.entity].hasAllRows || source.hasPendingRows(key.entity) { continue }
             absent.values[key] = try absentValues(values, key)
         }

@@ -12,7 +12,7 @@ extension EditingContext {
         try findLink(first, second, pairs).link
     }
 
-    /// Like ``link(_:_:_:)``, for a link that is inserted if there is none.
+    /// Like ``link(_:_:_:)``, but for a caller that inserts the link if there is none.
     ///
     /// - Throws: `uniquenessViolated` if the pair row with the keys of the two objects links other objects; errors of the store.
     func linkToInsert(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
@@ -28,7 +28,7 @@ extension EditingContext {
     func keyUsedTwice(_ first: ManagedObject, _ second: ManagedObject) -> DataSourceError {
         DataSourceError(
             .uniquenessViolated,
-            "\(first.objectID) cannot be linked to \(second.objectID). Another program has given one of them and an object of another entity the same key, and this relationship can have a link of only one of these two objects. Copy one of the two into a new object, and delete the old object.",
+            "\(first.objectID) cannot be linked to \(second.objectID). Another program has given an object of another entity the same key as one of them, and this relationship can have only one link for each key. Copy one of the objects with the same key into a new object, and delete the old object.",
             entityName: first.layout.name)
     }
 

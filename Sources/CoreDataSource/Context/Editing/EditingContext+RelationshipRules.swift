@@ -56,7 +56,7 @@ extension EditingContext {
         return failures
     }
 
-    /// Returns the owners whose related objects must all be read, because an owner may have too many or too few of them.
+    /// Returns the owners whose related objects must all be read, because these objects may be too many or too few.
     ///
     /// For an owner that has lost objects, a query for the minimum number of links runs first.
     private func ownersToCount(_ owners: [Owner: Changes]) throws -> [Owner] {
@@ -84,9 +84,9 @@ extension EditingContext {
 
     /// Returns the owners with fewer related objects than the minimum.
     ///
-    /// Few owners are queried one by one. For many owners, one query reads a few links per owner on average. Then only the
-    /// owners with too few links in the result are queried one by one. So the cost does not depend on the number of objects of
-    /// an owner.
+    /// If there are only a few owners, they are queried one by one. For many owners, one query reads a few links per
+    /// owner on average. Then only the owners with too few links in the result are queried one by one. So the cost does
+    /// not depend on the number of objects of an owner.
     private func ownersBelowMinimum(_ owners: [Owner]) throws -> [Owner] {
         if owners.count <= Self.maxOwnersQueriedOneByOne { return try owners.filter { try !meetsMinimum($0) } }
         let groups = Dictionary(grouping: owners) { Owner(end: LinkEnd(entity: $0.end.entity, key: 0), name: $0.name) }
@@ -159,7 +159,7 @@ extension EditingContext {
         return requiredCount <= 0
     }
 
-    /// Reads the links to count, for all owners at once.
+    /// Reads the links that must be counted, for all owners at once.
     private func readEnds(of owners: ArraySlice<Owner>) throws {
         try reading { () throws(DataSourceError) in
             try readObjects(owners.map(\.end))

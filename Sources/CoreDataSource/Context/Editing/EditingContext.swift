@@ -129,8 +129,8 @@ public class EditingContext: ManagedObjectContext {
 
 /// Inserting and deleting by entity indexes.
 extension EditingContext {
-    /// - Parameter key: A key that was known before the batch: of an object that was deleted, or of a new object of a draft; nil for a
-    ///   new key.
+    /// - Parameter key: A key that was in use before the batch: the key of a deleted object, or of a new object of a
+    ///   draft; nil for a new key.
     func insert(entity: Int, key: Int64? = nil) throws(DataSourceError) -> ManagedObject {
         checkInBatch()
         let layout = bindings[entity].layout
@@ -237,7 +237,7 @@ extension EditingContext {
 
 /// The model's rules for the values of one object, and for unique values.
 extension EditingContext {
-    /// Adds the errors of a row that do not depend on other rows.
+    /// Checks a row by the rules that do not depend on other rows, and adds the errors.
     func checkRules(_ row: RowSnapshot, _ binding: EntityBinding, _ failures: inout [DataSourceError]) {
         let broken = binding.rules.failures(row, binding.layout)
         if !broken.isEmpty { failures.append(contentsOf: broken) }
@@ -261,16 +261,18 @@ extension EditingContext {
             let (stored, _) = try source.row(
                 entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
             guard let stored, stored.key != object.key else { continue }
-            // The unique index has the current values of the registered objects of this save. If an object of a draft has no
-            // edits, another context may have changed the object, so use its stored row.
+            // The stored row of an object in this save may be outdated. The object's current values are in the unique
+            // index, which was searched above. But if an object of a draft has no edits, another context may have
+            // changed the object, so its stored row counts.
             let registered = binding.isOwned ? binding.objects[stored.key] : nil
             guard let registered, binding.rights == .own || registered.hasChanges else { return false }
         }
         return true
     }
 
-    /// Returns the object's values in the columns of a uniqueness constraint. Returns nil if the values have not changed since
-    /// the last save, or if one of them is null: then other objects may have the same values.
+    /// Returns the object's values in the columns of a uniqueness constraint. Returns nil if the values have not
+    /// changed since the last save. Returns nil also if one of the values is null, because such values need not be
+    /// unique.
     func newUniqueValues(of object: ManagedObject, _ constraint: Int) -> [RowValue]? {
         let columns = object.layout.constraints[constraint]
         if let saved = object.saved,

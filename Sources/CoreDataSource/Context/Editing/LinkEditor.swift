@@ -99,7 +99,7 @@ struct LinkEditor {
 
     /// Replaces the objects of the relationship, in the given order if the relationship is ordered.
     ///
-    /// - Parameter positions: By object: the preferred positions, which are used where the order allows them.
+    /// - Parameter positions: The preferred positions, by object. A position is used only if the order allows it.
     func set(_ objects: [ManagedObject], preferring positions: [LinkEnd: Int64] = [:]) {
         var seen: Set<LinkEnd> = []
         let objects = objects.filter { seen.insert(LinkEnd($0)).inserted }
@@ -184,8 +184,8 @@ struct LinkEditor {
         return row.savedRow.end(column, [object.layout.index])?.key == object.key
     }
 
-    /// Returns the position of a draft's object in the saved list of its saved owner. An object that is linked to this owner
-    /// again gets this position.
+    /// Returns the saved position of a draft's object among the objects of its saved owner. If the object is linked to
+    /// this owner again, it gets this position.
     private func formerPosition(_ source: ManagedObject, _ column: LinkColumns, of owner: ManagedObject) -> Int64? {
         guard context.editing == .inDraft, let position = column.position, let saved = source.saved,
             saved.end(column, [owner.layout.index])?.key == owner.key, !saved.isNull(position)
@@ -325,7 +325,8 @@ package enum ListPositions {
         return positions.map { $0 ?? 0 }
     }
 
-    /// Gives positions to the objects in a range. If there is no room, as few neighbors as possible get new positions.
+    /// Gives positions to the objects in a range. If there is no room, neighbors get new positions too: more and more
+    /// neighbors, until there is room.
     private static func fill(_ positions: inout [Int64?], _ missing: Range<Int>) {
         var window = missing
         var width = 1
