@@ -11,7 +11,7 @@ package final class PersistentStack: Sendable {
     let mainNotifier: MainNotifier
     /// The most bytes of objects that a private context keeps registered between saves.
     let registeredObjectByteLimit: Int
-    /// The author of saves that name none.
+    /// The author of a save if its task names no author.
     let author: String?
     /// The most rows of one entity that an update or a deletion adds to a change set. If more rows match, the store makes the
     /// change.

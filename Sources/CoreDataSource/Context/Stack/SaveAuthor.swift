@@ -7,7 +7,8 @@ enum SaveAuthor {
 }
 
 extension PersistentStack {
-    /// The authors of the current task, with another author for this container; nil for the author of the configuration.
+    /// Returns the authors of the current task, with the given author for this container. If the author is nil, the
+    /// author of the configuration applies.
     func authors(with author: String?) -> [ObjectIdentifier: String] {
         var authors = SaveAuthor.named
         authors[ObjectIdentifier(self)] = author
@@ -18,7 +19,7 @@ extension PersistentStack {
     ///
     /// - Parameters:
     ///   - reversal: The record that the save reverts; nil for any other save.
-    ///   - mark: The mark of the draft's save that this save makes, undoes or redoes; nil for none.
+    ///   - mark: The mark of a save of a draft, if this save is that save, or undoes or redoes it; nil for other saves.
     func facts(
         _ kind: HistoryKind, from source: SaveSource, reversal: SaveReversal?, mark: DraftMark?
     ) -> SaveFacts {

@@ -154,8 +154,8 @@ package final class StoreKeys: Sendable {
         if sharing != nil, reservation - lastKey.load(ordering: .acquiring) < count { reserveAhead(for: count) }
     }
 
-    /// Reserves more keys on the queue, unless the rest of the current keys and half of the keys ahead are enough: when that half
-    /// is used, the next reservation begins anyway.
+    /// Reserves more keys on the queue. Does nothing if the rest of the current keys and half of the next keys are
+    /// enough, because the use of that half begins the next reservation anyway.
     ///
     /// - Parameter count: The number of keys that the caller needs.
     private func reserveAhead(for count: Int64 = 0) {
