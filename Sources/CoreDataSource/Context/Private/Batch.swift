@@ -10,8 +10,8 @@ struct Batch {
     /// The contexts whose objects the work may use. Other contexts take part only because of delete rules.
     private let workContexts: [PrivateContext]
     private let source: SaveSource
-    /// The entities that the batch may change in a shared store; nil for a batch that saves nothing, and in other
-    /// stores.
+    /// The entities that the batch may change in a shared store; nil if the batch saves nothing, or if the store is not
+    /// shared.
     private let leases: LeaseSet?
     /// The data sources that complete the save; nil if there are none.
     private let completion: SaveCompletion?
@@ -59,7 +59,7 @@ struct Batch {
     /// Waits for the leases, and applies changes that were made outside the contexts.
     private func enter() throws -> LeaseUse? {
         let use = try useLeases()
-        // Call `followToRead` only without leases: if it threw an error, leases would have to be released.
+        // Call `followToRead` only without leases. With leases, an error of this call would have to release them.
         if use == nil { try followToRead() }
         begin(hasFollowed: use != nil)
         let leasedEntities = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
@@ -251,7 +251,8 @@ extension PrivateContext {
         workContexts = []
         leasedEntities = nil
         forgetDeletions()
-        // A hook may roll back, but the batch stores the answer all the same.
+        // Forget the answer here, and not at a rollback: a hook may roll back, and the batch then still stores the
+        // answer.
         answered = nil
         linkedEntities = []
     }

@@ -39,7 +39,7 @@ final class CoalescedLoads: Sendable {
         /// At most ``ScopeTurn/longestWait``.
         let limit: Duration
         let scheduling: WorkScheduling
-        /// The error of a caller that has waited for so long.
+        /// The error for a caller whose wait has reached the limit.
         let error: DataSourceError
 
         init(_ limit: Duration, _ scheduling: WorkScheduling, _ what: String, of entity: String) {
@@ -70,7 +70,8 @@ final class CoalescedLoads: Sendable {
         /// When the next timer runs; nil if there is none.
         var timer: ContinuousClock.Instant?
 
-        /// Returns when a new timer must run; nil if the next timer runs before all waits end.
+        /// Returns the time at which a new timer must run; nil if no wait has an end, or if the next timer runs early
+        /// enough.
         mutating func nextTimer() -> ContinuousClock.Instant? {
             guard let end = waiting.values.compactMap(\.waitEnd).min(), timer.map({ end < $0 }) ?? true else {
                 return nil

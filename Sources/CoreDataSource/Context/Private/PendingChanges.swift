@@ -22,8 +22,8 @@ internal import RowStore
 ///
 /// **Isolation**: the queue of the private context. The changes are valid only during the call that gets them.
 public struct PendingChanges {
-    /// Describes the update or the deletion of more than 16,384 rows that the store is about to make. Usually empty. Always empty
-    /// unless the store is an SQLite file that is not shared and has no history.
+    /// Describes the update or the deletion of more than 16,384 rows that the store is about to make. Usually empty,
+    /// because only an SQLite file that is not shared and has no history makes such changes.
     ///
     /// ```swift
     /// for change in changes.bulk {
@@ -211,7 +211,7 @@ extension PendingChanges {
             former.flatMap { $0[keyPath: property] }
         }
 
-        /// A read-only object with the former values, which the context does not know.
+        /// A read-only object with the former values. The context does not know this object.
         private var former: Object? {
             change.previous.map { row in
                 let home = ObjectHome(object.layout, in: object.home.context, .readOnly)
@@ -307,7 +307,7 @@ struct ObjectChange {
 }
 
 extension [ObjectChange] {
-    /// Returns the objects at one side of a relationship whose links have changed, each once.
+    /// Returns the owners of a relationship whose links have changed; each owner once.
     fileprivate func ends(of relationship: RelationshipLayout, _ layout: ModelLayout) -> [LinkEnd] {
         let owners = layout.entity(named: relationship.path.entity)?.concreteFamily ?? []
         var found: [LinkEnd] = []

@@ -2,9 +2,11 @@ internal import RowStore
 
 /// Answers to overlapping requests.
 extension PrivateContext {
-    /// Refuses the batch if it stores an answer, and would replace rows of an answer that was stored since its request.
-    /// Otherwise, records the rows of the answer, so that no answer to a running request replaces them. For any other batch,
-    /// records the rows that a sweep for an answer to a running request must not delete.
+    /// Compares the changes of the batch with the requests of loads. If the batch stores an answer, refuses the batch
+    /// if it would replace rows that another answer or another member has saved since the request. Otherwise records
+    /// the rows of the answer, so that no answer to a running request replaces them. If the batch stores no answer,
+    /// records the rows that it inserts or links, because a sweep for an answer to a running request must not delete
+    /// these rows.
     ///
     /// - Parameter changes: The changes of the whole batch.
     /// - Throws: `scopeChanged`; errors of the store.
@@ -25,7 +27,7 @@ extension PrivateContext {
             SavedRows(changes, listed: listedObjects.lazy.map { LinkEnd($0) }, layout), from: answered)
     }
 
-    /// Returns what others have saved since a request, if rows of an answer may replace it.
+    /// Returns the saves since a request whose rows the answer may replace.
     private func saved(since request: AnsweredRequest, replacedBy rows: () -> AnswerRows) -> [RunningRequests.Saved] {
         let requests = stack.root.requests
         let saved = requests.saved(since: request)
@@ -56,8 +58,8 @@ extension PrivateContext {
         }
     }
 
-    /// Refuses an answer that would add objects to a complete list that was stored since its request. Such an object was missing
-    /// in that list, so the server may have deleted it.
+    /// Refuses an answer that would add an object to a complete list, if the list was stored since the request of the
+    /// answer. The object was missing in the list, so the server may have deleted it.
     ///
     /// - Complexity: at most one evaluation of a predicate for each changed object and each list of its entity. If the predicate
     ///   requires values in a column, only for the objects with these values. A list whose predicate follows relationships makes one
@@ -108,8 +110,9 @@ extension PrivateContext {
         if try contains(any: objects, list, row) { throw DataSourceError(replacing: request) }
     }
 
-    /// Refuses a list that lacks an object which another answer of this container has brought into scope since the request. The
-    /// object may be older than the list, so it must not stay; or newer, so it must not be deleted.
+    /// Refuses a list that lacks an object which another answer of this container has brought into scope since the
+    /// request. The object may be older than the list, and then it must not stay. It may also be newer, and then it
+    /// must not be deleted.
     ///
     /// - Parameter objects: The objects that came into scope during the request, and are not in the list.
     /// - Throws: `scopeChanged`
@@ -144,7 +147,8 @@ extension PrivateContext {
 }
 
 extension PrivateTier {
-    /// Runs the work, and saves its edits as the answer to a request. If they cannot be stored, they refuse no other answers.
+    /// Runs the work, and saves its edits as the answer to a request. If the save fails, no other answer is refused
+    /// because of this answer.
     ///
     /// - Throws: `scopeChanged` if the save would replace another answer; the errors of the work and of a save.
     nonisolated func store<Result: Sendable>(
@@ -212,7 +216,7 @@ extension DataSourceError {
     fileprivate init(replacing request: AnsweredRequest) {
         self.init(
             .scopeChanged,
-            "The answer for the scope \"\(request.scope)\" would replace objects of another answer that was stored since the request, so it may be older. Request the list again."
+            "The answer for the scope \"\(request.scope)\" would replace objects of another answer that was stored since the request. The answer for the scope may be the older one. Request the list again."
         )
     }
 }

@@ -5,7 +5,7 @@ extension PrivateContext {
     /// Reads all objects with the given values of one attribute at once. Later look-ups of these values in this batch read
     /// nothing from the store, even if no object has the value. The objects may belong to another data source.
     ///
-    /// The first read of a relationship of one of the objects reads the relationship for up to 1,000 of them, as after a fetch.
+    /// As after a fetch, the first read of a relationship reads it for up to 1,000 of the objects.
     ///
     /// ```swift
     /// nonisolated override func prepare(
@@ -60,7 +60,7 @@ extension PrivateContext {
     func preload(
         _ binding: EntityBinding, _ column: Int, _ values: some Sequence<RowValue>
     ) throws(DataSourceError) {
-        // If nothing needs to be read, the objects are found only to group them.
+        // Nothing must be read, and objects without relationships need no group.
         if binding.hasAllRows && binding.layout.relationships.isEmpty { return }
         let constraint = binding.layout.constraint(onColumn: column)
         let index = constraint == nil ? valueIndex(binding, column) : nil
@@ -160,11 +160,11 @@ extension PrivateContext {
         return objects
     }
 
-    /// Groups the objects that a preload has found, also objects that were registered before.
+    /// Groups the objects that a preload has found, including the objects that were registered before.
     ///
-    /// The objects of a private context may stay registered for a long time. So each group has at most ``FetchGroup/window``
-    /// objects: an object keeps the keys of at most that many others. If one read for an older group reads all these objects, they
-    /// stay in that group. So small preloads do not split the group of a large preload or of a fetch.
+    /// Each object keeps the keys of all objects of its group, and may stay registered for a long time. So each group
+    /// has at most ``FetchGroup/window`` objects. If the objects already have a group, and one read covers all of them,
+    /// they stay in this group. So small preloads do not split the group of a large preload or of a fetch.
     ///
     /// **Complexity**: O(n) in the number of found objects.
     private func group(_ found: [ManagedObject]) {

@@ -240,7 +240,7 @@ struct TierCall: Sendable {
     ///     the rows of these tiers.
     ///   - kind: The kind of the save.
     ///   - reversal: The record that the save reverts; nil for any other save.
-    ///   - mark: The mark by which a draft finds the record of the save; nil for no draft.
+    ///   - mark: The mark by which a draft finds the record of the save; nil if the save is not of a draft.
     init(
         _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local,
         reversal: SaveReversal? = nil, mark: DraftMark? = nil

@@ -46,10 +46,10 @@ public nonisolated protocol SaveCompleting: AnyObject, Sendable {
     /// nothing. The call comes after all other hooks, sweeps and delete rules, and before the rules of the model are checked
     /// and derived attributes are calculated.
     ///
-    /// The hook may insert, edit and delete objects that the data source owns. Sweeps and delete rules then apply to these
-    /// edits. Afterwards, each hook is called again with the changes that it was not told of, until no such changes are left.
-    /// So the hook is usually called a second time, with its own edits. Set values that do not depend on the number of the
-    /// calls.
+    /// The hook may insert, edit and delete objects that the data source owns. Sweeps and delete rules then apply to
+    /// these edits. Afterwards, each hook is called again with the changes that it was not told of, until no such
+    /// changes are left. So the hook is usually called a second time, with its own edits. Set values that do not depend
+    /// on the number of calls.
     ///
     /// Reads of the hook show all edits of the batch, also those of other data sources. Objects of other data sources are
     /// read-only: if the hook changes such an object, the save throws `entityNotOwned`.
@@ -251,8 +251,7 @@ extension PrivateContext {
     fileprivate func recordTold(_ changes: [ObjectChange]) { told.record(changes) }
 }
 
-/// By object key: the state that each changed object of a batch had when a hook was told of the object. Keys are unique in a
-/// store.
+/// The state that each changed object of a batch had when a hook was last told of the object.
 struct ToldChanges {
     private struct Told {
         let row: RowSnapshot

@@ -17,7 +17,7 @@ public struct SyncOptions: OptionSet, Sendable, Hashable {
     }
 
     /// An empty list deletes all objects in scope. A list with only ignored values does so if ``allowsIgnoredValues``
-    /// is also set. Without ``allowsEmpty``, the sync throws `emptySync` for both lists if there are objects in scope.
+    /// is also set. Without ``allowsEmpty``, the sync throws `emptySync` for either list if there are objects in scope.
     public static let allowsEmpty = SyncOptions(rawValue: 1)
     /// A list with ignored values deletes the objects that are not in the list. Without the option, such a list deletes
     /// nothing.
