@@ -98,7 +98,7 @@ final class EntityBinding {
 
     // MARK: Objects
 
-    /// Registers an object. The bytes of an inserted object count after its save.
+    /// Registers an object. The bytes of an inserted object are counted only after its save.
     @inline(__always)
     func register(_ object: ManagedObject) {
         objects.insert(object)

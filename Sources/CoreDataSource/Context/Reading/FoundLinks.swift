@@ -9,7 +9,7 @@ struct FoundLinks {
     /// The ends of all links, without duplicates.
     var ends: Set<LinkEnd> { Set(links.lazy.map(\.end)) }
 
-    /// Adds the links in rows of a source. Links with an invalid end are left out, and links of other owners.
+    /// Adds the links in rows of a source. Links with an invalid end and links of other owners are left out.
     ///
     /// - Parameter owners: The possible entities of the owners.
     mutating func add(_ rows: [StoredRow], of source: LinkSource, owners: [Int]) {
@@ -22,12 +22,13 @@ struct FoundLinks {
         }
     }
 
-    /// Removes the links to all other ends.
+    /// Keeps only the links to the given ends.
     mutating func keep(_ ends: Set<LinkEnd>) { links.removeAll { !ends.contains($0.end) } }
 
     /// Returns the ends of each owner, in the order of the relationship.
     ///
-    /// - Parameter mayHaveDoubleLinks: Whether an owner can have two links to the same end. The ends contain it once.
+    /// - Parameter mayHaveDoubleLinks: Whether an owner can have two links to the same end. The result contains such an
+    ///   end once.
     consuming func byOwner(mayHaveDoubleLinks: Bool) -> [LinkEnd: [LinkEnd]] {
         if links.isEmpty { return [:] }
         links.sort { ($0.position, $0.end.key, $0.end.entity) < ($1.position, $1.end.key, $1.end.entity) }

@@ -28,8 +28,8 @@ enum GroupSource {
     case column(GroupColumn)
     case links(GroupLinks)
 
-    /// - Throws: The errors of ``GroupColumn``; `unsupportedQuery` for a to-many relationship of a related object, and for one
-    ///   that is transient.
+    /// - Throws: The errors of ``GroupColumn``; `unsupportedQuery` for a to-many relationship that is transient or
+    ///   belongs to a related object.
     init<Object: ManagedObject>(
         _ keyPath: PartialKeyPath<Object>, _ resolver: PredicateResolver, _ context: ManagedObjectContext
     ) throws(DataSourceError) {
@@ -121,7 +121,8 @@ extension ManagedObjectContext {
             case .end(let end): ids[key] = ManagedObjectID(stack.layout.entities[end.entity], key: end.key)
             case .value(let value):
                 guard case .integer(let number) = value else { continue }
-                // An object that was deleted in the meantime keeps this entity.
+                // The queries below find the right entity. If the object was deleted in the meantime, its id keeps this
+                // entity.
                 ids[key] = ManagedObjectID(stack.layout.entities[first], key: number)
                 wanted.append(value)
             }

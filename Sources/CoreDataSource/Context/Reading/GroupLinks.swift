@@ -43,7 +43,7 @@ struct GroupLinks: Sendable {
                         budget),
                     of: source, owners: owners)
             }
-            // A batch may have deleted a related object, and another program may have deleted it without its links.
+            // A batch may have deleted a related object. Another program may have deleted one without its links.
             if usesPairs {
                 try check(links.ends, &checked, in: view, budget)
                 links.keep(checked.present)
@@ -55,7 +55,7 @@ struct GroupLinks: Sendable {
         }
     }
 
-    /// The ends of which it is known whether they exist.
+    /// The ends that were checked so far, and the ends among them that exist.
     private struct CheckedEnds {
         var all: Set<LinkEnd> = []
         var present: Set<LinkEnd> = []

@@ -141,9 +141,9 @@ extension ManagedObjectContext {
         return known
     }
 
-    /// Whether a known index finds few objects for the predicate. Without an index, a repeated predicate is first evaluated on
-    /// all objects. So if a batch reads a relationship of many owners, several times for each owner, every owner would cost as
-    /// much as all objects.
+    /// Whether a known index finds few objects for the predicate. If so, the index is better than the kept result of a
+    /// repeated predicate, because this result is first calculated from all objects. The difference is large if a batch
+    /// reads a relationship of many owners several times: each owner has its own predicate.
     private func isFoundByIndex(_ query: RowQuery) -> Bool {
         let binding = bindings[query.entity]
         guard let (column, values) = query.predicate.wantedValues(binding.layout),

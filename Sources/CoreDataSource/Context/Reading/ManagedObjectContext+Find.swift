@@ -111,7 +111,7 @@ extension ManagedObjectContext {
         return first
     }
 
-    /// Of the objects with the value, returns the object with the lowest key.
+    /// Returns the object with the lowest key among the objects with the value.
     ///
     /// The store is read only for rows that may come before the first registered object. In one batch, the store is read again
     /// for the same value only after the first object was deleted or got another value.

@@ -96,7 +96,7 @@ extension ManagedObjectContext {
         return result
     }
 
-    /// Uses the class of a relationship's destination for the destination's entity if the model names no class.
+    /// If the model names no class for the destination of a relationship, uses the given class.
     func adopt(_ type: ManagedObject.Type, _ relationship: RelationshipLayout) throws(DataSourceError) {
         let editor = editor(ofEntity: relationship.destination)
         guard editor.bindings[relationship.destination].type == ManagedObject.self else { return }
@@ -153,7 +153,7 @@ extension ManagedObjectContext {
 
     /// Returns the link columns of the request's prefetched to-one relationships that lead to exactly one entity.
     func linkColumns<Object: ManagedObject>(_ request: ObjectRequest<Object>, _ entity: EntityLayout) -> [Int] {
-        // The loop over no key paths would cost more than reading a row, because it looks up generic types.
+        // Even without key paths, the loop below looks up generic types, which costs more than reading a row.
         if request.prefetch.isEmpty { return [] }
         return request.prefetch.compactMap { keyPath in
             guard let name = Object.relationshipKeyPaths[keyPath], let index = entity.relationship(named: name),
@@ -266,8 +266,8 @@ extension ManagedObjectContext {
     /// The largest number of ends that are read for several objects together, about 8 MB.
     private static let endLimit = 1 << 17
 
-    /// Returns the ends of a relationship by their owners, in the order of the relationship; nil if the limit is reached. The
-    /// result lacks owners without links.
+    /// Returns the ends of a relationship by their owners, in the order of the relationship; nil if the limit is
+    /// reached. Owners without links are not in the result.
     ///
     /// - Parameters:
     ///   - entity: The entity of the owners.
@@ -294,8 +294,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-    /// Whether all links to the object are edits of the same batch, because the object is new and the batch has made the keys of all
-    /// new objects. A new object of a draft can have other links, while the draft is being saved.
+    /// Whether all links to the object are edits of the same batch. This is true if the object is new, and if the batch
+    /// has made the keys of all new objects. But while a draft is being saved, its new objects can have other links.
     final var hasOnlyUnsavedLinks: Bool {
         guard state == .inserted, let context else { return false }
         return context.editing != .inDraft && !context.hasGivenKeys

@@ -87,8 +87,8 @@ extension ManagedObjectContext {
         return query
     }
 
-    /// Sorts matching objects, and applies limit and offset. Keys are unique in the whole store, so the order is total across
-    /// entities.
+    /// Sorts matching objects of one entity, and applies limit and offset. Keys are unique in an entity, so the order
+    /// is total.
     func sorted(_ objects: [ManagedObject], _ query: RowQuery) -> [ManagedObject] {
         let layout = bindings[query.entity].layout
         func precedes(_ lhs: ManagedObject, _ rhs: ManagedObject) -> Bool {

@@ -45,8 +45,8 @@ public class ManagedObjectContext {
     @exclusivity(unchecked) final var lookupCache: LookupCache?
     /// Whether reads show the edits of all contexts of the batch. If false, they show only the edits of this context.
     var readsCompanions = false
-    /// Whether the batch has inserted objects with keys that were known before the batch: of objects that were deleted, or of new objects
-    /// of a draft. Other rows may have links to them.
+    /// Whether the batch has inserted objects with keys that were in use before the batch: keys of deleted objects, or
+    /// of new objects of a draft. Other rows may have links to these objects.
     final var hasGivenKeys = false
     /// Whether relationships are being read.
     var isFollowingRelationship = false
@@ -235,7 +235,7 @@ public class ManagedObjectContext {
         if refusal == nil { refusal = error }
     }
 
-    /// Throws the error that an edit, or the read of a relationship or a deferred value, could not throw.
+    /// Throws the recorded error of an edit, or of a read by an accessor that cannot throw.
     func checkRefusal() throws {
         if let refusal { throw refusal.code == .cancelled ? CancellationError() : refusal }
     }

@@ -3,16 +3,16 @@ internal import RowStore
 
 /// The keys of the objects that a loop over pages has not returned yet, in the order of the request.
 ///
-/// One query reads all keys, and each page reads its objects by key. A query for each page that begins where the last page has ended
-/// would sort all rows for each page, unless an index has the order of the request.
+/// One query reads all keys, and each page reads its objects by key. The alternative would be a query for each page.
+/// But each of these queries would sort all rows, unless an index has the order of the request.
 struct PageKeys: Sendable {
     private var keys = KeyList<Int64>()
     /// The entity of each key; empty if the request has only one entity.
     private var entities = KeyList<Int32>()
     /// The entities of the request.
     private let family: [Int]
-    /// The number of accepted objects to skip. 0 unless the predicate needs objects, because otherwise there are only the keys of the
-    /// requested objects.
+    /// The number of accepted objects to skip. If the predicate needs no objects, the number is 0, because the query
+    /// for the keys has already applied the offset.
     private var skipped = 0
     /// The number of accepted objects that later pages can return.
     private var remaining = Int.max
@@ -60,8 +60,8 @@ struct PageKeys: Sendable {
     /// - Parameters:
     ///   - count: The largest number of objects.
     ///   - size: The number of objects to read if the predicate may not accept all of them.
-    /// - Returns: Fewer objects if there are not more, or if the predicate does not accept them. The caller calls again until
-    ///   ``isEmpty``.
+    /// - Returns: At most `count` objects; fewer if the predicate does not accept all objects that were read, or at the
+    ///   end of the keys. The caller calls again until ``isEmpty``.
     mutating func next<Object: ManagedObject>(
         _ count: Int, of size: Int, _ request: ObjectRequest<Object>, _ context: ReadContext
     ) throws -> [Object] {
@@ -100,7 +100,7 @@ struct PageKeys: Sendable {
         return wanted.compactMap { found[$0] }
     }
 
-    /// Removes the keys of the objects that are returned or not accepted.
+    /// Returns the accepted objects. Removes the keys of all examined objects.
     private mutating func take(
         _ count: Int, from objects: [ManagedObject], _ plan: FetchPlan, _ context: ReadContext
     ) throws(DataSourceError) -> [ManagedObject] {
@@ -132,7 +132,7 @@ struct PageKeys: Sendable {
 private struct KeyList<Element: FixedWidthInteger & Sendable>: Sendable {
     private static var blockSize: Int { 4096 }
 
-    /// Growing one array would need the memory of the array three times.
+    /// The elements are in blocks, because growing a single array would need three times its memory.
     private var blocks: [[Element]] = []
     private var block = 0
     /// The index of the first element in its block.

@@ -2,8 +2,8 @@ internal import RowStore
 
 /// The open snapshots of the loops over pages of a container.
 ///
-/// The number of the snapshots has a limit, because each snapshot needs a connection to a file or a server. Each snapshot ends at its
-/// time limit, because a file cannot empty its log during a snapshot.
+/// The number of snapshots has a limit, because each snapshot needs a connection to a file or a server. Each snapshot
+/// ends at its time limit, because a file cannot empty its log during a snapshot.
 package final class PageSnapshots: Sendable {
     private static let countLimit = 8
 
@@ -88,8 +88,8 @@ package final class PageSnapshots: Sendable {
         state.withLock { $0.open.removeValue(forKey: number)?.rows }?.end()
     }
 
-    /// Schedules a check at the earliest end, unless a check is scheduled for then or earlier. So there are few checks, although
-    /// most loops end long before their limits.
+    /// Schedules a check at the earliest end, unless a check is scheduled for then or earlier. Most loops end long
+    /// before their limits, so there are few checks.
     private func scheduleCheck() {
         let time = state.withLock { state -> ContinuousClock.Instant? in
             guard let end = state.open.values.map(\.end).min(), state.check.map({ $0 > end }) ?? true else {

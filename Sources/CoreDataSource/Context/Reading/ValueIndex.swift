@@ -49,7 +49,7 @@ final class ValueIndex {
 
     // MARK: Looking up
 
-    /// Of the objects with the value, returns the object with the lowest key.
+    /// Returns the object with the lowest key among the objects with the value.
     func first(_ value: RowValue) -> ManagedObject? {
         while let object = entries[value]?.first {
             if holds(object, value) { return object }
@@ -110,7 +110,7 @@ struct UniqueIndex {
     /// The largest number of entries with the same hash in the slots.
     private static let maxEqualHashes = 16
 
-    /// Of the registered objects with the hash, returns the first object for which the closure returns true.
+    /// Returns the first registered object with the hash for which the closure returns true.
     @inline(__always)
     func first(
         _ hash: UniqueHash, in objects: ObjectTable, where isMatch: (ManagedObject) -> Bool
