@@ -119,8 +119,8 @@ extension ManagedObject {
     /// The layout of `ManagedObject`, which has no properties. Each class with `@StoredEntity` declares its own layout,
     /// which continues the layout of its superclass.
     nonisolated public enum StoredLayout {
-        /// The types in the members that `@StoredEntity` makes. The members name these types through the superclass, so that
-        /// the compiler reports a superclass without a layout only once.
+        /// Types for the members that `@StoredEntity` adds to a class. The members name these types through the superclass,
+        /// so that the compiler reports a superclass without a layout only once.
         public enum LayoutTypes {
             /// An object of a model.
             public typealias Object = ManagedObject

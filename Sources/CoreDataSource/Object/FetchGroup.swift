@@ -106,7 +106,7 @@ final class FetchGroup {
         return [index..<part.upperBound, part.lowerBound..<index].joined()
     }
 
-    /// Whether the query that reads a relationship of the first object reads it for all these objects.
+    /// Whether a query that reads a relationship of the first object covers all these objects.
     static func readsAtOnce(_ objects: [ManagedObject]) -> Bool {
         guard let first = objects.first, let group = first.group else { return false }
         let part = group.part(around: Int(first.groupIndex), window)

@@ -17,7 +17,7 @@ extension ManagedObject {
         if column < 0 || column >= home.storages.count { refuse(column, nil) }
     }
 
-    /// Traps if the column has no stored value, because each read calculates the value.
+    /// Traps if the value of the column is not stored, but calculated at each read.
     @inline(__always)
     final func checkIsKept(_ column: Int) {
         if home.hasCalculatedColumns, layout.calculatedPaths[column] != nil, !home.storesAnyValue {
@@ -67,6 +67,7 @@ extension ManagedObject {
 }
 
 extension ManagedObject: HeapElement {
-    /// If a draft gives an object another key, it forgets its indexes.
+    /// The key does not change in an index: after a draft has given an object another key, the draft removes its indexes of
+    /// values.
     var heapKey: Int64 { key }
 }

@@ -23,7 +23,8 @@ public struct ManagedObjectID: Sendable, Hashable {
     }
 
     private let entity: Entity
-    /// The number of the object, unique in the store and ascending in creation order. It is the `_key` of the row.
+    /// The number of the object, ascending in creation order. It is the `_key` of the row. It is unique in the store,
+    /// unless another program has given it to a row of another entity.
     public let key: Int64
 
     package init(_ layout: EntityLayout, key: Int64) {

@@ -16,7 +16,7 @@ protocol ObjectContext: AnyObject {
     func loadDeferredValues(of object: ManagedObject, _ column: Int)
     /// Traps outside of a batch.
     func checkInBatch()
-    /// Called when an object has a new value in a column of a unique key.
+    /// Called when an object has a new value in a column of a uniqueness constraint.
     func indexUniqueValue(of object: ManagedObject, _ column: Int)
     /// Called when an object has a new value in a column by which objects are looked up.
     func indexValue(of object: ManagedObject, _ column: Int)

@@ -91,6 +91,6 @@ enum ObjectEditing: UInt8 {
     case inBatch
     /// The object can be edited in a draft, which can undo each edit.
     case inDraft
-    /// The object belongs to another data source than the running hook `willSave`. An edit makes the save throw.
+    /// The object does not belong to the data source whose hook `willSave` is running. An edit makes the save throw.
     case guarded
 }

@@ -161,7 +161,7 @@ final class ObjectTable {
     }
 }
 
-/// An object whose class is used to read values from rows.
+/// An object through which the values of other rows are read.
 final class RowObject: ManagedObject {
     /// The column of the first value that could not be read.
     var damage: Int?
