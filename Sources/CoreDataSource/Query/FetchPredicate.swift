@@ -44,7 +44,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// The reason why the predicate must be evaluated on objects; nil if rows are enough.
     ///
     /// If a predicate needs objects, a fetch evaluates it only on the objects that match all predicates joined to it by
-    /// `&&`. A condition on related objects must not need objects; otherwise the fetch throws `unsupportedQuery`. A
+    /// `&&`. A predicate about related objects must not need objects; otherwise the fetch throws `unsupportedQuery`. A
     /// list throws the same error if a part that needs objects follows a relationship.
     public var needsObjects: String? { tree.needsObjects }
 
@@ -138,7 +138,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// - Parameter values: The value of each variable, by the variable's name without the `$`. Variables without a value are
     ///   not replaced, and names without a variable are ignored.
-    /// - Throws: `unreadablePredicate` if no attribute can have a value of the type.
+    /// - Throws: `unreadablePredicate` if a value has a type that no attribute can have.
     public func substituting(_ values: [String: (any Sendable)?]) throws -> Self {
         Self(try tree.substituting(values))
     }

@@ -199,7 +199,8 @@ struct FetchPlan {
     var query: RowQuery
     /// The entities whose objects are included.
     var family: [Int]
-    /// A predicate that rows are not enough for. The fetch evaluates it on objects, and then applies the limit and the offset.
+    /// A predicate that cannot be evaluated on rows. The fetch evaluates it on objects, and then applies the limit and
+    /// the offset.
     var objectPredicate: ObjectPredicate?
     /// The columns whose keys are collected while rows are read. The objects with these keys are read next.
     var linkColumns: [Int] = []
@@ -240,7 +241,7 @@ extension FetchCursor {
         if entity.concreteFamily.contains(where: { model.entities[$0] === layout }) { return }
         throw DataSourceError(
             .invalidPredicate,
-            "The cursor belongs to \(layout.name), but this request fetches \(entity.name), or the cursor is of another container. Make the cursor from the last object of the previous page.",
+            "The cursor does not fit this request for \(entity.name): it was made from an object of \(layout.name), or in another container. Make the cursor from the last object of the previous page.",
             entityName: entity.name)
     }
 }

@@ -20,7 +20,7 @@ public import Foundation
 /// list of the server. So the next request gets the whole list, and evicts again. Let the server send no more than the app
 /// keeps.
 public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
-    /// The age from which objects are deleted; nil for any age.
+    /// The age from which objects are deleted; nil if their age does not matter.
     public let maxAge: Duration?
     /// The largest number of objects; nil for any number.
     public let maxCount: Int?
@@ -53,10 +53,11 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// - Parameters:
-    ///   - maxAge: The age, at the time of the request, from which objects are deleted; nil, the default, for any age. A
-    ///     negative age counts as zero.
-    ///   - maxCount: The largest number of objects; nil, the default, for any number. The objects with the newest dates stay.
-    ///     Of objects with equal dates, those that were inserted last stay. A negative number counts as zero.
+    ///   - maxAge: The age, at the time of the request, from which objects are deleted; nil, the default, if their age
+    ///     does not matter. A negative age counts as zero.
+    ///   - maxCount: The largest number of objects; nil, the default, for any number. The objects with the newest dates
+    ///     stay. Among objects with equal dates, the objects that were inserted last stay. A negative number counts as
+    ///     zero.
     ///   - date: The attribute with the date.
     ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
     public init(
@@ -94,8 +95,8 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - maxCount: The largest number of objects. A negative number counts as zero.
-    ///   - order: The order of the objects. The first objects stay. Of objects that compare equal, those that were inserted
-    ///     last stay.
+    ///   - order: The order of the objects. The first objects stay. Among objects that compare equal, the objects that
+    ///     were inserted last stay.
     ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
     public init(maxCount: Int, order: [FetchOrder<Object>], keeping kept: FetchPredicate<Object>? = nil) {
         self.init(nil, maxCount, order, nil, kept)

@@ -206,8 +206,8 @@ extension RootTier {
         return ScopeFreshness(found, generation: generation)
     }
 
-    /// Like ``freshness(of:)``, but as of pinned rows, or of the newest rows if there are none. So the freshness is not newer
-    /// than the rows.
+    /// Like ``freshness(of:)``, but reads the freshness from the pinned rows, if there are any. So the freshness is not
+    /// newer than the rows.
     func freshness(of id: ScopeID, in pinned: PinnedRows?) throws(DataSourceError) -> ScopeFreshness {
         if let pinned, let found = try scope(id, in: pinned) {
             return ScopeFreshness(found, generation: pinned.generation)
