@@ -1,10 +1,10 @@
 public import ManagedModel
 
-/// Calls of members that the macros add, and that the macros mark as deprecated.
+/// Calls of members that the macros add and mark as deprecated.
 ///
-/// A class can have deprecated properties, and the types of its properties can be deprecated. Inside a deprecated
-/// declaration, the compiler does not warn about uses of deprecated names. A call of this declaration through a protocol
-/// gives no warning either.
+/// A class can have deprecated properties, and the types of its properties can be deprecated. The compiler does not
+/// warn about such a name inside a declaration that is deprecated itself. It does not warn either if such a declaration
+/// is called through a protocol.
 extension StoredTypes {
     /// Describes an entity.
     public protocol EntityLayout {

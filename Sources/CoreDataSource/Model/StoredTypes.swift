@@ -68,7 +68,7 @@ public enum StoredTypes {
     /// Compiles if both types are the same.
     public static func check<Value>(_ type: Value.Type, _ expected: Value.Type) {}
 
-    /// Refuses a type that has the name of a type of attributes, but is a different type.
+    /// Refuses a type that has the same name as an attribute type, but is another type.
     @available(
         *, unavailable,
         message:
@@ -141,17 +141,17 @@ public enum StoredTypes {
         Source, Value
     > { inverse }
 
-    /// Returns the name in the model of a to-one relationship that is an inverse.
+    /// Returns the name that an inverse has in the model. The inverse is a to-one relationship.
     public static func name<Source: ManagedObject, Object: ManagedObject>(
         ofInverse inverse: KeyPath<Source, Object?>
     ) -> String? { Source.relationshipKeyPaths[inverse] }
 
-    /// Returns the name in the model of a to-many relationship that is an inverse.
+    /// Returns the name that an inverse has in the model. The inverse is a to-many relationship.
     public static func name<Source: ManagedObject, Object: ManagedObject>(
         ofInverse inverse: KeyPath<Source, RelatedObjects<Object>>
     ) -> String? { Source.relationshipKeyPaths[inverse] }
 
-    /// Returns the name in the model of an ordered to-many relationship that is an inverse.
+    /// Returns the name that an inverse has in the model. The inverse is an ordered to-many relationship.
     public static func name<Source: ManagedObject, Object: ManagedObject>(
         ofInverse inverse: KeyPath<Source, [Object]>
     ) -> String? { Source.relationshipKeyPaths[inverse] }
