@@ -1,11 +1,12 @@
 internal import RowStore
 
-// The folder Unavailable has the spellings of Core Data, SwiftData, GRDB and Fluent that users of these libraries type first.
-// Each declaration is unavailable, and its message says what to write instead. Without the declaration, the compiler would only
-// report that there is no such member. `Tests/Misuse/Cases/Spelt` has each spelling, with the message.
+// The folder Unavailable declares the functions and properties of Core Data, SwiftData, GRDB and Fluent that users of
+// these libraries try first. Each declaration is unavailable, and its message says what to write instead. Without the
+// declaration, the compiler would only report that there is no such member. `Tests/Misuse/Cases/Spelt` has a use of
+// each declaration, with the message.
 //
-// The compiler must never choose a spelling for correct code. So its arguments differ from those of every function with the
-// same name, and no subclass of its class has such a function.
+// The compiler must never choose one of these declarations for correct code. So a function here has other arguments
+// than every available function with the same name in its class and in the subclasses.
 
 /// Edits in the main context.
 extension MainContext {
@@ -76,21 +77,21 @@ extension ReadContext {
     /// Unavailable. A read saves nothing.
     @available(
         *, unavailable,
-        message: "A read only reads. Edit objects in perform of their data source, which saves them."
+        message: "container.read only reads. Edit objects in perform of their data source, which saves them."
     )
     public func save() throws {}
 
     /// Unavailable. Insert objects in a private context or in a draft.
     @available(
         *, unavailable,
-        message: "A read only reads. Insert objects in perform of their data source, or in a Draft."
+        message: "container.read only reads. Insert objects in perform of their data source, or in a Draft."
     )
     public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object? { nil }
 
     /// Unavailable. Delete objects in a private context or in a draft.
     @available(
         *, unavailable,
-        message: "A read only reads. Delete objects with their data source, or in a Draft."
+        message: "container.read only reads. Delete objects with their data source, or in a Draft."
     )
     public func delete(_ object: ManagedObject) {}
 }

@@ -1,6 +1,6 @@
-// There is no overload that takes a key path or a predicate of Foundation as `where:`. With another type of this argument, the
-// compiler could not find the types of `.any(\.messages, \.mailbox == inbox && \.isRead == false)` in a call with an order, and
-// Swift 6.3 would crash at `\.labels.contains("x")`.
+// There is no overload that takes a key path or a predicate of Foundation as `where:`. With such an overload, the
+// compiler could not find the types of `.any(\.messages, \.mailbox == inbox && \.isRead == false)` in a call with an
+// order, and Swift 6.3 would crash at `\.labels.contains("x")`.
 
 extension EntityDataSource {
     /// Unavailable. Count the objects in the main context.

@@ -1,4 +1,4 @@
-// error: is unavailable: A read only reads. Insert objects in perform of their data source
+// error: is unavailable: container.read only reads. Insert objects in perform of their data source
 import CoreDataSource
 
 func insert(_ container: PersistentContainer) async throws {

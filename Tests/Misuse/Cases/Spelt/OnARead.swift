@@ -1,6 +1,6 @@
-// error: is unavailable: A read only reads. Edit objects in perform of their data source, which saves them.
-// error: is unavailable: A read only reads. Insert objects in perform of their data source, or in a Draft.
-// error: is unavailable: A read only reads. Delete objects with their data source, or in a Draft.
+// error: is unavailable: container.read only reads. Edit objects in perform of their data source, which saves them.
+// error: is unavailable: container.read only reads. Insert objects in perform of their data source, or in a Draft.
+// error: is unavailable: container.read only reads. Delete objects with their data source, or in a Draft.
 import CoreDataSource
 
 func edit(_ container: PersistentContainer) async throws {
