@@ -187,7 +187,8 @@ public struct GraphLinks: Sendable, Hashable {
 }
 
 extension ManagedObjectContext {
-    /// Exports the objects of a request as a graph, together with the objects that chosen relationships lead to.
+    /// Exports the objects of a request as a graph, together with the objects that the relationships in `following`
+    /// lead to.
     ///
     /// ```swift
     /// let request = ObjectRequest<GroupEntity>(where: \.gid == "7")
@@ -196,9 +197,9 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// A chosen relationship is followed from every exported object, including objects that another relationship leads
-    /// to. Unsaved edits are exported too. In the main context, and in ``PersistentContainer/read(_:)``, the graph
-    /// shows the store at one moment. Transient and derived attributes are left out.
+    /// Each of these relationships is followed from every exported object, including the objects that another of them
+    /// leads to. Unsaved edits are exported too. In the main context, and in ``PersistentContainer/read(_:)``, the
+    /// graph shows the store at one moment. Transient and derived attributes are left out.
     ///
     /// - Parameters:
     ///   - request: The request for the first objects.
