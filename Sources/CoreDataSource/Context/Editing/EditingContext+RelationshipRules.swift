@@ -39,7 +39,7 @@ extension EditingContext {
             for counted in graph.countedColumns[object.layout.index] {
                 let before = object.isInserted ? nil : object.savedRow.end(counted.column, counted.owners)
                 let now = object.isDeleted ? nil : object.row.end(counted.column, counted.owners)
-                // A new position or another attribute changes no count.
+                // A change of a position or of an attribute does not change the count.
                 if before == now { continue }
                 if let before { owners[Owner(end: before, name: counted.name), default: []].insert(.lost) }
                 if let now { owners[Owner(end: now, name: counted.name), default: []].insert(.gained) }

@@ -151,7 +151,7 @@ struct LinkEditor {
             case .column, .none: break
             }
         }
-        // Setting positions alone does not forget cached links, so forget them here.
+        // A change of positions alone does not clear the cached links, so forget them here.
         if context.hasCachedEnds { context.forgetEnds(of: [object.key]) }
         if let last = positions.last {
             context.recordLastPosition(
@@ -210,7 +210,8 @@ struct LinkEditor {
         }
         let position = try position ?? nextPosition(object, index, pairs.other.position)
         if relationship.isSymmetric {
-            // Each side has its own row, with the position of the other object. The keys of the two rows must differ.
+            // Each side has its own pair row, with the position of the other object. If the two objects had the same key,
+            // both rows would have the same pair of keys, which must be unique.
             if object !== other, object.key == other.key { throw context.keyUsedTwice(object, other) }
             try context.insertLink(pairs, (object, nil), (other, position))
             if object === other { return }

@@ -15,7 +15,7 @@ struct Batch {
     private let leases: LeaseSet?
     /// The data sources that complete the save; nil if there are none.
     private let completion: SaveCompletion?
-    /// Who makes the save; nil for a batch that saves nothing.
+    /// The author, the data source and the kind of the save; nil for a batch that saves nothing.
     private let facts: SaveFacts?
 
     init(
@@ -59,7 +59,8 @@ struct Batch {
     /// Waits for the leases, and applies changes that were made outside the contexts.
     private func enter() throws -> LeaseUse? {
         let use = try useLeases()
-        // Call `followToRead` only without leases. With leases, an error of this call would have to release them.
+        // Call `followToRead` only if there are no leases. If it threw after leases were taken, they would have to be
+        // released here.
         if use == nil { try followToRead() }
         begin(hasFollowed: use != nil)
         let leasedEntities = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }

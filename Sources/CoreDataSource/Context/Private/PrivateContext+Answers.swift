@@ -2,11 +2,10 @@ internal import RowStore
 
 /// Answers to overlapping requests.
 extension PrivateContext {
-    /// Compares the changes of the batch with the requests of loads. If the batch stores an answer, refuses the batch
-    /// if it would replace rows that another answer or another member has saved since the request. Otherwise records
-    /// the rows of the answer, so that no answer to a running request replaces them. If the batch stores no answer,
-    /// records the rows that it inserts or links, because a sweep for an answer to a running request must not delete
-    /// these rows.
+    /// Compares the changes of the batch with the requests of loads. A batch that stores an answer is refused if it would
+    /// replace rows that another answer or another member has saved since the request. Otherwise the rows of the answer are
+    /// recorded, so that no answer to a running request replaces them. For a batch that stores no answer, the inserted and
+    /// linked rows are recorded, because a sweep for an answer to a running request must not delete them.
     ///
     /// - Parameter changes: The changes of the whole batch.
     /// - Throws: `scopeChanged`; errors of the store.

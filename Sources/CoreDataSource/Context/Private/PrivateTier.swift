@@ -7,7 +7,7 @@ internal import Synchronization
 /// **Isolation**: the serial queue of the tier. The queue never waits for the main actor.
 package actor PrivateTier {
     nonisolated let box: ContextBox
-    /// The position of the tier in the order of locking the queues of several data sources.
+    /// The position of the tier in the order in which a save locks the queues of several data sources.
     nonisolated let lockPosition: Int
     /// The entities of other data sources whose rows may change, or may affect the result, when objects of this data source are
     /// deleted.
@@ -25,7 +25,7 @@ package actor PrivateTier {
     nonisolated let owner: String
     /// The source of the data source's saves.
     nonisolated let source: SaveSource
-    /// The running calls of `orLoad` closures, which load objects that the store does not have.
+    /// The running loads of single objects and of lists.
     nonisolated let loads = CoalescedLoads()
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>, completes: Bool) {
@@ -240,7 +240,8 @@ struct TierCall: Sendable {
     ///     the rows of these tiers.
     ///   - kind: The kind of the save.
     ///   - reversal: The record that the save reverts; nil for any other save.
-    ///   - mark: The mark by which a draft finds the record of the save; nil if the save is not of a draft.
+    ///   - mark: The mark by which a draft finds the records of its save, and of the undo and the redo of its save; nil for
+    ///     other saves.
     init(
         _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local,
         reversal: SaveReversal? = nil, mark: DraftMark? = nil

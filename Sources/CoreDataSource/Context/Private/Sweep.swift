@@ -166,7 +166,7 @@ extension PrivateContext {
         var objects: [ManagedObject] = []
     }
 
-    /// Returns the children by the keys of their parents, which all have the same entity.
+    /// Returns the children by the keys of their parents. All parents have the same entity.
     private func children(
         of sweeps: ArraySlice<ChildSweep>, _ parentEntity: Int, _ column: LinkColumns, _ family: [Int]
     ) throws -> [Int64: SweptChildren] {

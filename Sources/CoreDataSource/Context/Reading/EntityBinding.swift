@@ -378,7 +378,7 @@ final class EntityBinding {
         return object.state == .edited || object.state == .deleted
     }
 
-    /// Replaces the edited objects of the draft, after objects have gained or lost edits.
+    /// Replaces the lists of edited objects, after objects of a draft have gained or lost edits.
     func setEdits(_ objects: [ManagedObject]) {
         endBatch()
         for object in objects {

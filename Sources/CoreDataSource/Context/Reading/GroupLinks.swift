@@ -77,8 +77,8 @@ struct GroupLinks: Sendable {
 }
 
 extension ManagedObjectContext {
-    /// Adds all matching rows to a result, each with its related objects, in the order of the request and with the edits of the
-    /// context. Without edits, the rows and the links are of the same moment.
+    /// Adds all matching rows to a result, each with its related objects, in the order of the request and with the edits of
+    /// the context. Without edits, the rows and the links are read in one state of the store.
     ///
     /// - Parameter columns: The columns to read; other columns may be null.
     func gather<Result>(

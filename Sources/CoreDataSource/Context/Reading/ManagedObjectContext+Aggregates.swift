@@ -60,7 +60,7 @@ extension ManagedObjectContext {
     ///
     /// The groups come in the order of their first objects in the request. Limit and offset apply to objects, not to groups.
     /// Groups by a to-one relationship have the id of the related object as their key. The objects without a related object
-    /// are the group nil:
+    /// form the group nil:
     ///
     /// ```swift
     /// let counts = try context.aggregate(

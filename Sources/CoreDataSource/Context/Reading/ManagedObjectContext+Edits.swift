@@ -232,8 +232,8 @@ extension ManagedObjectContext {
 
 /// The objects that a context has changed, in the order of their first change.
 ///
-/// Each object is contained only once, even if it is added repeatedly. A context has only one object for each key, and does not
-/// release an object with edits. So no save contains a row twice.
+/// Each object is contained only once, even if it is added repeatedly. A context has only one object for each row, and does
+/// not release an object with edits. So no save contains a row twice.
 struct ChangedObjects: RandomAccessCollection {
     private var objects: [ManagedObject] = []
 

@@ -88,7 +88,7 @@ extension ManagedObjectContext {
         return nil
     }
 
-    /// Like ``find(entity:column:value:)``, but for a column without a uniqueness constraint.
+    /// Like ``find(entity:column:value:)``, but uses no uniqueness constraint.
     private func findFirst(
         _ entity: Int, in family: [Int], _ column: Int, _ value: RowValue
     ) throws(DataSourceError) -> ManagedObject? {

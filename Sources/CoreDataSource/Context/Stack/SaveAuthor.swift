@@ -19,7 +19,8 @@ extension PersistentStack {
     ///
     /// - Parameters:
     ///   - reversal: The record that the save reverts; nil for any other save.
-    ///   - mark: The mark of a save of a draft, if this save is that save, or undoes or redoes it; nil for other saves.
+    ///   - mark: The mark by which a draft finds the records of its save, and of the undo and the redo of its save; nil for
+    ///     other saves.
     func facts(
         _ kind: HistoryKind, from source: SaveSource, reversal: SaveReversal?, mark: DraftMark?
     ) -> SaveFacts {
