@@ -38,7 +38,7 @@ struct Derivation {
         }
     }
 
-    /// Returns the derivations of an entity. Each derivation follows the derivations of the attributes that it reads.
+    /// Returns the derivations of an entity. A derivation comes after the derivations of the attributes that it reads.
     static func all(of layout: EntityLayout) -> [Derivation] {
         var waiting = layout.columns.indices.compactMap { Derivation($0, layout) }
         var ordered: [Derivation] = []

@@ -53,7 +53,7 @@ extension PartialRangeUpTo: AttributeRange where Bound: AttributeStorable {
 ///     \.name, "guan", [.caseInsensitive, .diacriticInsensitive])
 /// ```
 ///
-/// If case or diacritics are ignored, only the index of an attribute that is derived with `canonical:` is used: see
+/// A comparison that ignores case or diacritics can use only the index of an attribute that is derived with `canonical:`; see
 /// <doc:DerivedAttributes>.
 public struct StringMatching: OptionSet, Sendable, Hashable {
     public let rawValue: Int

@@ -105,8 +105,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
     ///     values; nil. An argument is always a value, never a piece of the format.
     /// - Throws: `unreadablePredicate`, with the line and the column in the format. `unknownAttribute` if the entity has no
-    ///   such attribute or relationship, with the names that it has. For a class that does not know these names, the fetch
-    ///   throws this error instead; see ``ManagedObject/propertyNames``.
+    ///   property with a name in the format; the message has the names of its properties. If the class does not know them,
+    ///   the fetch throws this error instead; see ``ManagedObject/propertyNames``.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
         try self.init(format: format, arguments: arguments)
     }

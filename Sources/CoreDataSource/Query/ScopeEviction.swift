@@ -75,8 +75,8 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// - Parameters:
-    ///   - maxAge: The age, as for a date that each object has.
-    ///   - maxCount: The largest number of objects, as for a date that each object has.
+    ///   - maxAge: The same as for a date that each object has.
+    ///   - maxCount: The same as for a date that each object has.
     ///   - date: The attribute with the date.
     ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
     public init(

@@ -101,9 +101,9 @@ public struct ScopeFreshness: Sendable, Hashable {
     public let isComplete: Bool
     /// The number of failed loads since the last answer that completed the list, or confirmed it.
     public let failureCount: Int
-    /// The kind of the last failure since the last answer, without any values; nil if there was no failure. For a
-    /// ``DataSourceError``, this is the raw value of its code; for other errors, the name of the type, and for a `CustomNSError`
-    /// also its code, such as `URLError -1009`.
+    /// The kind of the last failure, without any values; nil if there was no failure since the last answer. For a
+    /// ``DataSourceError``, this is the raw value of its code; for other errors, the name of the type, and for a
+    /// `CustomNSError` also its code, such as `URLError -1009`.
     public let lastFailure: String?
     /// The time of the last failure; nil if there was no failure.
     public let failedAt: Date?

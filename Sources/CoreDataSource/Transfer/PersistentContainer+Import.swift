@@ -12,10 +12,10 @@ extension PersistentContainer {
     /// If an object's key is already in the store, the import changes the stored object; otherwise the object is inserted.
     /// Objects of an entity without a key are always inserted.
     ///
-    /// An absent attribute stays unchanged; in a new object, it gets its default value. Null clears an attribute. An
-    /// absent relationship stays unchanged. Null removes the links of a relationship, a key replaces the linked object,
-    /// and a list of keys replaces all linked objects. A link can lead to any object in the graph or in the store. The
-    /// import deletes no objects, and writes only values that differ from the store.
+    /// A property that is absent in the graph stays unchanged. In a new object, an absent attribute gets its default value.
+    /// Null clears an attribute, or removes the links of a relationship. A key replaces the linked object, and a list of keys
+    /// replaces all linked objects. A link can lead to any object in the graph or in the store. The import deletes no
+    /// objects, and writes only values that differ from the store.
     ///
     /// The import calls the hook `willSave` of the data sources, and none of their other hooks. The rules of the model
     /// apply.
