@@ -47,7 +47,7 @@ final class CoalescedLoads: Sendable {
             self.scheduling = scheduling
             error = DataSourceError(
                 .loadTimedOut,
-                "Another caller is loading \(what), and its request was not answered within \(limit), the time limit of this call. The load goes on. The objects are as they were. Try again later, or pass a longer timeLimit.",
+                "Another caller is loading \(what), and its request was not answered within \(limit), the time limit of this call. The load goes on. This call has changed no objects. Try again later, or pass a longer timeLimit.",
                 entityName: entity)
         }
     }

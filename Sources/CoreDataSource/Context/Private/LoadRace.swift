@@ -23,7 +23,7 @@ final class LoadRace<Value: Sendable>: Sendable {
         let race = LoadRace()
         let late = DataSourceError(
             .loadTimedOut,
-            "The server has not answered \(what) within \(limit). The objects are as they were. Try again later.",
+            "The server has not answered \(what) within \(limit). This call has changed no objects. Try again later.",
             entityName: entity)
         scheduling.after(min(max(limit, .zero), ScopeTurn.longestWait)) { [weak race] in race?.end(.failure(late)) }
         let value = try await race.run(work)

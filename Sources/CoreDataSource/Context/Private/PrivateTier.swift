@@ -9,7 +9,7 @@ package actor PrivateTier {
     nonisolated let box: ContextBox
     /// The position of the tier in the order in which a save locks the queues of several data sources.
     nonisolated let lockPosition: Int
-    /// The entities of other data sources whose rows may change, or may affect the result, when objects of this data source are
+    /// The entities of other data sources whose rows may change, or must be checked, when objects of this data source are
     /// deleted.
     nonisolated let reach: Set<Int>
     /// The number of enqueued jobs with a callback that have not begun.

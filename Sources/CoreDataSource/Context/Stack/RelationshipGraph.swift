@@ -40,7 +40,7 @@ final class RelationshipGraph: Sendable {
     private let linkAndPositionColumns: [[Int]]
     /// By entity: whether deleting an object affects other rows.
     let hasEffects: [Bool]
-    /// By entity: the layouts whose rows may change, or may affect the result, when an object of the entity is deleted.
+    /// By entity: the layouts whose rows may change, or must be checked, when an object of the entity is deleted.
     private let reach: [Set<Int>]
     /// By layout: the relationships of the layout.
     private let relationships: [[RelationshipLayout]]
@@ -72,8 +72,8 @@ final class RelationshipGraph: Sendable {
         relationships = layout.entities.map(\.relationships)
     }
 
-    /// Returns the entities whose rows may change, or may affect the result, when objects of the given entities are deleted.
-    /// For a layout of links, the result has the entities of both ends instead.
+    /// Returns the entities whose rows may change, or must be checked, when objects of the given entities are deleted. For a
+    /// layout of links, the result has the entities of both ends instead.
     func reach(of entities: Set<Int>) -> Set<Int> {
         let layouts = entities.reduce(into: Set<Int>()) { $0.formUnion(reach[$1]) }
         return layouts.reduce(into: []) { $0.formUnion(linkEnds[$1].isEmpty ? [$1] : Set(linkEnds[$1])) }
