@@ -96,8 +96,7 @@ public struct ChangeSet: Sendable {
         } + scopes.reduce(0) { $0 + $1.byteCount }
     }
 
-    /// The memory of a row's entries in the change set and in the index of pending rows, in bytes. The row's values do not
-    /// count.
+    /// The memory of a row's entries in the change set and in the index of pending rows, in bytes, without the row's values.
     private static let bytesPerRow = 96
 }
 

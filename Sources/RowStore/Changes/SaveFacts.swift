@@ -42,7 +42,7 @@ package final class SaveFacts: Sendable {
     package let author: String?
     /// The record that the save reverts; nil if the save reverts no record.
     package let reversal: SaveReversal?
-    /// If the save is the save of a draft, or undoes or redoes such a save: the mark of the draft's save. Otherwise nil.
+    /// The mark of a draft, for the save of the draft, and for each undo or redo of that save; nil for all other saves.
     package let mark: DraftMark?
 
     package init(
@@ -95,8 +95,8 @@ package enum SaveReversal: Sendable, Hashable {
 /// The record that a save undoes or redoes, and the newer records of the author in which nothing was left to undo or redo.
 package struct UndoReference: Sendable, Hashable, CustomStringConvertible {
     package let isUndo: Bool
-    /// The range of numbers from the record to the newest record that was passed over. All other records of the author in this
-    /// range were reverted earlier or passed over.
+    /// The numbers from the record to the newest of these newer records. All other records of the author in this range were
+    /// reverted earlier, or had nothing left to undo or redo.
     package let numbers: ClosedRange<Int64>
 
     package init(isUndo: Bool, _ numbers: ClosedRange<Int64>) {
@@ -104,7 +104,7 @@ package struct UndoReference: Sendable, Hashable, CustomStringConvertible {
         self.numbers = numbers
     }
 
-    /// For example `undo 12`, or `undo 12 15` if records up to number 15 were passed over.
+    /// For example `undo 12`, or `undo 12 15` if the newer records up to number 15 had nothing left to undo.
     package var description: String {
         let passed = numbers.lowerBound < numbers.upperBound ? " \(numbers.upperBound)" : ""
         return "\(isUndo ? "undo" : "redo") \(numbers.lowerBound)\(passed)"

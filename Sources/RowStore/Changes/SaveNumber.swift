@@ -15,7 +15,8 @@ package struct SaveNumber: Hashable, Sendable {
     @inlinable @inline(__always)
     package static var beforeFirst: SaveNumber { SaveNumber(0) }
 
-    /// A number lower than that of any read, for rows that were never read. A read from an empty log has ``beforeFirst``.
+    /// For rows that were never read: a number lower than the number of any read. A read before the first save has
+    /// ``beforeFirst``.
     @inlinable @inline(__always)
     package static var neverRead: SaveNumber { SaveNumber(-1) }
 

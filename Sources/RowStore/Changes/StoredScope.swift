@@ -49,7 +49,7 @@ package struct ScopeChange: Sendable {
         /// The rows of the save show an answer.
         case loaded(entityTag: String?, cursor: String?, isComplete: Bool)
         /// The server has answered that the list still has the stored entity tag or cursor. The change is written only if
-        /// ``StoredScope/version`` has this value.
+        /// ``StoredScope/version`` is still `since`.
         case notModified(since: Int64)
         case failed(String, at: Date, retryAt: Date)
         /// The store forgets the scope.
@@ -111,7 +111,7 @@ package struct ScopeChange: Sendable {
         case .forgotten: return nil
         }
         scope.requestedAt = requestedAt
-        // A page that is not the last one is no success: the next page may fail again and again.
+        // Only the last page clears the failures: after an earlier page, the next page may fail again and again.
         if !isPartOfList { (scope.failureCount, scope.failure, scope.failedAt, scope.retryAt) = (0, nil, nil, nil) }
         (scope.answer, scope.version) = (number, number)
         return scope

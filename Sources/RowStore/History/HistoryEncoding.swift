@@ -3,8 +3,9 @@ internal import ManagedModel
 /// Encodes the changes of saves for the kept history, in parts.
 ///
 /// The encoded words have the same form as in the feed of a shared store. They contain numbers instead of names. So for each
-/// layout of its records, a store also keeps the names: ``HistoryNames``. For an update, the words contain the old row and the
-/// changed new values. Large values that the update has not changed are deferred in the old row, and missing in the record.
+/// layout of its records, a store also keeps the names: ``HistoryNames``. For an update, the words contain the old row and
+/// the changed new values. The record does not have the large values that the update has not changed. In the old row, these
+/// values are deferred.
 package struct HistoryEncoding: Sendable {
     private let layout: ModelLayout
     private let encoding: ChangeEncoding
@@ -205,6 +206,7 @@ extension ModelLayout {
 }
 
 extension EntityLayout {
-    /// The name of the entity in records of the history. For links, the name of the relationship, as `ContactEntity.groups`.
+    /// The name of the entity in records of the history. For links, the name of the relationship, such as
+    /// `ContactEntity.groups`.
     package var historyName: String { links.map { "\($0.entity).\($0.name)" } ?? name }
 }

@@ -75,9 +75,10 @@ package struct HistoryNames: Sendable, Codable, Equatable {
 private struct ColumnMap {
     /// The old and the new index of each column that both layouts have, and its storage.
     private var pairs: [(old: Int, new: Int, storage: ColumnStorage)] = []
-    /// The new columns with numbers of entities.
+    /// The new columns whose values are indexes of entities.
     private let entityColumns: Set<Int>
-    /// A row with the default values of the attributes that the old layout does not have. A migration gives them to all rows.
+    /// A row with the default values of the attributes that the old layout does not have. A migration gives these values to
+    /// all rows.
     private var blank: RowSnapshot
     private let entityNumber: (Int64) -> Int64?
 
@@ -151,13 +152,13 @@ private struct RenamedNames {
 }
 
 extension EntityLayout {
-    /// The name of a column in an older version of the model; nil if the name has not changed. The parts of composites are not
-    /// followed.
+    /// The name of a column in an older version of the model; nil if the name has not changed. Always nil for a part of a
+    /// composite.
     fileprivate func formerName(of column: ColumnLayout) -> String? {
         if let attribute = column.attribute {
             return column.name == attribute.name ? attribute.renamingIdentifier : nil
         }
-        // The columns of a relationship are named after the relationship, as `group.position`.
+        // The columns of a relationship are named after the relationship, for example `group.position`.
         let parts = column.name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let index = relationship(named: String(parts[0])),
             let former = relationships[index].description.renamingIdentifier

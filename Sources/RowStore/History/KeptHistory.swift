@@ -11,7 +11,7 @@ public struct KeptHistory: Sendable, Hashable {
         case kept(Limits)
     }
 
-    /// How long and how much a history is kept.
+    /// How long the records of a history are kept, and how many bytes they may have.
     package struct Limits: Sendable, Hashable {
         package var seconds: Int64
         package var bytes: Int64
@@ -36,7 +36,7 @@ public struct KeptHistory: Sendable, Hashable {
     /// The store keeps its history if it has one. A new store keeps none. This is the default.
     public static let unchanged = KeptHistory(choice: .unchanged)
 
-    /// The store keeps no history. The records of a history that the store has are dropped.
+    /// The store keeps no history. If the store has a history, its records are dropped.
     public static let none = KeptHistory(choice: .none)
 
     /// The store keeps its saves for some time, and up to a number of bytes.

@@ -8,7 +8,7 @@ package struct StoredRecord: Sendable {
     package var author: String?
     /// The record that the save undoes or redoes; nil if the save is neither an undo nor a redo.
     package var undo: UndoReference?
-    /// If the save is the save of a draft, or undoes or redoes such a save: the mark of the draft's save. Otherwise nil.
+    /// The mark of a draft, for the save of the draft, and for each undo or redo of that save; nil for all other saves.
     package var mark: DraftMark?
     /// The container that made the save.
     package var member: StoreMember

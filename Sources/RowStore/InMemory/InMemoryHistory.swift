@@ -18,8 +18,8 @@ public protocol HistoryStore: PersistentStore {
 
     /// Writes a change of the history that belongs to no save, such as the position of a consumer. Writes all of it or nothing.
     ///
-    /// **Isolation**: none. The history makes one call at a time, also with the closure of
-    /// ``InMemoryHistory/append(_:writing:)``.
+    /// **Isolation**: none. The history calls this method and the closure of ``InMemoryHistory/append(_:writing:)`` one at a
+    /// time.
     ///
     /// - Parameter change: The change.
     /// - Throws: `storeClosed`; an error if nothing was written.

@@ -58,8 +58,8 @@ public final class InMemoryRows: Sendable {
         try withState { (state) throws(DataSourceError) in try state.load(rows, entity) }
     }
 
-    /// Adds stored scopes. Call this method before commits and reads, only if ``StartupPlan/keepsRows`` is true and no entity
-    /// is dropped. Otherwise, the scopes would describe rows that are gone.
+    /// Adds stored scopes. Call this method before commits and reads, and only if ``StartupPlan/keepsRows`` is true and no
+    /// entity is dropped. Otherwise, the scopes would describe rows that are gone.
     ///
     /// ```swift
     /// try rows.load(scopes)

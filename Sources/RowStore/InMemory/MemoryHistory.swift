@@ -81,7 +81,7 @@ struct MemoryHistory: Sendable {
                 record.note = StoredRecord.tooLarge
             } else {
                 record.changes = set
-                // The early write belongs to the commit.
+                // Only the commit needs the early write.
                 record.changes?.earlyWrite = nil
             }
             entries.append(

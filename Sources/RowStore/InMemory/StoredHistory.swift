@@ -13,7 +13,7 @@ public struct StoredHistory: Sendable, Equatable, Codable {
     let bytes: Int64
     /// The earlier histories of the store, the oldest first.
     let ended: [Ended]
-    /// The last records that the consumers have read.
+    /// For each consumer, the number of the last record that it has read.
     let consumers: [String: Int64]
     /// The names of the layouts of the records, by the signatures of the layouts.
     let layouts: [String: String]

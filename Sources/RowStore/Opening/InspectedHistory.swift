@@ -15,7 +15,7 @@ package struct InspectedHistory: Sendable {
     ///
     /// - Parameters:
     ///   - tail: The maximum number of records.
-    ///   - page: Returns the first records after the position that is before the newest records.
+    ///   - page: Returns a page of records. The page begins with the oldest record to return.
     package static func newest(
         _ tail: Int, _ page: (HistoryFilter) throws(DataSourceError) -> [StoredRecord]
     ) throws(DataSourceError) -> [StoredRecord] {

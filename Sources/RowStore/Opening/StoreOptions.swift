@@ -52,7 +52,7 @@ public struct StoreOptions: Sendable {
     ///   opened for reading only does not exist; `historyNotKept` if the store must keep a history: a ``HistoryStore`` calls
     ///   ``plan(for:history:)``. If the call throws, the store must stay unchanged.
     public func plan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
-        // A store that is opened for reading only makes no saves without records, and is not changed.
+        // A store that is opened for reading only does not have to keep its history: it has no saves to record.
         if isReadOnly { return try decidePlan(for: metadata) }
         switch history.choice {
         case .kept: throw DataSourceError.customStoreWithoutHistory

@@ -27,7 +27,7 @@ public struct QueryExplanation: Sendable, Hashable {
     }
 }
 
-/// The slow parts of a query, as a database finds the rows.
+/// The slow parts of a query in a database.
 package struct QueryFindings: Sendable, Hashable {
     /// Whether the database reads every row of the query's entity, because no index finds the matching rows.
     package var readsEveryRow = false
@@ -37,7 +37,7 @@ package struct QueryFindings: Sendable, Hashable {
     /// The names of the attributes that a part of the predicate needs. This part is evaluated for each row, outside of the
     /// database. Nil if the database evaluates the whole predicate.
     package var namesOutside: [String]?
-    /// Whether the index of a string finds only equal strings.
+    /// Whether an index of a string attribute finds only equal strings.
     package var hasHashedStrings = false
 
     /// How the rows are brought into the order of the query.
@@ -102,7 +102,8 @@ package struct RelatedTable: Sendable, Hashable {
 }
 
 extension RowPredicate {
-    /// The names of the attributes that the predicate needs. Values of related rows have one name.
+    /// The names of the attributes that the predicate needs. All values of related rows together have the name `related
+    /// rows`.
     package func names(_ layout: EntityLayout) -> [String] {
         var columns: Set<Int> = []
         _ = collectColumns(&columns)

@@ -48,8 +48,8 @@ extension RowExpression {
         }
     }
 
-    /// Returns the value as a constant if all operands are constants; otherwise, and for a conditional expression, the
-    /// expression itself.
+    /// If all operands are constants, returns the value as a constant. Otherwise, or if the expression is conditional,
+    /// returns the expression itself.
     package func folded(_ layout: EntityLayout) throws(DataSourceError) -> RowExpression {
         let isConstant =
             switch self {

@@ -261,7 +261,7 @@ private struct WordReader {
         return SaveFacts(HistoryKind(rawValue: kind), dataSourceName: source, author: author)
     }
 
-    /// Reads a string or nil. Returns nil if the words are damaged.
+    /// Reads an optional string. The outer optional of the result is nil if the words are damaged.
     private mutating func string() -> String?? {
         guard let word = word() else { return nil }
         if word == 0 { return .some(nil) }

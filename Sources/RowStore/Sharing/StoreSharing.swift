@@ -222,8 +222,8 @@ public enum FeedEvent: Sendable {
 
 /// Decides when the feed drops old saves. A member that has not read a dropped save reloads its rows.
 package struct FeedRetention {
-    /// The maximum number of saves, and of their bytes, that the feed keeps for members that have not read them yet. The feed
-    /// may exceed the limits by the saves since the last check.
+    /// The maximum number of saves that the feed keeps for members that have not read them yet, and the maximum number of
+    /// their bytes. The feed may exceed the limits by the saves since the last check.
     package static let saveLimit = 4096
     package static let byteLimit = 16 << 20
     /// The maximum age of the saves in the feed, in seconds.

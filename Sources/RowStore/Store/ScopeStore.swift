@@ -42,10 +42,10 @@ extension ChangeSet {
         scopes.compactMap { if case .loaded = $0.event { $0.name } else { nil } }
     }
 
-    /// The changes of scopes in their order. Successive scopes to forget are together, so that a store forgets them with one
-    /// statement. Each other change is alone.
+    /// The changes of scopes in groups, in their order. Successive scopes to forget are in one group, so that a store forgets
+    /// them with one statement. Each other change is a group of its own.
     ///
-    /// - Parameter limit: The largest number of scopes to forget in a group.
+    /// - Parameter limit: The largest number of scopes in a group.
     package func groupedScopes(upTo limit: Int) -> [ArraySlice<ScopeChange>] {
         var groups: [ArraySlice<ScopeChange>] = []
         var rest = scopes[...]

@@ -153,20 +153,20 @@ package protocol SnapshotStore: PersistentStore {
     /// The bytes of the log that open snapshots keep from being emptied; nil for a store without such a log.
     var logByteCount: Int? { get }
 
-    /// Like ``PersistentStore/noticeOutsideWrites()``. Nil if the store cannot be checked now, or if it must still find out whether
-    /// one of its own writes was made.
+    /// Like ``PersistentStore/noticeOutsideWrites()``. Nil if the store cannot be checked now, or if it does not know yet
+    /// whether one of its own writes was made.
     func checkForOutsideWrites() -> Bool?
 
-    /// Watches the store for writes of other programs. While the watch is on, the store need not be checked: checks have reported all
-    /// earlier writes, and the handler is called at each later write.
+    /// Watches the store for writes of other programs. While the watch is on, the store need not be checked: checks have
+    /// reported all earlier writes, and the handler is called at each later write.
     ///
     /// - Parameter handler: Called at each possible write, also of this store, on any thread. Also called during this call.
-    /// - Returns: Nil if the store must still be checked: because it cannot be watched, or because another program is writing now, or has made
-    ///   a write that was not reported yet. Nil by default.
+    /// - Returns: Nil if the store must still be checked. Possible reasons are that the store cannot be watched, that another
+    ///   program is writing now, or that it has made a write that was not reported yet. Nil by default.
     func watchForOutsideWrites(_ handler: @escaping @Sendable () -> Void) -> StoreWatch?
 
-    /// Whether the store has found a write of another program that it has not reported yet. Nil if another thread may be finding such
-    /// a write now.
+    /// Whether the store has found a write of another program, but has not reported the write yet. Nil if another thread may
+    /// be finding such a write now.
     var hasUnreportedOutsideWrite: Bool? { get }
 
     /// Copies the log as far as open snapshots allow. If they see the newest state, lets the next commit write at the beginning of

@@ -15,7 +15,7 @@ public struct StoreStartup: Sendable, Hashable {
     /// The number of objects that were dropped from the old store. If ``countFailure`` is not nil, more objects were dropped
     /// than counted.
     public var rowsDropped: Int
-    /// The reason why some dropped objects could not be counted, which is damage of the store; nil if all were counted.
+    /// The damage of the store because of which some dropped objects could not be counted; nil if all were counted.
     public var countFailure: String?
     /// The backup of the old store; nil if there is none.
     public var backup: URL?

@@ -15,7 +15,7 @@ package enum TextFolding {
         let plain = asciiPrefix(text)
         appendASCII(UnsafeRawBufferPointer(rebasing: text[..<plain]), options, to: &folded)
         if plain == text.count { return }
-        // A mark may belong to the last letter of the prefix. The folding of a mark does not depend on its letter.
+        // The text may start with a mark of the last letter of the prefix. The mark can be folded without this letter.
         appendScalars(UnsafeRawBufferPointer(rebasing: text[plain...]), options, to: &folded)
     }
 

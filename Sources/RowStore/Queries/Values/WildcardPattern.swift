@@ -115,8 +115,8 @@ struct WildcardPart: Sendable {
     }
 
     private let tokens: [Token]
-    /// The border for each token: how many tokens, up to and including this one, equal the first tokens of the part (Knuth,
-    /// Morris and Pratt). Nil if the part has a `?`.
+    /// The border of each token: the length of the longest sequence of tokens that ends with this token, does not begin at
+    /// the first token, and equals the first tokens of the part (Knuth, Morris and Pratt). Nil if the part has a `?`.
     private let borders: [Int]?
 
     var count: Int { tokens.count }
@@ -183,7 +183,8 @@ struct WildcardPart: Sendable {
 }
 
 enum ByteSearch {
-    /// From this length on, the time must be proportional to the sum of both lengths, not to their product.
+    /// The maximum length of bytes that are searched for by a simple loop. The loop may take time proportional to the product
+    /// of both lengths. For longer bytes, the time must be proportional to their sum.
     private static let longWanted = 64
 
     static func contains(_ needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
