@@ -3,8 +3,8 @@ package import RowStore
 internal import Synchronization
 
 extension SQLiteStore {
-    /// Replaces a store with an empty store that has the model and the database key of the options, even if the old store had
-    /// others. Does nothing if there is no store.
+    /// Replaces a store with an empty store that has the model and the database key of the options. The old store may have
+    /// been made for another model or key. Does nothing if there is no store.
     ///
     /// - Parameters:
     ///   - onlyIfNeeded: Whether to keep a store that was made for this model and database key.

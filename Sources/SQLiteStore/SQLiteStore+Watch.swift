@@ -2,7 +2,7 @@ package import RowStore
 
 extension SQLiteStore {
     package func watchForOutsideWrites(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
-        // A check of a store that is open for reading only finds nothing, because each read checks the file.
+        // A store that is open for reading only needs no watch, because each read checks the file.
         if options.isReadOnly { return StoreWatch {} }
         guard access == nil, let watch = files.watch(handler) else { return nil }
         // From now on, each write calls the handler. Look for earlier writes.

@@ -355,8 +355,8 @@ extension SQLiteStore: ScopeStore {}
 extension SQLiteStore: SnapshotStore {
     package func checkForOutsideWrites() -> Bool? {
         let found = writer.withLockIfAvailable { $0.current?.noticeOutsideWrites() } ?? nil
-        // Kept transactions may be too old if the file was not checked, or if a write was found. The next call does not report the
-        // same write again, so this call must make look-ups see it.
+        // If the file was not checked, or if a write was found, kept transactions may be too old. This call must end them,
+        // because the next call does not report the same write again.
         if found != false { readers.recordWrite() }
         return found
     }

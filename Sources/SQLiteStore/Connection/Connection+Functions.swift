@@ -30,7 +30,8 @@ extension PredicateFunction {
 }
 
 extension RowSnapshot {
-    /// Stores an argument in a column. The result equals that of reading the value from a column of a statement.
+    /// Stores an argument in a column. The column then has the same value as if the argument had been read from a column of a
+    /// statement.
     fileprivate mutating func set(_ value: OpaquePointer?, _ column: Int, _ storage: ColumnStorage) {
         guard sqlite3_value_type(value) != SQLITE_NULL else { return }
         switch storage {

@@ -108,8 +108,9 @@ extension Connection {
 }
 
 extension Connection {
-    /// The number of frames in the log, whoever has written them, as the index of the log in shared memory says; nil if this cannot be
-    /// found out. Makes no system call, because the connection has mapped the index. The length can change at any time.
+    /// The number of frames in the log, including those of other processes; nil if the number cannot be read. The number is
+    /// read from the index of the log in shared memory. This makes no system call, because the connection has mapped the
+    /// index. The number can change at any time.
     ///
     /// The index has the same layout in all versions of SQLite (https://www.sqlite.org/walformat.html#the_wal_index_header).
     var logLength: Int? {

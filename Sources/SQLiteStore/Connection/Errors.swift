@@ -145,8 +145,8 @@ extension DataSourceError {
     }
 }
 
-/// Returns whether the disk is full. SQLite reports some full disks as an I/O error, for example if a shared memory file cannot
-/// grow.
+/// Returns whether the disk is full. SQLite reports some full disks as an I/O error, for example if a shared memory file
+/// cannot grow.
 private func isFull(_ number: Int32, _ path: String) -> Bool {
     if number == ENOSPC || number == EDQUOT { return true }
     return isFull(folder: (path as NSString).deletingLastPathComponent)

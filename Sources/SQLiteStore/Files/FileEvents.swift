@@ -5,11 +5,12 @@ internal import RowStore
 
 /// The system's events of the files of a store.
 ///
-/// SQLite writes the rows of each transaction to the write-ahead log, with `write`, before they can be read. Each write to the log makes an
-/// event. The folder has an event if the main file or the log is made, moved or deleted.
+/// SQLite writes the rows of each transaction to the write-ahead log, with `write`, before they can be read. Each write to
+/// the log makes an event. The folder has an event if the main file or the log is made, moved or deleted.
 ///
-/// If a folder above is renamed, there is no event, and none is needed: the events of the files and the folder go on, and the connections
-/// have the files open. A file that is made at the old path is not a file of the open store.
+/// If a parent of the folder is renamed, there is no event, and none is needed: the watch still follows the same files and
+/// the same folder, and the connections have these files open. A file that is made at the old path is not a file of the open
+/// store.
 extension StoreFiles {
     /// Watches the files. Reads and locks make no events.
     ///
@@ -53,8 +54,9 @@ extension StoreFiles {
         return statfs(folder, &system) == 0 && system.f_flags & UInt32(MNT_LOCAL) != 0
     }
 
-    /// The main file is not watched: for this, it would have to be opened, and closing it would end SQLite's locks. A commit does not write
-    /// to the main file. SQLite has no locks on the log.
+    /// Watches the folder and the log. Each of them must be opened for this. This is safe for the log, because SQLite has no
+    /// locks on it. The main file is not watched: closing it would end SQLite's locks. A commit does not write to the main
+    /// file.
     private func systemWatch(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
         let descriptors = [folder, log].map { open($0, O_EVTONLY | O_CLOEXEC) }
         guard descriptors.allSatisfy({ $0 >= 0 }) else {

@@ -5,8 +5,8 @@ internal import RowStore
 
 /// The system's events of files, for all stores of the process.
 ///
-/// All watches share one instance of inotify, because the system limits the instances of a user, for all programs together. The instance
-/// ends with the last watch.
+/// All watches share one instance of inotify, because the system limits the number of instances that all programs of a user
+/// have together. The instance ends with the last watch.
 final class Inotify: Sendable {
     static let shared = Inotify()
 
@@ -58,7 +58,7 @@ final class Inotify: Sendable {
             return (number, targets.allSatisfy { state.add($0, to: number, descriptor) })
         }
         guard let begun else { return nil }
-        // An incomplete watch ends here.
+        // If the watch is incomplete, it is released here, and so ends.
         let watch = StoreWatch { [self] in end(begun.number) }
         return begun.isComplete ? watch : nil
     }
@@ -77,12 +77,12 @@ final class Inotify: Sendable {
     }
 
     private func end(_ number: Int) {
-        // The handler is released after the lock, because it may release objects that end other watches.
+        // Release the handler after the lock is unlocked, because the handler may release objects that end other watches.
         let ended = state.withLock { state -> Watch? in
             let ended = state.watches.removeValue(forKey: number)
             for descriptor in ended?.descriptors ?? [] { state.remove(number, from: descriptor) }
             if state.watches.isEmpty {
-                // The descriptor is closed after a running call of the event handler.
+                // If the event handler is running, the source closes the descriptor after the handler has returned.
                 state.instance?.source.cancel()
                 (state.instance, state.targets) = (nil, [:])
             }
@@ -99,7 +99,8 @@ final class Inotify: Sendable {
                 while true {
                     let count = read(descriptor, buffer.baseAddress, buffer.count)
                     guard count > 0 else { return }
-                    // A canceled source reads no events for the next instance, whose watches have descriptors of their own.
+                    // If the source was canceled, ignore its events. A watch of a newer instance may have the same
+                    // descriptor.
                     guard state.instance?.descriptor == descriptor else { continue }
                     state.collect(UnsafeRawBufferPointer(rebasing: buffer[..<count]), &found)
                 }

@@ -105,7 +105,7 @@ struct StoreFiles: Sendable {
         try check(calls.create(path, mode: mode), path, "creating")
     }
 
-    /// Sets the permissions of new files on an existing but empty main file, and on the files beside it.
+    /// Gives the permissions of new files to a main file that exists but is empty, and to the files beside it.
     func applyPermissions() throws(DataSourceError) {
         for path in [main, log, sharedMemory] {
             guard let state = try state(path), state.st_mode & 0o777 != mode else { continue }

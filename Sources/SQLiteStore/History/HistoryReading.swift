@@ -153,7 +153,8 @@ struct HistoryReading {
     }
 }
 
-/// Splits the names of a record's entities. Keeps the last names, because most records have the names of the record before.
+/// Splits the names of a record's entities. Keeps the last result, because most records have the same names as the record
+/// before them.
 private struct EntityNames {
     private var last = (text: "", names: [String]())
 

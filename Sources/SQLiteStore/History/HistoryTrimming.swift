@@ -7,8 +7,8 @@ struct HistoryTrimming {
     /// transaction that adds many rows: it drops up to twice as many rows and bytes as it adds.
     private static let rowLimit = 64
     private static let byteLimit: Int64 = 2 << 20
-    /// The records are checked when a sixteenth of the byte limit was added, or when a sixteenth of the time limit has passed,
-    /// but at the latest after ``maxPause``.
+    /// The records are checked when a sixteenth of the byte limit was added, when a sixteenth of the time limit has passed,
+    /// or when ``maxPause`` has passed.
     private static let share: Int64 = 16
     /// In milliseconds.
     private static let maxPause: Int64 = 60_000

@@ -115,8 +115,8 @@ extension StoreMigration {
         do throws(DataSourceError) {
             try writeRecord()
         } catch {
-            // Opening reports the damaged history, or drops it if the options say so. Until then, it must not have values of
-            // the dropped rows.
+            // The history is damaged. Opening reports the damage, or drops the history if the options say so. Remove its
+            // records even before that, because they may have values of the dropped rows.
             guard error.code == .storeCorrupt else { throw error }
             for name in HistoryTables.names { try probe.connection.run("DELETE FROM \(name.quoted)") }
         }

@@ -36,7 +36,8 @@ final class OpenSnapshot: Sendable {
         return try result.get()
     }
 
-    /// Begins the transaction again, unless a read is running. Nothing was written since the transaction began.
+    /// Begins the transaction again, unless a read is running. Call this method only if nothing was written since the
+    /// transaction began.
     func renew() {
         guard lock.try() else { return }
         defer { lock.unlock() }

@@ -32,7 +32,7 @@ enum ScopeTable {
         DELETE FROM "_scopes" WHERE "name" IN (SELECT "name" FROM "_scopes" WHERE "name" <> ?1 \
         ORDER BY COALESCE("requested", "failed") DESC LIMIT -1 OFFSET \(StoredScope.limit - 1))
         """
-    /// The largest number of scopes that one statement forgets. A statement of SQLite may have 999 parameters or more.
+    /// The largest number of scopes that one statement forgets. SQLite allows at least 999 parameters in a statement.
     static let deletionLimit = 256
 
     /// Deletes scopes. The parameters are the name, the entity and the predicate of each scope.

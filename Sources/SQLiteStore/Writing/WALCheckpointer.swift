@@ -28,7 +28,8 @@ final class WALCheckpointer {
     private let lockTimeout: Duration
     private var frames = 0
     private var copied = 0
-    /// The length that the index of the log still has after a restart, until the next commit; nil otherwise.
+    /// After a restart, the length in the index of the log, which stays the same until the next commit; nil at all other
+    /// times.
     private var emptiedLength: Int?
     /// Whether the last copy has copied the whole log. If so, each open read sees the newest state.
     private var isWhole = false
@@ -116,7 +117,8 @@ final class WALCheckpointer {
         obstacle = code == SQLITE_OK ? nil : Obstacle(reads: open, frames: frames)
         switch code {
         case SQLITE_OK:
-            // The next commit begins at the start of the log, so its length is not less than this one.
+            // The next commit begins at the start of the log. Reset the numbers here, because `setLength` resets them only if
+            // the length shrinks.
             (frames, copied, nextAttempt) = (0, 0, 0)
             emptiedLength = connection.logLength
             reportedRead = nil
@@ -146,7 +148,7 @@ final class WALCheckpointer {
         reports.report(DataSourceError(blockedBy: snapshot, path: connection.path))
     }
 
-    /// Reads the length of the log. If this container only reads, no commit has recorded it.
+    /// Reads the length of the log. If only other members write, no commit of this container has recorded the length.
     func readLength() {
         if let length = connection.logLength, length != emptiedLength { setLength(length) }
     }
@@ -157,8 +159,8 @@ final class WALCheckpointer {
     /// Copies the log. If each snapshot sees the newest state, begins the transactions of the snapshots again. They still see the
     /// same state.
     ///
-    /// A transaction that begins while the whole log is copied reads only the main file. So the next commit can write at the beginning
-    /// of the log. But later frames cannot be copied while the transaction is open.
+    /// If a transaction begins when the whole log is copied, it reads only the main file. So the next commit can write at the
+    /// beginning of the log. But later frames cannot be copied while the transaction is open.
     func emptyBesideSnapshots() {
         if let writeLock {
             guard (try? writeLock.take(lockTimeout: .zero)) != nil else { return }

@@ -49,7 +49,7 @@ struct OutsideWrites {
 }
 
 extension Writer {
-    /// Compares the file with the recorded state, as ``OutsideWrites/detectWrite(_:isByMember:)``.
+    /// Compares the file with the recorded state, like ``OutsideWrites/detectWrite(_:isByMember:)``.
     func lookOutside(isByMember: Bool = false) -> Bool {
         guard outside.detectWrite(connection, isByMember: isByMember) else { return false }
         history?.foundOutsideWrites = true
@@ -71,8 +71,9 @@ extension Writer {
 
     /// Whether all writes of other programs were reported, and no other program is in a transaction that writes.
     ///
-    /// A program writes its rows to the log before they can be read, and may then wait for the disk. During this time it has SQLite's
-    /// write lock, so this function takes the lock for a moment. It does not wait for the lock, and writes nothing.
+    /// A program first writes its rows to the log, and may then wait for the disk before the rows can be read. During this
+    /// time it has SQLite's write lock, so this function takes the lock for a moment. It does not wait for the lock, and
+    /// writes nothing.
     func hasReportedAllWrites() -> Bool {
         guard openEarlyWrite == nil, (try? watch.checkFiles()) != nil else { return false }
         connection.setBusyTimeout(.zero)
