@@ -46,7 +46,7 @@ public struct StoredScope: Sendable, Hashable, Codable {
 /// A change of the stored state of a scope. The change is written in the transaction of its save.
 package struct ScopeChange: Sendable {
     package enum Event: Sendable {
-        /// The rows of the save show an answer.
+        /// The save writes the rows of an answer.
         case loaded(entityTag: String?, cursor: String?, isComplete: Bool)
         /// The server has answered that the list still has the stored entity tag or cursor. The change is written only if
         /// ``StoredScope/version`` is still `since`.

@@ -45,9 +45,9 @@ package struct HistoryNames: Sendable, Codable, Equatable {
         }
     }
 
-    /// Returns changes of the named layout as changes of another layout. Entities and columns that the other layout does not
-    /// have are left out, and so are values that are stored in another form. Renamed entities, attributes and relationships are
-    /// found by their renaming identifiers.
+    /// Returns changes of the named layout as changes of another layout. The result leaves out entities and columns that the
+    /// other layout does not have, and values that are stored in another form. Renamed entities, attributes and relationships
+    /// are found by their renaming identifiers.
     func translate(_ changes: ChangeSet, to layout: ModelLayout) -> ChangeSet {
         let renamed = RenamedNames(
             layout.entities.map { ($0.historyName, layout.formerHistoryName($0)) }, Set(entities.map(\.name)))

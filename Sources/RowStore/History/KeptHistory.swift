@@ -45,9 +45,9 @@ public struct KeptHistory: Sendable, Hashable {
     /// let history = KeptHistory.kept(for: .seconds(86_400), upTo: 16 << 20)
     /// ```
     ///
-    /// Records that are older than the time are dropped, unless a registered consumer has not read them yet. The oldest
-    /// records are also dropped if all records together have more bytes. Both limits are checked when something is saved, and a
-    /// save drops only a few records. So the history may exceed its limits for a while.
+    /// Records that are older than the time are dropped as soon as all registered consumers have read them. The oldest
+    /// records are also dropped if all records together have more bytes. Both limits are checked when something is saved, and
+    /// a save drops only a few records. So the history may exceed its limits for a while.
     ///
     /// - Parameters:
     ///   - time: How long a record is kept; at least a second, and at most about 2,000 years.

@@ -80,7 +80,7 @@ extension InMemoryStore: SnapshotStore {
     package var logByteCount: Int? { nil }
 }
 
-/// A copy of all tables. A commit copies the tables that it changes.
+/// A snapshot of all tables. A later commit does not change the snapshot: the commit copies the tables that it changes.
 private final class MemorySnapshot: StoreSnapshot {
     private let rows: InMemoryRows
     private let state: MemoryState

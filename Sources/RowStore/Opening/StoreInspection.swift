@@ -200,8 +200,8 @@ package struct StoreOccupants: Sendable {
 }
 
 extension StoreMetadata {
-    /// Returns the model that the store was made for: the copy in the store, or the one of the other models that has the
-    /// store's hash. Returns nil if neither is found.
+    /// Returns the model that the store was made for. First tries the copy in the store, then the other models. Returns nil
+    /// if none of them has the store's hash.
     package func model(among others: [ManagedObjectModel] = []) -> ManagedObjectModel? {
         let own = modelText.flatMap { ManagedObjectModel(storedText: $0) }
         return ([own].compactMap(\.self) + others).first { $0.hash.description == identity.modelHash }

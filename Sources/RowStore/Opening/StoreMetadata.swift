@@ -2,8 +2,8 @@ internal import Foundation
 package import ManagedModel
 package import ModelMigration
 
-/// The description of a store: the model, the database key and the keys of the data sources that the store was made
-/// for, and a lower bound for the row keys of new rows. The store keeps this description beside its rows.
+/// The description of a store, which the store keeps beside its rows. The description has the model, the database key and the
+/// keys of the data sources that the store was made for. It also has a lower bound for the row keys of new rows.
 ///
 /// ``StartupPlan/metadata`` has the value to store. Store it with the rows, as a `Codable` value, and pass it to
 /// ``StoreOptions/plan(for:)`` when the store is opened again.

@@ -68,7 +68,7 @@ package struct QueryFindings: Sendable, Hashable {
         readsEveryRow = !names.subtracting(related.flatMap(\.names)).isEmpty
     }
 
-    /// Whether a name in the plan is of a table of related rows.
+    /// Whether a name in the plan belongs to a table of related rows.
     package func isRelated(_ name: some StringProtocol) -> Bool {
         related.contains { table in table.names.contains { $0 == name } }
     }
@@ -84,7 +84,7 @@ package struct QueryFindings: Sendable, Hashable {
 package struct RelatedTable: Sendable, Hashable {
     /// The name of the table in the statement, such as `t1`. The links of a relationship with a join table are `j1`.
     package let alias: String
-    /// The name of the table from which the relationship leads here.
+    /// The name of the table from which the relationship leads to this table.
     package let outer: String
     package let entity: Int
     package let rows: RelatedRows

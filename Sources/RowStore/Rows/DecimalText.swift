@@ -3,8 +3,8 @@ package import Foundation
 /// A decimal number in a string, such as `-12.50` or `1E+2`. The string is not converted, so no digit is lost.
 struct DecimalText {
     let isNegative: Bool
-    /// The digits, beginning with the first digit that is not zero; empty for zero. They include a decimal point that follows
-    /// that digit.
+    /// The digits, beginning with the first digit that is not zero; empty for zero. If a decimal point follows that digit,
+    /// the point is included.
     let digits: UnsafeRawBufferPointer
     /// The exponent. The number is 0.digits times ten to this power.
     let magnitude: Int

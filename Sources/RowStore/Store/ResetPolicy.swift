@@ -6,8 +6,8 @@
 ///     configuration: .init(resetPolicy: .migrate(otherwise: .standard)))
 /// ```
 ///
-/// The key of a data source applies only to the rows of that data source. A change of that key alone drops only those
-/// rows, except with ``fail`` and with ``migrate(otherwise:)`` that falls back to ``fail``.
+/// The key of a data source applies only to the rows of that data source. A change of that key alone drops only those rows.
+/// With ``fail``, and with ``migrate(otherwise:)`` that falls back to ``fail``, opening throws instead.
 ///
 /// A key may stand for a user who has logged out. The backups of ``standard`` are therefore removed when the database key or
 /// the key of a data source changes, and by `PersistentContainer.reset()`. With the policy ``backup(keep:)``, they are kept.
@@ -77,8 +77,8 @@ public struct ResetPolicy: Sendable, Hashable {
     /// The store contains a copy of its model, and the migration is inferred from both models. The following changes are
     /// possible:
     ///
-    /// - Entities and properties may be added, removed and renamed. The renaming identifier of a renamed entity or property is
-    ///   its name, or its renaming identifier, in the old model.
+    /// - Entities and properties may be added, removed and renamed. The new model must give a renamed entity or property a
+    ///   renaming identifier: its old name, or its renaming identifier in the old model.
     /// - An optional attribute may become required if it has a default value.
     /// - A to-one relationship may become to-many.
     /// - A number may get a wider type if every stored number is exact in that type. Examples are Integer 32 for Integer 16,

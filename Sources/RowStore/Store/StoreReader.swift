@@ -181,7 +181,7 @@ extension SnapshotStore {
     package func emptyLogBesideSnapshots() {}
 }
 
-/// An open snapshot of a store. Several threads may use it; one waits for the other.
+/// An open snapshot of a store. Several threads may use the snapshot. In some stores, they wait for each other.
 package protocol StoreSnapshot: AnyObject, Sendable {
     /// Whether the store has closed the snapshot, or has lost it after an error.
     var hasEnded: Bool { get }
