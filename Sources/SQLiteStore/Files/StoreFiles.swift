@@ -195,8 +195,8 @@ struct RemovedFile {
         DispatchQueue.global(qos: .utility).async { [descriptor] in close(descriptor) }
     }
 
-    /// Keeps the file. Call this method if the file's name could not be removed, and before the file is opened again: closing a
-    /// descriptor ends all locks of the process on the file. (https://www.sqlite.org/howtocorrupt.html, 2.2)
+    /// Keeps the file. Call this method if the file's name could not be removed. Do not open the file again before the call:
+    /// closing a descriptor ends all locks of the process on the file. (https://www.sqlite.org/howtocorrupt.html, 2.2)
     func keep() {
         if descriptor >= 0 { close(descriptor) }
     }

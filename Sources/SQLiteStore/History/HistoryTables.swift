@@ -133,7 +133,7 @@ enum HistoryTables {
         return KeptHistory.Limits(seconds: seconds, bytes: bytes)
     }
 
-    /// The reasons for which earlier histories of the store ended, by their IDs.
+    /// The reasons why earlier histories of the store ended, by the IDs of the histories.
     static func ended(_ connection: Connection) throws(DataSourceError) -> [String: String] {
         let rows = try connection.values(
             "SELECT \"name\", \"value\" FROM \"_history_state\" WHERE \"name\" >= 'ended ' AND \"name\" < 'ended!'")

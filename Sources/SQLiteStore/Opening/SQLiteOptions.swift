@@ -21,7 +21,7 @@ package struct SQLiteOptions: Sendable {
     package var isReadOnly = false
     /// The size of the write-ahead log, in frames (pages), above which an idle store copies the log into the main file.
     package var logLimit = 1000
-    /// The listener that is told about the statements that run after the opening.
+    /// The handler for the statements that run after the opening.
     package var tracing: StatementTracing?
     /// Whether several containers and processes may have the store open.
     package var isShared = false

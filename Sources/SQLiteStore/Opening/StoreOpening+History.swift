@@ -49,7 +49,7 @@ extension StoreOpening {
         return limits
     }
 
-    /// Checks that a store that other members have open keeps a history if the options ask for one.
+    /// Checks that the store, which other members have open, keeps a history or keeps none, as the options say.
     ///
     /// - Throws: `storeInUse`, with the names of the other members, if the store would have to be changed.
     func requireSameHistory(

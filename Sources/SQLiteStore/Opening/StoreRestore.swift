@@ -44,8 +44,8 @@ struct StoreRestore {
 
     private static let restored = "The store was restored from a copy."
 
-    /// The reasons for which the histories of the replaced store ended, by the IDs of the histories; empty if the histories
-    /// cannot be read.
+    /// The reasons why the histories of the replaced store ended, by the IDs of the histories; empty if the histories cannot
+    /// be read.
     private var replacedHistories: [String: String] {
         guard let connection = try? store.connectWithoutChange() else { return [:] }
         defer { connection.close(copyingLog: false) }

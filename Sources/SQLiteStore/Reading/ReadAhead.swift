@@ -68,8 +68,8 @@ final class ReadAhead: Sendable {
 
     /// Requests the other thread from a queue. The thread waits until it takes over the reading.
     ///
-    /// - Parameter queue: A serial queue of the reader. Its thread is not one of Swift's task pool, because a pool thread that
-    ///   waits for space could run no tasks.
+    /// - Parameter queue: A serial queue of the reader. Its thread does not belong to Swift's task pool: a pool thread that
+    ///   waits for space could not run tasks.
     init(_ rows: StatementRows, on queue: DispatchQueue) {
         self.rows = rows
         queue.async { [self] in
