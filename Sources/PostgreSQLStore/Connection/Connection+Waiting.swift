@@ -56,10 +56,10 @@ extension Connection {
 
     /// Waits until everything is sent and the connection is no longer busy.
     ///
-    /// Sent or received bytes are progress. Without progress, a second connection checks whether the server works on
-    /// the statement, because even a halted server accepts bytes. The wait ends after a check without an answer, or
-    /// after two checks in a row that find an idle server, because the server can answer the statement during the first
-    /// check.
+    /// Sent or received bytes are progress. Without progress, a second connection checks whether the server works on the
+    /// statement, because even a halted server accepts bytes. The wait ends after a check without an answer, or after two
+    /// checks in a row that find an idle server. One such check is not enough, because the server can answer the statement
+    /// during the check.
     ///
     /// - Throws: `storeUnavailable` if the wait takes too long.
     func wait(_ handle: OpaquePointer, while isBusy: () -> Bool) throws(DataSourceError) {

@@ -175,7 +175,7 @@ final class Connection: SQLConnection {
     func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
         failedRequest = nil
         guard let handle else { throw connectionLost() }
-        // A failed transaction accepts no statement.
+        // Forget statements only outside of a transaction, because a failed transaction accepts no statement.
         if prepared.count > Connection.statementLimit, PQtransactionStatus(handle) == PQTRANS_IDLE {
             try forgetStatements(handle)
         }

@@ -2,7 +2,7 @@
 internal import MigrationSQL
 internal import RowStore
 
-/// What becomes of the history of a generation when the next generation is made.
+/// What happens to the history of a generation when the next generation is made.
 enum HistoryCarriage {
     case none
     /// The new generation begins a new history.
@@ -47,7 +47,7 @@ extension StoreOpening {
             return nil
         case .kept(let limits):
             if metadata.keepsHistory {
-                // The limits also apply to records that other members drop.
+                // Write the limits into the store, because other members also drop records by these limits.
                 if try history.limits() != limits { try history.set(limits) }
                 return try history.state()
             }

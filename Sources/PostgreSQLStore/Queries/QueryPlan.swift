@@ -15,7 +15,7 @@ package enum PlanQuestion: Sendable, CaseIterable {
     /// The settings of the server that make it prefer an index.
     package var settings: [(name: String, isOn: Bool)] {
         switch self {
-        // Only the conditions of an index can make a bitmap. The other scans of an index can read the whole index.
+        // A bitmap scan always uses the conditions of an index. The other kinds of index scans can read the whole index.
         case .findsRows:
             [
                 ("enable_bitmapscan", true), ("enable_seqscan", false), ("enable_indexscan", false),
@@ -116,7 +116,7 @@ extension StatementReader {
             firstColumns = indexes
             findings.setScans(of: try plan(of: count, .findsRows)?.scans(indexes) ?? [], count.relatedTables)
         }
-        // A column that has the same value in all matching rows orders nothing.
+        // Leave out columns that have the same value in all matching rows: they do not change the order.
         let fixed = Set(
             query.predicate.requiredParts.compactMap {
                 if case .compare(let column, .equal, _) = $0 { column } else { nil }
@@ -135,8 +135,9 @@ extension StatementReader {
         guard let whole = QueryStatement(query.unlimited, table, tables),
             let plan = try plan(of: whole, .findsOrder)
         else { return findings }
-        // An index that has the order is not used if another index finds the rows, unless the server says that it would use
-        // it: with a limit, the rows may be found sooner in order.
+        // If one index finds the rows, and only another index has their order, the server usually uses the first index and
+        // sorts the rows. With a limit, the server may use the second index, to find the first rows sooner. So check whether
+        // it would sort now.
         var isUnused = false
         if let firstColumns, findings.findsRows, steps.contains(where: \.isSort) {
             isUnused = plan.scans(firstColumns).contains(PredicateWriter.outermost)

@@ -214,7 +214,7 @@ extension Reader: StatementReader {
 }
 
 extension QueryStatement {
-    /// Whether few rows can have many bytes.
+    /// Whether a single row can have many bytes, because the statement returns blobs.
     fileprivate var hasLongColumns: Bool { columns.contains { layout.columns[$0].storage == .blob } }
 }
 

@@ -31,8 +31,8 @@ package final class Heartbeats: Sendable {
     /// - Parameters:
     ///   - reports: The last report of each member that has not left.
     ///   - names: The names of the current leases and tickets.
-    /// - Returns: How long each member has been silent; and, in milliseconds of this process's clock, when each lease and each
-    ///   ticket was first seen, and the current time.
+    /// - Returns: How long each member has been silent; when each lease and each ticket was first seen; and the current time.
+    ///   The two kinds of times are in milliseconds of this process's clock.
     package func record(
         _ reports: [Int64: Int64], _ names: [String], at now: ContinuousClock.Instant = .now
     ) -> (silence: [Int64: Duration], firstSeen: [String: Int64], now: Int64) {

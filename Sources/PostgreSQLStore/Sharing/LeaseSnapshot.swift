@@ -45,9 +45,9 @@ extension LeaseSnapshot {
         }
     }
 
-    /// Returns the entities whose leases a change takes away from other members, by member.
+    /// Returns the other members that lose leases by a change, with the entities of these leases.
     ///
-    /// - Parameter own: The member that makes the change. Leases that it releases are not listed.
+    /// - Parameter own: The member that makes the change. The leases that this member releases are not listed.
     func losses(_ changed: LeaseArbiter, excluding own: Int64) -> [Int64: Set<String>] {
         var lost: [Int64: Set<String>] = [:]
         for (entity, lease) in arbiter.leases

@@ -68,8 +68,8 @@ extension Writer {
         )
     }
 
-    /// Reads the limits of the history again if a save could be too large for a history, because another member can have
-    /// opened the store with other limits.
+    /// Reads the limits of the history again if the smallest possible limits would be too small for a save. Another member
+    /// can have opened the store with other limits.
     func readHistoryLimits(before saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) {
         let smallest = KeptHistory.Limits(seconds: 1, bytes: Int64(KeptHistory.Limits.leastBytes))
         guard history != nil, saves.contains(where: { Int64($0.byteCount) > smallest.largestSave }) else { return }
