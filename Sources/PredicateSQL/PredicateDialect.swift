@@ -21,8 +21,8 @@ package protocol PredicateDialect: Sendable {
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String
     /// The SQL for NULL with the type of a storage.
     func null(_ storage: ColumnStorage) -> String
-    /// Returns an equivalent comparison with a value that a column of the store can have; nil if the value equals no value of a
-    /// column.
+    /// Returns an equivalent comparison whose value can be stored in a column. Nil for a test of equality with a value that
+    /// no column can have.
     func comparable(_ relation: ComparisonOperator, _ value: RowValue) -> (ComparisonOperator, RowValue)?
     /// The negation of a comparison. The negation is also true for NULL.
     func negation(of column: String, _ relation: ComparisonOperator, _ value: String) -> String

@@ -188,7 +188,7 @@ package struct PredicateWriter {
 }
 
 extension RowPredicate {
-    /// The conjuncts of the predicate. Every conjunct must be true; a negated conjunct must be false.
+    /// The conjuncts of the predicate. The predicate is true if each conjunct is true or, if the conjunct is negated, false.
     fileprivate var conjuncts: [(predicate: RowPredicate, isNegated: Bool)] {
         var found: [(predicate: RowPredicate, isNegated: Bool)] = []
         var rest = [(predicate: self, isNegated: false)]
