@@ -8,8 +8,8 @@ struct LinkTable {
     struct End {
         let key: String
         let entity: EndEntity
-        /// The column with this end's position in the relationship that leads to this end; nil if that relationship is not
-        /// ordered.
+        /// The column with the position of this end's object in the relationship from the other end; nil if that relationship
+        /// is not ordered.
         let position: String?
     }
 

@@ -28,9 +28,9 @@ extension MigrationStatements {
 
     /// Returns the statements that collect the links of a to-one relationship.
     ///
-    /// The first format stored the links of a one-to-one relationship in two columns, which could differ. The links of the side
-    /// that still has a column take precedence. Then the links that only the other side has are added. If several objects would
-    /// have the same partner, the object with the lowest key gets the partner.
+    /// The first format stored the links of a one-to-one relationship in two columns, which could differ. The links of the
+    /// side that still has a column take precedence. The links of the other side are added afterwards, if they are missing.
+    /// If several objects would have the same partner, the object with the lowest key gets the partner.
     ///
     /// - Parameters:
     ///   - table: The name of the table to make, as SQL.

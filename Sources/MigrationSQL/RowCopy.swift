@@ -92,7 +92,8 @@ package struct RowCopy {
         new.layout.columns[column].attribute.flatMap { RowValue(defaultOf: $0) }.map { parameter($0, column) } ?? "NULL"
     }
 
-    /// - Parameter columns: The columns of the old row of which one must have a value.
+    /// - Parameter columns: Columns of the old row. If none of them has a value, the result is NULL instead of the default
+    ///   value.
     private mutating func defaultExpression(
         _ column: Int, of part: AttributeDescription, ifAny columns: [Int]
     ) -> String {
