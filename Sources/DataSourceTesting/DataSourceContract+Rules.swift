@@ -26,7 +26,7 @@ extension DataSourceContract {
             try await source.add(values)
             try await source.delete(first)
             let some = try await StoredContents(container)
-            // The objects of the first half are already deleted.
+            // Delete the values of the first half once more.
             try await source.delete(values)
             return (some, try await StoredContents(container))
         }
