@@ -95,8 +95,8 @@ package enum SaveReversal: Sendable, Hashable {
 /// The record that a save undoes or redoes, and the newer records of the author in which nothing was left to undo or redo.
 package struct UndoReference: Sendable, Hashable, CustomStringConvertible {
     package let isUndo: Bool
-    /// The numbers from the record to the newest of these newer records. All other records of the author in this range were
-    /// reverted earlier, or had nothing left to undo or redo.
+    /// The numbers from the undone or redone record to the newest of the newer records. All other records of the author in
+    /// this range were reverted earlier, or had nothing left to undo or redo.
     package let numbers: ClosedRange<Int64>
 
     package init(isUndo: Bool, _ numbers: ClosedRange<Int64>) {

@@ -11,7 +11,7 @@ struct MemoryHistory: Sendable {
     private let layout: ModelLayout
     let limits: KeptHistory.Limits
     private(set) var id = UUID().uuidString
-    /// The reasons for the ends of earlier histories, by their IDs, the oldest first.
+    /// The IDs of the earlier histories, with the reasons why they ended, oldest first.
     private(set) var ended: [(id: String, reason: String)] = []
     private var records: [StoredRecord] = []
     private var byteCounts: [Int] = []

@@ -111,7 +111,7 @@ package struct NotedSaves: Sendable {
 package protocol StoreInspector {
     /// The recommended time between two checks for new saves.
     var interval: Duration { get }
-    /// The models to try if the store has no copy of its model.
+    /// The models to try if the store has no copy of its model, or a damaged one.
     var models: [ManagedObjectModel] { get }
 
     /// Runs the body with a single state of the store. If the store changes meanwhile, the body may be called again.

@@ -162,15 +162,15 @@ package protocol SnapshotStore: PersistentStore {
     ///
     /// - Parameter handler: Called at each possible write, also of this store, on any thread. Also called during this call.
     /// - Returns: Nil if the store must still be checked. Possible reasons are that the store cannot be watched, that another
-    ///   program is writing now, or that it has made a write that was not reported yet. Nil by default.
+    ///   program is writing now, or that a write of another program was not reported yet. Nil by default.
     func watchForOutsideWrites(_ handler: @escaping @Sendable () -> Void) -> StoreWatch?
 
     /// Whether the store has found a write of another program, but has not reported the write yet. Nil if another thread may
     /// be finding such a write now.
     var hasUnreportedOutsideWrite: Bool? { get }
 
-    /// Copies the log as far as open snapshots allow. If they see the newest state, lets the next commit write at the beginning of
-    /// the log, although the snapshots stay open.
+    /// Copies the log as far as open snapshots allow. If the snapshots see the newest state, lets the next commit write at
+    /// the beginning of the log, although they stay open.
     func emptyLogBesideSnapshots()
 }
 

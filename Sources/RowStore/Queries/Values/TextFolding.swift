@@ -15,7 +15,8 @@ package enum TextFolding {
         let plain = asciiPrefix(text)
         appendASCII(UnsafeRawBufferPointer(rebasing: text[..<plain]), options, to: &folded)
         if plain == text.count { return }
-        // The text may start with a mark of the last letter of the prefix. The mark can be folded without this letter.
+        // The rest may start with a mark that belongs to the last letter of the prefix. The mark can be folded without this
+        // letter.
         appendScalars(UnsafeRawBufferPointer(rebasing: text[plain...]), options, to: &folded)
     }
 
@@ -100,8 +101,8 @@ package enum TextFolding {
 extension StringTransformation {
     /// Transforms a string. Derived attributes, and the functions of predicates with the same names, use this function.
     ///
-    /// A canonical string is folded in the same way as the strings of a comparison without case and diacritics. So it is its
-    /// own folded form, whichever of the two options are set. ``ColumnLayout/isFolded`` relies on this.
+    /// A canonical string is folded as in a comparison that ignores case and marks. Folding it again does not change it, even
+    /// with only one of these options. ``ColumnLayout/isFolded`` relies on this.
     package func callAsFunction(_ text: String) -> String {
         switch self {
         case .uppercase: text.uppercased()

@@ -163,8 +163,7 @@ struct WildcardPart: Sendable {
         return nil
     }
 
-    /// Finds the part with the algorithm of Knuth, Morris and Pratt. After a mismatch, no character of the string is compared
-    /// again.
+    /// Finds the part with the algorithm of Knuth, Morris and Pratt. The characters before a mismatch are not compared again.
     private func find(in text: WildcardText, _ range: Range<Int>, _ borders: [Int]) -> Int? {
         if tokens.isEmpty { return range.lowerBound }
         var length = 0
@@ -183,8 +182,9 @@ struct WildcardPart: Sendable {
 }
 
 enum ByteSearch {
-    /// The maximum length of bytes that are searched for by a simple loop. The loop may take time proportional to the product
-    /// of both lengths. For longer bytes, the time must be proportional to their sum.
+    /// The maximum number of bytes that a simple loop searches for. The loop may take time proportional to the product of the
+    /// length of the bytes and the length of the text. For more bytes, the time must be proportional to the sum of both
+    /// lengths.
     private static let longWanted = 64
 
     static func contains(_ needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
@@ -210,8 +210,7 @@ enum ByteSearch {
             && compareBytes(UnsafeRawBufferPointer(rebasing: text[(text.count - needle.count)...]), needle) == 0
     }
 
-    /// Finds the bytes with the algorithm of Knuth, Morris and Pratt. After a mismatch, no byte of the string is compared
-    /// again.
+    /// Finds the bytes with the algorithm of Knuth, Morris and Pratt. The bytes before a mismatch are not compared again.
     private static func containsLong(_ needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
         if needle.count > text.count { return false }
         var borders = [0]
