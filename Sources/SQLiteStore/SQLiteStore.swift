@@ -39,10 +39,10 @@ package final class SQLiteStore: PersistentStore {
     /// Opens a store. Makes the store if there is none. Resets or migrates a store that was made for another model or database
     /// key.
     ///
-    /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`,
-    ///   `diskFull`, `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is `.fail`),
-    ///   `openingWouldBlock`, `unreadableModel`. If the call throws, an existing store is unchanged; a store that had
-    ///   to be dropped may be completely removed.
+    /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`, `diskFull`,
+    ///   `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is `.fail`), `openingWouldBlock`,
+    ///   `unreadableModel`. If the call throws, an existing store is unchanged. There is one exception: a store that had to
+    ///   be dropped may be completely removed.
     package static func open(_ options: Options) throws(DataSourceError) -> SQLiteStore {
         let schema = try StoreSchema(options.layout)
         let files = try StoreFiles(options.url, options.calls, mode: options.fileMode)

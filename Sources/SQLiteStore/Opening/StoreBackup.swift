@@ -125,7 +125,7 @@ struct BackupSeries {
     }
 
     private func remove(_ name: String) throws(DataSourceError) {
-        // An incomplete copy may have a journal. A journal beside a backup belongs to another program.
+        // An incomplete copy may have a journal. Another program that has opened a backup may have left the other files.
         for suffix in ["", "-wal", "-shm", "-journal"] { try files.remove("\(files.folder)/\(name)\(suffix)") }
     }
 

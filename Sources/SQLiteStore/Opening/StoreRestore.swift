@@ -62,7 +62,7 @@ struct StoreRestore {
         let connection = try Connection(path: store.restoring, isReader: false, vfs: store.calls.sqliteVFS)
         defer { connection.close(copyingLog: false) }
         try connection.configure()
-        // If the process ends now, nobody uses the file.
+        // The journal may be lost: if the process ends now, nobody uses the file.
         try connection.run("PRAGMA journal_mode = MEMORY")
         do throws(DataSourceError) {
             try connection.transaction { () throws(DataSourceError) in
@@ -70,7 +70,7 @@ struct StoreRestore {
                     connection, ModelLayout(model), reason: StoreRestore.restored, replaced: replaced)
             }
         } catch {
-            // Opening the store reports the damaged history.
+            // A damaged history does not prevent the restore. Opening the store reports the damage.
             guard error.code == .storeCorrupt else { throw error }
         }
     }

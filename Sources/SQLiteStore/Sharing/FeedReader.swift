@@ -15,7 +15,7 @@ final class FeedReader {
     /// SQLite's data version of the file at the last check, and the number of writes by members at the last check.
     private var version: UInt32 = 0
     private var knownWrites: Int64 = -1
-    /// The number of writes by members, as of the last page; nil if more pages followed.
+    /// The number of writes by members, as of the last page; nil if the feed has more saves after this page.
     private(set) var readWrites: Int64?
 
     /// Whether another program has made a write that was not reported yet.
@@ -97,7 +97,7 @@ final class FeedReader {
             """)
         defer { statement.clear() }
         sqlite3_bind_int64(statement.handle, 1, start)
-        // A comparison with null selects no save, so the changes of all saves are read then.
+        // If parameter 2 is null, it is equal to no member, so the changes of all saves are read.
         if let own { sqlite3_bind_int64(statement.handle, 2, own) } else { sqlite3_bind_null(statement.handle, 2) }
         sqlite3_bind_int64(statement.handle, 3, feed.position)
         var byteCount = 0
