@@ -193,7 +193,8 @@ struct PostgreSQLDialect: SQLDialect {
         case .decimal: return "\(expression)::text"
         case .double, .float:
             let number = "\(expression)::\(widening == .float ? "real" : "double precision")"
-            // A larger integer becomes 2^63 as a floating-point number, which is too large for the cast back to an integer.
+            // An integer above the bound becomes 2^63 as a floating-point number. This number is too large to be cast back to
+            // an integer.
             let bound = widening == .float ? "9223371487098961920" : "9223372036854774784"
             return
                 "CASE WHEN \(expression) <= \(bound) AND \(number)::bigint = \(expression) THEN \(number)::double precision END"

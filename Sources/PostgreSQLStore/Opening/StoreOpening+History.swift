@@ -140,7 +140,7 @@ extension StoreOpening {
     func carriage(
         _ connection: Connection, of old: PostgreSQLSchema, _ found: StoreMetadata, _ purpose: MigrationPurpose
     ) throws(DataSourceError) -> HistoryCarriage {
-        // Dropping a history works even if the history is damaged.
+        // Do not read a history that is dropped, because it may be damaged.
         guard found.keepsHistory, options.history != KeptHistory.none else { return .none }
         let keyed = found.identity.entitiesOfOtherKeys(in: options.identity.completed(by: found))
         if purpose.isMigration, keyed.isEmpty { return .moved(from: old) }

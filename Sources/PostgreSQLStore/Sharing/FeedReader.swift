@@ -78,7 +78,7 @@ final class FeedReader {
         guard !isOther, start &+ 1 >= lowest, !found.isNull(0, 3) else {
             last = nil
             page.skip(to: position)
-            // The members that made the skipped saves are unknown.
+            // Another program may have made some of the skipped saves.
             page.foundOutsideRows = true
             return page
         }

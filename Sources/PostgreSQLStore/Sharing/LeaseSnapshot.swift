@@ -5,10 +5,10 @@ extension LeaseSnapshot {
     /// Reads the leases, the tickets, and the living members.
     ///
     /// - Parameters:
-    ///   - heartbeats: The reports that this process has seen, to measure times by its own clock. Nil measures times by
-    ///   the server's clock, for display only.
-    ///   - own: The member that asks, to find out which members have ended; nil counts a member as ended only after a long
-    ///   silence.
+    ///   - heartbeats: The reports that this process has seen, to measure times by its own clock. If nil, times are measured
+    ///   by the server's clock, for display only.
+    ///   - own: The member that asks, to find out which members have ended. If nil, a member counts as ended only after a
+    ///   long silence.
     init(
         _ connection: Connection, _ schema: PostgreSQLSchema, _ heartbeats: Heartbeats?, own: Int64? = nil
     ) throws(DataSourceError) {
@@ -81,7 +81,7 @@ extension LeaseArbiter {
     /// The names of the leases and tickets for ``Heartbeats``.
     fileprivate var names: [String] { leases.map { LeaseArbiter.name($0, $1) } + tickets.map { "\($0.number)" } }
 
-    /// A different name for each holder.
+    /// A name for the lease, which differs for each holder.
     private static func name(_ entity: String, _ lease: Lease) -> String {
         "\(entity)\n\(lease.epoch)\n\(lease.holder ?? 0)"
     }

@@ -29,7 +29,7 @@ extension Writer {
             do throws(DataSourceError) {
                 return try transactionOnce(body)
             } catch {
-                // The transaction was rolled back.
+                // Without a transaction in doubt, this transaction was rolled back.
                 if error.isConnectionLoss, inDoubtTransaction == nil {
                     // If the server had forgotten this member, the member was added again.
                     if isUnknownToServer, !wasForgotten {
@@ -122,7 +122,7 @@ extension Writer {
         let (saves, feed) = (schema.qualified(PostgreSQLSchema.saves), schema.qualified(PostgreSQLSchema.feed))
         let count = WireValue(Int64(written.entryCount))
         return [
-            // These rows are locked only during one message.
+            // Use the usual timeout, because these rows are locked only during one message.
             Connection.lockTimeout,
             Request(
                 """

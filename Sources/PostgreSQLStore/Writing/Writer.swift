@@ -167,7 +167,8 @@ final class Writer {
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         do throws(DataSourceError) { try resolveOutcome(timeout: .zero) } catch {
-            // If the outcome can never be found out, all contexts reload, but later saves are not refused.
+            // If the server has forgotten this member, the outcome can never be found out, and `inDoubtTransaction` is nil
+            // now. All contexts then reload, but this save is not refused.
             if inDoubtTransaction != nil { throw error }
         }
         // A save that is tried again might already be in the store.
