@@ -10,7 +10,8 @@ extension PredicateWriter {
     /// The tables with the related rows of one entity.
     private struct Source {
         let from: String
-        /// SQL to compare with the owner: the key of the related row if the owner stores this key; otherwise the owner's key.
+        /// SQL to compare with the owner: the key of the related row if the owner stores this key; otherwise the owner's key,
+        /// as the related row or the link stores it.
         let end: String
     }
 
