@@ -124,7 +124,7 @@ extension StoreOpening {
     }
 
     /// - Parameter reason: The reason for the end, as a sentence.
-    /// - Returns: No history if the ended one is damaged, because a damaged history must not prevent a reset.
+    /// - Returns: `none` if the ended history is damaged, because a damaged history must not prevent a reset.
     private func ended(
         _ connection: Connection, _ old: PostgreSQLSchema, because reason: String
     ) throws(DataSourceError) -> HistoryCarriage {

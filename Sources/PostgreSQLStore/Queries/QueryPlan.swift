@@ -5,7 +5,7 @@ internal import RowStore
 /// A question about the indexes of a statement.
 ///
 /// For a small table, a server reads all rows and sorts them, whatever indexes there are. So the server is asked again, with
-/// settings that make it prefer an index. If its plan still reads all rows or sorts them, no index can prevent this.
+/// settings that make it prefer an index. If its plan still reads all rows or sorts them, no existing index can prevent this.
 package enum PlanQuestion: Sendable, CaseIterable {
     /// Do the conditions of indexes find the rows?
     case findsRows
@@ -92,7 +92,8 @@ struct QueryPlan: Decodable {
     }
 
     /// Whether the plan sorts all rows before the first one is returned. The last part of the order is always the key of the
-    /// rows, and no index needs it. An incremental sort only sorts rows that are equal in the presorted parts of the order.
+    /// rows. An index need not contain this key: an incremental sort then sorts only rows that are equal in the presorted
+    /// parts of the order.
     var sorts: Bool {
         let isSort = type == "Sort" || type == "Incremental Sort"
         if isSort && (sortKey?.count ?? 0) > 1 && presortedKey?.isEmpty ?? true { return true }

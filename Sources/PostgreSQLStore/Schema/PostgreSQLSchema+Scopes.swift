@@ -41,8 +41,8 @@ extension PostgreSQLSchema {
         """
     }
 
-    /// Whether a write to an entity can concern the scope of a row of the table of scopes, as SQL. The scope's entity is the
-    /// written entity, or a parent. A link can be a part of any list.
+    /// An SQL condition for the rows of the table of scopes. The condition is true for each scope that a write to the entity
+    /// can concern: the scope's entity is the written entity or one of its parents. A written link can concern every scope.
     ///
     /// - Parameter entity: The name of the entity, as SQL.
     func isOfScope(_ entity: String) -> String {
