@@ -44,11 +44,11 @@ extension DataSource {
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
-    /// A list deletes only objects that were in scope before its request, or before the request for its first page. So if the
-    /// user inserts an object during the request, or edits an object into the scope, the object stays at first. A later list
-    /// that does not have the object deletes it. The same is true for children that
-    /// ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete: a child that was inserted, or linked to an
-    /// object, during the request stays.
+    /// A list deletes only objects that were in scope before its request, or before the request for its first page. So what the
+    /// user inserts during the request, or edits into the scope, stays at first. If the list lacks such an object, the store keeps
+    /// neither the entity tag nor the cursor of the list, so the next load gets the whole list. That list deletes the object, if
+    /// it lacks the object, too. Children that ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete also stay: a
+    /// child that was inserted, or linked to an object, during the request stays.
     ///
     /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. Before each request, a load reads the keys of
     /// all objects in scope, and keeps them in memory. It does so even if it deletes nothing or the answer is `.notModified`,
