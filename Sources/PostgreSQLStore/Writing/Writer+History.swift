@@ -39,8 +39,14 @@ struct ServerHistory {
     /// - Parameters:
     ///   - requests: The last requests of the transaction.
     ///   - results: Their results.
-    mutating func didCommit(_ requests: [Request], _ results: [QueryResult]) {
+    ///   - byteLimit: The byte limit of the store; nil if it is not known.
+    mutating func didCommit(_ requests: [Request], _ results: [QueryResult], byteLimit: Int64?) {
         hasNames = true
+        if let byteLimit, byteLimit > 0, byteLimit != limits.bytes {
+            // After another member has lowered the limit, the next save drops old records.
+            if byteLimit < limits.bytes { isBehind = true }
+            limits.bytes = byteLimit
+        }
         for (request, result) in zip(requests, results) where request.sql == dropping {
             isBehind = result.changedRows >= dropLimit
             added = (0, 0, 0)
@@ -66,6 +72,12 @@ extension Writer {
         return (
             "NOT EXISTS (SELECT FROM \(schema.historyState) WHERE name = 'id' AND text = $4)", [WireValue(history.id)]
         )
+    }
+
+    /// A further column with the byte limit of the history, as SQL; empty without a history. Another member can have opened the
+    /// store with another limit.
+    var historyByteLimit: String {
+        history == nil ? "" : ", (SELECT number FROM \(schema.historyState) WHERE name = 'bytes')"
     }
 
     /// Reads the limits of the history again if the smallest possible limits would be too small for a save. Another member

@@ -96,7 +96,10 @@ extension Writer {
                 () throws(DataSourceError) in
                 try connection.pipeline(requests)
             }
-            history?.didCommit(requests, results)
+            guard history != nil else { return }
+            let check = results[Self.leaseCheckIndex]
+            history?.didCommit(
+                requests, results, byteLimit: check.rowCount == 1 ? check.optionalInteger(0, 2) : nil)
         } catch {
             throw failure(error, connection.failedRequest, saves)
         }
@@ -148,8 +151,11 @@ extension Writer {
         ]
     }
 
+    /// The place of ``leaseCheckRequest(of:)`` among the requests of ``positionRequests(_:_:)``.
+    private static let leaseCheckIndex = 3
+
     /// Checks the leases and the history in a separate statement after the lock of the feed, because the check must see all
-    /// commits before the lock.
+    /// commits before the lock. With a history, the third column is its byte limit.
     private func leaseCheckRequest(of saves: [ChangeSet]) -> Request {
         let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
             .sorted { $0.key < $1.key }
@@ -161,14 +167,14 @@ extension Writer {
             SELECT 1 / (NOT EXISTS (SELECT FROM unnest($1::text[], $2::bigint[]) AS used(entity, epoch) \
             LEFT JOIN \(schema.qualified(PostgreSQLSchema.leases)) l ON l.entity = used.entity AND l.epoch = used.epoch \
             AND l.holder = $3 WHERE l.entity IS NULL))::integer, \
-            sqrt(-(\(history.sql))::integer)
+            sqrt(-(\(history.sql))::integer)\(historyByteLimit)
             """,
             [WireValue(names), WireValue(used.map(\.value)), WireValue(membership.member.number)] + history.values)
     }
 
     /// Returns the reason why the transaction was not committed: see ``positionRequests(_:_:)``.
     private func failure(_ error: DataSourceError, _ requestIndex: Int?, _ saves: [ChangeSet]) -> DataSourceError {
-        if requestIndex == 3, error.cause?.hasPrefix("PostgreSQL 2201F") == true {
+        if requestIndex == Self.leaseCheckIndex, error.cause?.hasPrefix("PostgreSQL 2201F") == true {
             return DataSourceError(historySwitchedIn: opening.options.name)
         }
         guard error.cause?.hasPrefix("PostgreSQL 22012") == true else { return error }
@@ -176,7 +182,7 @@ extension Writer {
             isUnknownToServer = true
             return DataSourceError(goneMemberOf: opening.options.name)
         }
-        guard requestIndex == 3, let lease = saves.flatMap(\.leases).first else { return error }
+        guard requestIndex == Self.leaseCheckIndex, let lease = saves.flatMap(\.leases).first else { return error }
         return DataSourceError(lostLeaseOf: schema.layout.entities[lease.entity].name)
     }
 

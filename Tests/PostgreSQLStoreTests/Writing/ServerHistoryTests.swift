@@ -160,6 +160,25 @@ struct ServerHistoryTests {
         second.close()
     }
 
+    /// The open member adds too few bytes and records to look for old records with its own limit.
+    @Test func aLowerLimitOfAnotherMemberCountsFromTheSecondSave() throws {
+        let place = try FailurePlace()
+        let first = try open(place, kept(64 << 20))
+        let long = String(repeating: "x", count: 1000)
+        for number in Int64(1)...20 {
+            let rows = (number * 20 - 19...number * 20).map { key in
+                StoredRow(key: key, row: TestModel.row(code: "\(long) \(key)"))
+            }
+            try first.write([.of(insert: rows, number: number)])
+        }
+        let second = try open(place, kept(64 << 10))
+        try save(first, 401...401)
+        #expect(try !isSmall(place))
+        try save(first, 402...402)
+        #expect(try isSmall(place))
+        for store in [first, second] { store.close() }
+    }
+
     /// Whether a save is too large depends on the limits that the store has now.
     @Test func aSaveThatIsTooLargeForTheOldLimitsHasItsValues() throws {
         let place = try FailurePlace()
