@@ -14,7 +14,9 @@ final class DataSourceDirectory {
         if let source = sources[ObjectIdentifier(type)] as? Source { return source }
         let entities = try claim(type, stack)
         let completes = type is any SaveCompleting.Type
-        let tier = PrivateTier(stack, owner: "\(type)", ownedEntities: entities, completes: completes)
+        let tier = PrivateTier(
+            stack, owner: "\(type)", ownedEntities: entities, completes: completes,
+            mappingVersion: type.answerMappingVersion)
         let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
         // Other data sources find the tier from now on, so its data source must be complete.
         stack.register(tier, entities)
@@ -55,7 +57,7 @@ final class DataSourceDirectory {
         }
         for entity in claimed {
             owners[entity] = "\(type)"
-            stack.recordOwner("\(type)", ofEntity: entity)
+            stack.recordOwner("\(type)", mappingVersion: type.answerMappingVersion, ofEntity: entity)
         }
         return claimed
     }

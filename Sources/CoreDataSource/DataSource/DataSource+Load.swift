@@ -178,7 +178,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     func run() async throws {
         let root = tier.stack.root
         let turn = ScopeTurn(
-            root: root, id: scope.id, source: tier.owner, timeLimit: root.scopes.longestTurn ?? timeLimit)
+            root: root, id: tier.id(of: scope), source: tier.owner, timeLimit: root.scopes.longestTurn ?? timeLimit)
         try await turn.run(isEnough: isEnough, didProgress: { tier.loads.willRequest(key) }, runInTurn)
     }
 
@@ -323,9 +323,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let stored = try? tier.stored(scope)
         let pause = root.scopes.pauses.pause(
             afterFailures: (stored?.failureCount ?? 0) &+ 1, asked: (error as? any RetryAfterError)?.retryAfter)
-        let change = ScopeChange(
-            name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: nil,
-            .failed(Self.kind(of: error), at: now, retryAt: now + pause))
+        let change = tier.change(scope, .failed(Self.kind(of: error), at: now, retryAt: now + pause))
         do {
             _ = try await tier.perform(waitFor: .store) { context in
                 try checkNotReset()

@@ -108,8 +108,7 @@ extension DataSource {
         try tier.claim(scope)
         // This read throws if the store keeps no scopes.
         _ = try tier.stored(scope)
-        let change = ScopeChange(
-            name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: nil, .forgotten)
+        let change = tier.change(scope, .forgotten)
         _ = try await tier.perform(waitFor: .store) { $0.scopeChanges.append(change) }
         tier.stack.root.scopes.forget(scope.name, withFailure: true)
     }
@@ -121,7 +120,7 @@ extension DataSource {
         _ values: [Value], _ writing: ScopeWriting<Object>, _ part: ListPart
     ) async throws -> WrittenAnswer {
         try part.checkLengths(writing.scope.name)
-        let change = writing.change(part.event)
+        let change = tier.change(writing.scope, requestedAt: writing.requestedAt, part.event)
         let root = tier.stack.root
         defer { root.scopes.endWriting(change.name, change.number) }
         return try await tier.store(writing.answered, values: max(1, values.count)) { context in
@@ -187,7 +186,7 @@ extension DataSource {
         _ writing: ScopeWriting<Object>, since version: Int64?
     ) async throws -> SyncReport {
         let (scope, root) = (writing.scope, tier.stack.root)
-        let change = writing.change(.notModified(since: 0))
+        let change = tier.change(scope, requestedAt: writing.requestedAt, .notModified(since: 0))
         defer { root.scopes.endWriting(change.name, change.number) }
         let kind: HistoryKind = scope.eviction == nil ? .local : .eviction
         let report = try await tier.store(writing.answered, kind: kind) { [tier] context in
@@ -314,23 +313,37 @@ extension PrivateTier {
         try stack.root.scopes.claim(scope.name, ofEntity: entity, for: owner)
     }
 
-    /// Returns what is known of the scope without a read; nil if nothing is known.
-    nonisolated func known<Object: ManagedObject>(_ scope: SyncScope<Object>) -> StoredScope? {
-        stack.root.scopes.known(scope.id, in: owner)
+    /// What identifies the scope in the store.
+    nonisolated func id<Object: ManagedObject>(of scope: SyncScope<Object>) -> ScopeID {
+        scope.id.mapped(by: mappingVersion)
     }
 
-    /// Reads what the store knows of the scope; nil if it does not know the scope, or knows it with another predicate.
+    nonisolated func change<Object: ManagedObject>(
+        _ scope: SyncScope<Object>, requestedAt: Date? = nil, _ event: ScopeChange.Event
+    ) -> ScopeChange {
+        ScopeChange(
+            name: scope.name, entity: Object.entityName, predicate: id(of: scope).predicate.string,
+            requestedAt: requestedAt, event)
+    }
+
+    /// Returns what is known of the scope without a read; nil if nothing is known.
+    nonisolated func known<Object: ManagedObject>(_ scope: SyncScope<Object>) -> StoredScope? {
+        stack.root.scopes.known(id(of: scope), in: owner)
+    }
+
+    /// Reads what the store knows of the scope; nil if it does not know the scope, or knows it with another predicate or
+    /// another version of the mapping.
     nonisolated func stored<Object: ManagedObject>(
         _ scope: SyncScope<Object>
     ) throws(DataSourceError) -> StoredScope? {
-        try stack.root.stored(scope.id)
+        try stack.root.stored(id(of: scope))
     }
 
     /// Reads how old the objects of the scope are.
     nonisolated func freshness<Object: ManagedObject>(
         of scope: SyncScope<Object>
     ) throws(DataSourceError) -> ScopeFreshness {
-        try stack.root.freshness(of: scope.id)
+        try stack.root.freshness(of: id(of: scope))
     }
 }
 

@@ -39,6 +39,24 @@ internal import RowStore
 /// the compiler prevents hooks from using any other context.
 @MainActor
 open class DataSource<Value: Sendable>: EntityDataSource {
+    /// The version of how the hooks map values to objects.
+    ///
+    /// ```swift
+    /// nonisolated override class var mappingVersion: Int { 2 }
+    /// ```
+    ///
+    /// Raise the version if a new release of the app stores more of each value than before, or stores it in another way. All
+    /// scopes of the data source then count as never loaded. So the next load of each scope requests the whole list, without the
+    /// entity tag and the cursor of the old objects. The objects stay until then. The default is 0.
+    ///
+    /// All processes that share a store should have the same version. Otherwise, a load of the one version makes the scope
+    /// unknown to the other, and each requests the list again.
+    ///
+    /// **Isolation**: none, because the property is read while the data source is made.
+    nonisolated open class var mappingVersion: Int { 0 }
+
+    nonisolated override class var answerMappingVersion: Int { mappingVersion }
+
     /// Finds or inserts the object for a value, and sets the attributes of the object.
     ///
     /// ```swift

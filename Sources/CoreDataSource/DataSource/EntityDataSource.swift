@@ -34,6 +34,9 @@ open class EntityDataSource {
     /// **Isolation**: none, because the property is read while a store is opened, and opening never waits for the main actor.
     nonisolated open class var entities: [ManagedObject.Type] { [] }
 
+    /// The ``DataSource/mappingVersion``.
+    nonisolated class var answerMappingVersion: Int { 0 }
+
     /// The context that the user interface reads. All data sources of a container have the same main context.
     public var main: MainContext { mainTier.context }
 

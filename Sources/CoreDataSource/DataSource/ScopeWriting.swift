@@ -52,11 +52,6 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
     }
 
     var deletingAll: Self { Self(deletingAll: self) }
-
-    func change(_ event: ScopeChange.Event) -> ScopeChange {
-        ScopeChange(
-            name: scope.name, entity: Object.entityName, predicate: scope.format, requestedAt: requestedAt, event)
-    }
 }
 
 /// The part of a list that an answer has.

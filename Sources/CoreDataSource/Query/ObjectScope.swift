@@ -10,14 +10,17 @@ enum ObjectScope {
     /// Returns the changes that forget the scopes of deleted objects, so that the next look-up of such an object requests the
     /// object again. Only scopes of unique attributes are forgotten.
     ///
-    /// - Parameter isKept: Whether the scopes of a deleted object stay. Called with the index of its entity, and its key.
+    /// - Parameters:
+    ///   - mappingVersion: The version by which the answers for an entity are mapped. Called with the index of the entity.
+    ///   - isKept: Whether the scopes of a deleted object stay. Called with the index of its entity, and its key.
     static func forgetting(
-        _ changes: ChangeSet, _ model: ModelLayout, unless isKept: (Int, Int64) -> Bool
+        _ changes: ChangeSet, _ model: ModelLayout, mappingVersion: (Int) -> Int, unless isKept: (Int, Int64) -> Bool
     ) -> [ScopeChange] {
         var found: [ScopeChange] = []
         for rows in changes.entities where !rows.deleted.isEmpty {
             let layout = model.entities[rows.entity]
             let entities = model.names(ofEntitiesContaining: [rows.entity]).sorted()
+            let version = mappingVersion(rows.entity)
             for column in layout.columns.indices where layout.constraint(onColumn: column) != nil {
                 for row in rows.deleted where !isKept(rows.entity, row.key) {
                     guard let value = value(of: row.row, column, layout) else { continue }
@@ -25,7 +28,9 @@ enum ObjectScope {
                     let format = PredicateTree(.compare(path, .equal, .constant(value), [])).predicateFormat
                     found += entities.map { entity in
                         ScopeChange(
-                            name: name(entity, format), entity: entity, predicate: format, requestedAt: nil, .forgotten)
+                            name: name(entity, format), entity: entity,
+                            predicate: StoredScope.predicate(format, mappingVersion: version), requestedAt: nil,
+                            .forgotten)
                     }
                 }
             }

@@ -15,8 +15,8 @@ internal import RowStore
 ///
 /// A list shows the freshness of a scope with its rows: ``ObjectRequest/freshnessOf``.
 ///
-/// Give each scope a unique name. A scope with another predicate than before counts as never loaded. A store keeps at most
-/// 10,000 scopes. Beyond this number, it forgets the scopes with the oldest requests, but not their objects.
+/// Give each scope a unique name. A scope with another predicate than before counts as never loaded, and so does a scope of a
+/// data source with another ``DataSource/mappingVersion`` than before. A store keeps at most 10,000 scopes. Beyond this number, it forgets the scopes with the oldest requests, but not their objects.
 ///
 /// Two scopes are the same if the bytes of their names and of the formats of their predicates are equal: é as one character and é
 /// as two characters are different names.
@@ -222,7 +222,7 @@ extension SyncScope {
     /// The greatest length of a predicate's format, in bytes.
     private static var longestFormat: Int { 64 << 10 }
 
-    /// What identifies the scope in the store.
+    /// What identifies the scope in the store, if the data source maps answers by version 0.
     var id: ScopeID { ScopeID(name: name, entity: Object.entityName, predicate: format) }
 
     /// - Throws: `valueTooLarge`, `unsupportedQuery`.

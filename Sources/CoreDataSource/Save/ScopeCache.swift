@@ -12,6 +12,13 @@ struct ScopeID: Hashable, Sendable {
     init(name: String, entity: String, predicate: String) {
         (self.name, self.entity, self.predicate) = (ExactString(name), entity, ExactString(predicate))
     }
+
+    /// - Parameter version: The version by which a data source maps answers.
+    func mapped(by version: Int) -> ScopeID {
+        if version == 0 { return self }
+        let predicate = StoredScope.predicate(predicate.string, mappingVersion: version)
+        return ScopeID(name: name.string, entity: entity, predicate: predicate)
+    }
 }
 
 /// What this process knows of the scopes of its store, so that a load of a fresh scope reads nothing.

@@ -7,7 +7,8 @@ public struct StoredScope: Sendable, Hashable, Codable {
     public let name: String
     /// The name of the entity whose rows the list covers.
     package var entity: String
-    /// The format of the predicate of the rows that the list covers; empty for all rows of the entity.
+    /// The format of the predicate of the rows that the list covers; empty for all rows of the entity. If answers are mapped by
+    /// another version than 0, begins with the version: see ``predicate(_:mappingVersion:)``.
     package var predicate: String
     /// The time of the request whose answer the rows show; nil if no answer was stored.
     package var requestedAt: Date?
@@ -37,6 +38,12 @@ public struct StoredScope: Sendable, Hashable, Codable {
         guard entityTag != nil || cursor != nil else { return }
         (entityTag, cursor) = (nil, nil)
         version &+= 1
+    }
+
+    /// Returns the ``predicate`` of a scope whose answers a data source maps by a version. No format of a predicate begins with
+    /// such words, so a scope of another version counts as another scope, and version 0 is that of earlier releases.
+    package static func predicate(_ format: String, mappingVersion: Int) -> String {
+        mappingVersion == 0 ? format : "mapping \(mappingVersion): \(format)"
     }
 
     /// The largest number of scopes that a store keeps. Beyond it, the scopes with the oldest requests are forgotten.

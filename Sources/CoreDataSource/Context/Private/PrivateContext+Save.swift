@@ -62,9 +62,9 @@ extension PrivateContext {
     func scopeChanges(savedWith changes: ChangeSet) -> [ScopeChange] {
         let listChanges = listChanges(savedWith: changes)
         guard let deletedBeforeEviction else { return listChanges }
-        let forgotten = ObjectScope.forgetting(changes, stack.layout) { entity, key in
-            deletedBeforeEviction.contains(LinkEnd(entity: entity, key: key))
-        }
+        let forgotten = ObjectScope.forgetting(
+            changes, stack.layout, mappingVersion: stack.mappingVersion(ofEntity:),
+            unless: { deletedBeforeEviction.contains(LinkEnd(entity: $0, key: $1)) })
         return forgotten + listChanges
     }
 

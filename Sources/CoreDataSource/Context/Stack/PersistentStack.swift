@@ -23,8 +23,8 @@ package final class PersistentStack: Sendable {
     /// A weak reference to the container.
     let holder = Guarded(WeakReference())
     private let objectTypes: Guarded<[ManagedObject.Type]>
-    /// The class name of the data source that owns each entity.
-    private let owners = Guarded<[Int: String]>([:])
+    /// The class name and the ``DataSource/mappingVersion`` of the data source that owns each entity.
+    private let owners = Guarded<[Int: (name: String, mappingVersion: Int)]>([:])
     /// The tier of the data source that owns each entity.
     private let tiers = Guarded<[Int: WeakReference]>([:])
     /// The class names of the data sources that complete saves, by the entities that they own. An entry stays after its data
@@ -107,9 +107,26 @@ package final class PersistentStack: Sendable {
         }
     }
 
-    func recordOwner(_ name: String, ofEntity entity: Int) { owners.withLock { $0[entity] = name } }
+    /// - Parameters:
+    ///   - name: The class name of the data source that owns the entity.
+    ///   - version: Its ``DataSource/mappingVersion``.
+    func recordOwner(_ name: String, mappingVersion version: Int, ofEntity entity: Int) {
+        owners.withLock { $0[entity] = (name, version) }
+        // Lists may show the freshness of a scope before its data source is made.
+        if version != 0 { root.scopes.didChange() }
+    }
 
-    func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
+    func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity]?.name } }
+
+    /// The version by which the owner of the entity maps answers; 0 if no data source owns the entity yet.
+    func mappingVersion(ofEntity entity: Int) -> Int { owners.withLock { $0[entity]?.mappingVersion ?? 0 } }
+
+    /// Returns what identifies a scope in the store.
+    func mapped(_ id: ScopeID) -> ScopeID {
+        // One data source owns all entities of a scope.
+        guard let entity = layout.entity(named: id.entity)?.concreteFamily.first else { return id }
+        return id.mapped(by: mappingVersion(ofEntity: entity))
+    }
 
     /// Adds a diagnostic of a data source, if it is new.
     func record(_ diagnostic: DataSourceDiagnostic, of owner: String) {

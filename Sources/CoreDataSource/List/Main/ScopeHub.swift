@@ -3,6 +3,7 @@ internal import RowStore
 /// The freshness that a list shows with its rows.
 @MainActor
 final class ListFreshness {
+    /// The identity for the version 0 of the mapping, because the data source of the scope may be made later.
     fileprivate let id: ScopeID
     private(set) var value: ScopeFreshness
     /// Called after ``value`` has changed. No delegate or observer is being notified at that time.
@@ -56,7 +57,7 @@ final class ScopeHub {
         try stack.root.checkOpen()
         // Follow first, so that no later change is missed.
         begin()
-        return add(scope.id, try stack.root.freshness(of: scope.id, in: lists.pinned))
+        return add(scope.id, try stack.root.freshness(of: stack.mapped(scope.id), in: lists.pinned))
     }
 
     /// Like ``follow(_:)``, but reads the scope off the main actor.
@@ -75,13 +76,15 @@ final class ScopeHub {
         defer { beginning -= 1 }
         // The scope may change during the read.
         defer { stack.root.scopes.didChange() }
-        let (root, id) = (stack.root, scope.id)
+        let (stack, id) = (stack, scope.id)
         while true {
             let pinned = lists.pinned
             let found = await withCheckedContinuation { continuation in
                 lists.queue.async {
                     continuation.resume(
-                        returning: Result { () throws(DataSourceError) in try root.freshness(of: id, in: pinned) })
+                        returning: Result { () throws(DataSourceError) in
+                            try stack.root.freshness(of: stack.mapped(id), in: pinned)
+                        })
                 }
             }
             if mayShow(asOf: pinned) { return found.map { add(id, $0) } }
@@ -119,15 +122,15 @@ final class ScopeHub {
         isReading = true
         readCount += 1
         stack.root.scopes.beginReading()
-        let (root, pinned, ids) = (stack.root, lists.pinned, Set(followed.compactMap { $0.list?.id }))
+        let (stack, pinned, ids) = (stack, lists.pinned, Set(followed.compactMap { $0.list?.id }))
         lists.queue.async { [weak self] in
             var found: [ScopeID: ScopeFreshness] = [:]
             for id in ids {
                 // If the store cannot be read, the list keeps what it shows.
-                if let freshness = try? root.freshness(of: id, in: pinned) { found[id] = freshness }
+                if let freshness = try? stack.root.freshness(of: stack.mapped(id), in: pinned) { found[id] = freshness }
             }
             // The lists must show all saves of other members that the scopes describe.
-            try? root.follow()
+            try? stack.root.follow()
             Task { @MainActor [found] in await self?.show(found, asOf: pinned) }
         }
     }
