@@ -3,6 +3,9 @@ import RowStore
 
 /// Replays the records of a kept history that has never dropped any.
 struct HistoryReplay {
+    /// So long and so large that no record of a suite is dropped.
+    static let kept = KeptHistory.kept(for: .seconds(7 * 86_400), upTo: 1 << 30)
+
     private let container: PersistentContainer
     private let layout: ModelLayout
 

@@ -65,12 +65,13 @@ enum SharedPlace: LosslessStringConvertible, Sendable {
     }
 
     #if PostgreSQL
-    func openStore() throws -> PostgreSQLStore {
+    func openStore(history: KeptHistory = .unchanged) throws -> PostgreSQLStore {
         guard case .server(let connection, _, _) = self else { throw Suite.InvalidArguments(arguments: [description]) }
         var options = PostgreSQLStore.Options(
             connection: connection, name: "stress", layout: ModelLayout(.stress),
             identity: TestModel.identity(of: .stress), resetPolicy: .fail)
         options.mainPatience = SharedPlace.mainPatience
+        options.history = history
         return try PostgreSQLStore.open(options)
     }
     #endif

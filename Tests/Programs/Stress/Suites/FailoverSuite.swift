@@ -9,7 +9,7 @@ import TestSupport
 ///
 /// What the lost server had acknowledged last may be gone. In the history that goes on, each change begins where the one before it
 /// ended, so that no save has overwritten what its process did not know; nothing that was refused is there; and of what is saved
-/// afterwards, nothing is lost.
+/// afterwards, nothing is lost. The records of the kept history, replayed, are the store.
 @MainActor
 final class FailoverSuite {
     private let rounds: Int
@@ -45,6 +45,7 @@ final class FailoverSuite {
             .server(
                 connection: primary.connectionString(database: database, port: port), port: port, database: database)
         }
+        try place(primary.port).openStore(history: HistoryReplay.kept).close()
         let shared = try await SharingProcesses("failovers", processCount, findings: findings, watchdog: watchdog) {
             place(proxies[$0].port)
         }
@@ -74,6 +75,10 @@ final class FailoverSuite {
                 "process \(child.number) has \(found) of \(child.acknowledged) acknowledged saves, \(moment)", .lost)
         }
         await shared.end(1)
+        let container = try place(standby.port).open()
+        let difference = try await HistoryReplay(container).difference()
+        findings.expect(difference == nil, "\(difference ?? ""), \(moment)", .lost)
+        try await container.close()
     }
 }
 #endif

@@ -7,7 +7,8 @@ import TestSupport
 /// Several processes share a store on a server, which is killed and halted while they save, and whose connections are cut.
 ///
 /// At the end of each round, every list of every process shows what the server has, and the feed, in which each change begins
-/// where the one before it ended, comes to the same. What was reported as saved is there.
+/// where the one before it ended, comes to the same. What was reported as saved is there. The kept history has the saves of all
+/// processes in one order: the records, replayed, are the store.
 @MainActor
 final class PostgreSQLSuite {
     private let rounds: Int
@@ -40,7 +41,7 @@ final class PostgreSQLSuite {
                 database: database)
         }
         var random = SeededRandom(seed: seed)
-        let follower = try place(server.port).openStore()
+        let follower = try place(server.port).openStore(history: HistoryReplay.kept)
         let shared = try await SharingProcesses(
             "postgresql", processCount, findings: findings, watchdog: watchdog
         ) { _ in place(proxy.port) }
@@ -61,6 +62,10 @@ final class PostgreSQLSuite {
             }
         }
         await shared.end(rounds)
+        let container = try place(server.port).open()
+        let difference = try await HistoryReplay(container).difference()
+        findings.expect(difference == nil, "\(difference ?? ""), seed \(seed)", .lost)
+        try await container.close()
         findings.recordFigure("cuts", rounds * cutCount)
     }
 

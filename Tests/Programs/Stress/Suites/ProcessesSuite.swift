@@ -34,7 +34,7 @@ final class ProcessesSuite {
         let store = try StressStore(findings)
         var random = SeededRandom(seed: seed)
         var options = StressStore.sharedOptions(store.url)
-        options.history = .kept(for: .seconds(7 * 86_400), upTo: 1 << 30)
+        options.history = HistoryReplay.kept
         let follower = try SQLiteStore.open(options)
         let url = store.url
         let shared = try await SharingProcesses(
