@@ -39,9 +39,12 @@ final class ScopePlace: Sendable {
     }
 
     private let calls: FileCalls
+    private let history: KeptHistory
 
-    init(_ kind: ScopeStoreKind = .memory, calls: FileCalls = .system) throws {
-        (self.kind, self.calls) = (kind, calls)
+    init(
+        _ kind: ScopeStoreKind = .memory, calls: FileCalls = .system, history: KeptHistory = .unchanged
+    ) throws {
+        (self.kind, self.calls, self.history) = (kind, calls, history)
         directory = try Directory()
         server = try kind == .server ? SharedPlace(.postgreSQL) : nil
         url = directory.url.appending(path: "store.sqlite")
@@ -53,25 +56,31 @@ final class ScopePlace: Sendable {
         var scheduling =
             ScopeStoreKind.shared.contains(kind) ? WorkScheduling.system : timers.scheduling
         scheduling.now = { [clock] in clock.value }
-        if let server { return try withPauses(server.open(scheduling: scheduling)) }
+        let configuration = PersistentContainer.Configuration(synchronous: .normal, history: history)
+        if let server {
+            return try withPauses(server.open(configuration: configuration, scheduling: scheduling))
+        }
         let store: any PersistentStore
         var startup = StoreStartup(reason: .firstLaunch)
         if kind == .memory {
-            store = InMemoryStore(layout)
+            store = InMemoryStore(layout, history: history)
         } else if kind == .custom {
             let opened = try JSONFolderStore(
-                url, StoreOptions(layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal))
+                url,
+                StoreOptions(
+                    layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal, history: history))
             (store, startup) = (opened, opened.startup)
         } else {
             var options = SQLiteStore.Options(
                 url: url, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal, calls: calls)
             options.isShared = kind == .sharedFile
             options.leaseTimes = .patient
+            options.history = history
             let opened = try SQLiteStore.open(options)
             (store, startup) = (opened, opened.startup)
         }
         let container = PersistentContainer(
-            layout, store, startup: startup, configuration: .init(synchronous: .normal), scheduling: scheduling)
+            layout, store, startup: startup, configuration: configuration, scheduling: scheduling)
         return withPauses(container)
     }
 

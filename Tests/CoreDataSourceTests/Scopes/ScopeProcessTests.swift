@@ -1,13 +1,22 @@
 import CoreDataSource
 import Foundation
 import RowStore
+import TestSupport
 import Testing
 
 /// Several real processes that load one scope of a file.
 @MainActor
 struct ScopeProcessTests {
-    private func open(_ path: String) async throws -> PersistentContainer {
-        try await PersistentContainer(model: .contacts, store: .sqlite(URL(filePath: path), sharing: .processes))
+    private nonisolated func open(
+        _ path: String, history: KeptHistory = .unchanged
+    ) async throws -> PersistentContainer {
+        try await Self.open(path, history: history)
+    }
+
+    private nonisolated static func open(_ path: String, history: KeptHistory) async throws -> PersistentContainer {
+        try await PersistentContainer(
+            model: .contacts, store: .sqlite(URL(filePath: path), sharing: .processes),
+            configuration: .init(synchronous: .normal, history: history))
     }
 
     @Test func aProcessThatWaitsGetsTheListOfAnother() async throws {
@@ -64,5 +73,74 @@ struct ScopeProcessTests {
         }
         #expect(found.entityTag == "parent")
         try await container.close()
+    }
+
+    // MARK: Random kills
+
+    /// The list of a version.
+    private nonisolated static func list(_ version: Int) -> [ContactData] {
+        (0..<10).filter { $0 == 0 || (version >> $0) % 2 == 0 }.map {
+            ContactData(uid: "uid-\($0)", name: "\(version)")
+        }
+    }
+
+    /// Loads the newest list. The version is the time since the machine was started, which all processes share.
+    private nonisolated static func load(_ contacts: ContactDataSource) async throws {
+        try await contacts.load(.contacts, maxAge: .zero, deleting: .all) { _ in
+            let version = Int(ProcessInfo.processInfo.systemUptime * 1_000_000)
+            return .list(list(version), entityTag: "\(version)")
+        }
+    }
+
+    /// Loads one list after the other until the process is killed.
+    ///
+    /// - Parameters:
+    ///   - delay: The microseconds between the first list and the kill.
+    ///   - begun: The file that is made after the first list.
+    private nonisolated static func loadUntilKilled(_ path: String, delay: Int, begun: String) async throws {
+        let container = try await open(path, history: .unchanged)
+        let contacts = try await container.dataSource(ContactDataSource.self)
+        try await load(contacts)
+        _ = FileManager.default.createFile(atPath: begun, contents: nil)
+        Thread.detachNewThread {
+            usleep(UInt32(delay))
+            kill(getpid(), SIGKILL)
+        }
+        while true { try? await load(contacts) }
+    }
+
+    /// The processes are killed during a request or a save, or between them.
+    @Test func killedProcessesLeaveTheListOfTheirTagAndEachRecordOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let (path, seed) = (directory.store.path, testSeed())
+        let container = try await open(path, history: .ample)
+        let (contacts, copy) = (try container.dataSource(ContactDataSource.self), ContactCopy())
+        var (random, newest) = (SeededRandom(seed: seed), 0)
+        for round in 0..<(isThorough ? 100 : 3) {
+            let (delay, begun) = (Int.random(in: 0...30_000, using: &random), "\(path).begun\(round)")
+            let hasEnded = Shared(false)
+            let child = Task {
+                _ = await #expect(processExitsWith: .signal(SIGKILL)) {
+                    [path = path as String, delay = delay as Int, begun = begun as String] in
+                    try await ScopeProcessTests.loadUntilKilled(path, delay: delay, begun: begun)
+                }
+                hasEnded.value = true
+            }
+            while !hasEnded.value, !FileManager.default.fileExists(atPath: begun) { await Task.yield() }
+            // These loads and those of the child wait for each other. In the other rounds, the list of the child is checked.
+            while round % 2 == 1, !hasEnded.value { try await Self.load(contacts) }
+            await child.value
+            try await container.flush()
+            let raw = try RawConnection(directory.store)
+            let tag = try #require(try raw.column("SELECT tag FROM _scopes").first.flatMap { Int($0) })
+            #expect(tag > newest, "seed \(seed)")
+            let rows = try raw.column("SELECT uid || name FROM ContactEntity ORDER BY uid")
+            #expect(rows == Self.list(tag).map { $0.uid + $0.name }, "seed \(seed)")
+            newest = tag
+            try await Self.load(contacts)
+            try await copy.follow(container, "seed \(seed)")
+        }
+        try await container.close()
+        try expectIntact(directory.store)
     }
 }
