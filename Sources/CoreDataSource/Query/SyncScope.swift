@@ -16,7 +16,8 @@ internal import RowStore
 /// A list shows the freshness of a scope with its rows: ``ObjectRequest/freshnessOf``.
 ///
 /// Give each scope a unique name. A scope with another predicate than before counts as never loaded, and so does a scope of a
-/// data source with another ``DataSource/mappingVersion`` than before. A store keeps at most 10,000 scopes. Beyond this number, it forgets the scopes with the oldest requests, but not their objects.
+/// data source with another ``DataSource/mappingVersion`` than before. A store keeps at most 10,000 scopes. Beyond this number,
+/// it forgets the scopes with the oldest requests, but not their objects.
 ///
 /// Two scopes are the same if the bytes of their names and of the formats of their predicates are equal: é as one character and é
 /// as two characters are different names.

@@ -46,6 +46,11 @@ public struct StoredScope: Sendable, Hashable, Codable {
         mappingVersion == 0 ? format : "mapping \(mappingVersion): \(format)"
     }
 
+    /// The format of the predicate, without the version of the mapping.
+    package var format: String {
+        predicate.prefixMatch(of: #/mapping -?\d+: /#).map { String(predicate[$0.range.upperBound...]) } ?? predicate
+    }
+
     /// The largest number of scopes that a store keeps. Beyond it, the scopes with the oldest requests are forgotten.
     package static let limit = 10_000
 }

@@ -1,6 +1,7 @@
 import CoreDataSource
 import ErrorExpectations
 import Foundation
+import RowStore
 import Testing
 
 /// Data sources that map answers in another way than an earlier version of the app.
@@ -120,5 +121,33 @@ struct ScopeMappingTests {
         await contacts.mainTier.waitForLists()
         #expect(list.freshness?.entityTag == "1")
         try await container.close()
+    }
+
+    /// A later list keeps older answers of another member from its objects, and from no others.
+    @Test(arguments: ScopeStoreKind.shared, [("uid-1", 2), ("uid-2", 1)])
+    func theObjectsOfALaterListAreFound(_ kind: ScopeStoreKind, _ load: (uid: String, count: Int)) async throws {
+        let place = try ScopePlace(kind)
+        let (one, other) = (try place.open(), try place.open())
+        let mine = try one.dataSource(NewDataSource.self)
+        let theirs = try other.dataSource(NewDataSource.self)
+        try await mine.add(contactList(0..<3))
+        let requests = Shared(0)
+        _ = try await mine.value(where: \.uid, equals: load.uid, as: ContactValue.self, maxAge: .zero) { uid in
+            requests.update { $0 += 1 }
+            guard requests.value == 1 else { return nil }
+            place.pass(1)
+            let some = SyncScope("some", ContactEntity.self, where: \.uid <= "uid-1")
+            try await theirs.load(some, maxAge: .zero) { _ in .list(contactList(0..<2)) }
+            return ContactData(uid: uid, name: "older")
+        }
+        #expect(requests.value == load.count)
+        try await one.close()
+        try await other.close()
+    }
+
+    @Test(arguments: ["", "uid <= \"uid-1\"", "mapping == \"3: \"", "mapping > 2"], [0, 1, -12])
+    func theFormatOfAScopeHasNoVersion(_ format: String, _ version: Int) {
+        let stored = StoredScope.predicate(format, mappingVersion: version)
+        #expect(StoredScope(name: "", entity: "", predicate: stored).format == format)
     }
 }

@@ -203,7 +203,7 @@ extension CompleteList {
     /// - Returns: The list; nil if the model does not have its entity.
     fileprivate init?(_ scope: StoredScope, in model: ModelLayout) {
         guard let layout = model.entity(named: scope.entity) else { return nil }
-        let predicate = scope.predicate.isEmpty ? nil : try? FetchPredicate<ManagedObject>(format: scope.predicate)
+        let predicate = scope.format.isEmpty ? nil : try? FetchPredicate<ManagedObject>(format: scope.format)
         let request = ObjectRequest(ManagedObject.self, where: predicate)
         // Another version of the app may use a predicate that this version cannot read. Then each object may be in scope.
         let query = (try? FetchPlan(request, entity: layout, in: model))?.query ?? RowQuery(entity: layout.index)
