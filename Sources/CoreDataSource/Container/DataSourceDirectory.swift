@@ -1,4 +1,5 @@
 internal import RowStore
+internal import Synchronization
 
 /// The data sources of one container, and the data source that owns each entity.
 @MainActor
@@ -17,10 +18,11 @@ final class DataSourceDirectory {
         let tier = PrivateTier(
             stack, owner: "\(type)", ownedEntities: entities, completes: completes,
             mappingVersion: type.answerMappingVersion)
+        // The initializer may already save, so other data sources find the tier before.
+        tier.register(entities)
         let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
-        // Other data sources find the tier from now on, so its data source must be complete.
-        stack.register(tier, entities)
-        // Record the data source only now: without a registered tier, a recorded data source counts as released.
+        tier.isMade.store(true, ordering: .releasing)
+        // A recorded data source without a tier counts as released.
         if completes { stack.recordCompleter("\(type)", of: entities) }
         sources[ObjectIdentifier(type)] = source
         return source

@@ -163,6 +163,9 @@ extension EntityDataSource {
     /// call returns, fetches and objects of the main context show the save. Lists show the save when the main actor is
     /// free. A call inside a private context or `container.read` is a programmer error and traps.
     ///
+    /// The call waits for earlier batches of this data source, and for running batches of other data sources that may delete
+    /// objects and whose delete rules reach this data source.
+    ///
     /// - Throws: Any error that the work throws; otherwise errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func performAndWait<Result: Sendable>(

@@ -176,4 +176,169 @@ struct LinkedMeanwhileTests {
             #expect(try container.main.first(Letter.self)?.place == nil)
         }
     }
+
+    /// Deletes a person in a batch that pauses after the delete rules found no data source of letters. Meanwhile, makes this data
+    /// source, and links a letter to the person.
+    ///
+    /// - Parameters:
+    ///   - pause: The closure that the batch calls after the rules were applied.
+    ///   - delete: Deletes the person.
+    private func linkNewLetter(
+        _ container: PersistentContainer, pause: Shared<(@Sendable () -> Void)?>,
+        whileDeletingBy delete: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let (hasDeleted, end) = (Gate(), Gate())
+        pause.value = {
+            hasDeleted.open()
+            end.wait()
+        }
+        let deleting = Task {
+            defer { hasDeleted.open() }
+            try await delete()
+        }
+        let linking: Task<Bool, any Error>
+        do {
+            defer { end.open() }
+            await hasDeleted.opened()
+            let letters = try container.dataSource(LetterDataSource.self)
+            linking = Task {
+                try await letters.perform { context in
+                    let person = try context.first(Person.self, where: \.key, equals: "p")
+                    try context.letter("l").author = person
+                    return person != nil
+                }
+            }
+            for _ in 0..<100 { await Task.yield() }
+        }
+        try await deleting.value
+        let isLinked = try await linking.value
+        #expect(!isLinked)
+        #expect(try container.main.count(Person.self) == 0)
+        let letter = try container.main.first(Letter.self)
+        #expect(letter != nil && letter?.author == nil)
+        #expect(try container.lostLinks() == [])
+    }
+
+    @Test func aDataSourceThatIsMadeDuringADeletionLinksToNoDeletedObject() async throws {
+        try await withEmptyGraph { container in
+            let people = try container.dataSource(PausedPeople.self)
+            try await people.perform { _ = try $0.person("p") }
+            try await linkNewLetter(container, pause: people.pause) {
+                try await people.delete(Person.self, where: nil)
+            }
+        }
+    }
+
+    /// The hook of an add may delete an object whose delete rules reach entities that no data source owns.
+    @Test func aDataSourceThatIsMadeDuringAnAddThatDeletesLinksToNoDeletedObject() async throws {
+        try await withEmptyGraph { container in
+            let people = try container.dataSource(PeopleWhoLeave.self)
+            try await people.perform { _ = try $0.person("p") }
+            try await linkNewLetter(container, pause: people.pause) { try await people.add("p") }
+        }
+    }
+
+    /// The deletion chose its queues when it was called, before there was a data source of letters.
+    @Test(arguments: [true, false]) func aDeletionThatWaitsTakesANewDataSourceIntoAccount(completes: Bool) async throws
+    {
+        try await withEmptyGraph { container in
+            let people = try container.dataSource(PlainDataSource<Person, Passport>.self)
+            try await people.perform { _ = try $0.person("p") }
+            let (isRunning, end) = (Gate(), Gate())
+            let running = Task {
+                defer { isRunning.open() }
+                try await people.perform { _ in
+                    isRunning.open()
+                    end.wait()
+                }
+            }
+            let completed = Shared(0)
+            let deleting: Task<Void, any Error>
+            do {
+                defer { end.open() }
+                await isRunning.opened()
+                let (outcomes, continuation) = AsyncStream.makeStream(of: Result<Void, any Error>.self)
+                people.performLater {
+                    try $0.delete(Person.self, where: nil)
+                } callback: {
+                    continuation.yield($0)
+                }
+                deleting = Task {
+                    for await outcome in outcomes { return try outcome.get() }
+                }
+                if completes {
+                    try container.dataSource(CountedLetters.self).called.value = { completed.update { $0 += 1 } }
+                } else {
+                    _ = try container.dataSource(LetterDataSource.self)
+                }
+            }
+            try await running.value
+            try await deleting.value
+            #expect(try container.main.count(Person.self) == 0)
+            // No letter has changed.
+            #expect(completed.value == 0)
+        }
+    }
+
+    /// The data source is made on main while a batch runs on the queue of another one.
+    @Test func theCreationOfADataSourceWaitsForNothing() async throws {
+        try await withEmptyGraph { container in
+            let people = try container.dataSource(PlainDataSource<Person, Passport>.self)
+            let (isRunning, end) = (Gate(), Gate())
+            let running = Task {
+                defer { isRunning.open() }
+                try await people.perform { context in
+                    try context.delete(Person.self, where: nil)
+                    isRunning.open()
+                    end.wait()
+                }
+            }
+            let adding: Task<Void, any Error>
+            do {
+                // The batch ends after the creation has returned.
+                defer { end.open() }
+                await isRunning.opened()
+                let letters = try container.dataSource(LetterDataSource.self)
+                let stations = try container.dataSource(PlainDataSource<Station>.self)
+                // The delete rules of people do not reach stations.
+                try await stations.perform { _ = try $0.station("s") }
+                adding = Task { try await letters.perform { _ = try $0.letter("l") } }
+            }
+            try await running.value
+            try await adding.value
+            #expect(try container.main.count(Letter.self) == 1)
+        }
+    }
+}
+
+/// People whose deletion pauses after the delete rules were applied.
+private final class PausedPeople: DataSource<String>, SaveCompleting {
+    override class var entities: [ManagedObject.Type] { [Person.self, Passport.self] }
+
+    nonisolated let pause = Shared<(@Sendable () -> Void)?>(nil)
+
+    nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws { pause.value?() }
+}
+
+/// People who are deleted when they are added. The add pauses after the cascades were applied.
+private final class PeopleWhoLeave: DataSource<String> {
+    override class var entities: [ManagedObject.Type] { [Person.self, Passport.self] }
+
+    nonisolated let pause = Shared<(@Sendable () -> Void)?>(nil)
+
+    override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
+        try context.delete(Person.self, where: \.key == key)
+        // A query does not find what the cascades delete.
+        if try context.count(Passport.self) > 0 { throw Poison() }
+        pause.value?()
+        return nil
+    }
+}
+
+private final class CountedLetters: DataSource<String>, SaveCompleting {
+    override class var entities: [ManagedObject.Type] { [Letter.self] }
+
+    nonisolated let called = Shared<(@Sendable () -> Void)?>(nil)
+
+    nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws { called.value?() }
 }

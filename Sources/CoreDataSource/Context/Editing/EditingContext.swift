@@ -10,11 +10,17 @@ public class EditingContext: ManagedObjectContext {
     /// Deleted objects whose delete rules have not been applied yet.
     // Safe: no code uses the array while it is being changed.
     @exclusivity(unchecked) final var deletions: [ManagedObject] = []
+    /// The entities that the delete rules of the running batch reach; nil outside of a batch, and if they reach no other data
+    /// source.
+    final var reach: BatchReach?
     /// The number of link changes in the context.
     var linkEdits = 0
 
     /// The other contexts whose edits are saved together with the edits of this context.
     var otherEditingContexts: [EditingContext] { [] }
+
+    /// Whether a data source owns the entity. A batch disregards data sources that wait for it.
+    final func isOwnedByAny(_ entity: Int) -> Bool { reach?.isOwned(entity) ?? stack.tierRegistry.isOwned(entity) }
 
     /// Returns the context that deletes an object: the object's own context, if that context is part of this save.
     func editor(of object: ManagedObject) -> EditingContext { self }

@@ -17,13 +17,16 @@ struct Batch {
     private let completion: SaveCompletion?
     /// The author, the data source and the kind of the save; nil for a batch that saves nothing.
     private let facts: SaveFacts?
+    /// The entities that delete rules reach; nil if they reach no other data source.
+    private let reach: BatchReach?
 
     init(
         _ context: PrivateContext, _ source: SaveSource, with others: [PrivateContext] = [],
         workContexts: [PrivateContext] = [], leases: LeaseSet? = nil, completion: SaveCompletion? = nil,
-        facts: SaveFacts? = nil
+        facts: SaveFacts? = nil, reach: BatchReach? = nil
     ) {
         self.facts = facts
+        self.reach = reach
         self.leases = leases
         self.completion = completion
         self.context = context
@@ -34,7 +37,8 @@ struct Batch {
 
     private var stack: PersistentStack { context.stack }
 
-    /// Runs the work, checks its edits, and passes the edits to the root. If the call throws, it changes nothing.
+    /// Runs the work, checks its edits, and passes the edits to the root. If the call throws, it changes nothing. Throws
+    /// ``NewTierReached`` before the work, if the batch needs another queue.
     ///
     /// The compiler makes a copy of this function for each type of result, so all other functions of the batch are not
     /// generic.
@@ -62,6 +66,10 @@ struct Batch {
         // Call `followToRead` only if there are no leases. If it threw after leases were taken, they would have to be
         // released here.
         if use == nil { try followToRead() }
+        do { try reach?.beginBatch() } catch {
+            if let use { stack.root.leases?.endUse(use) }
+            throw error
+        }
         begin(hasFollowed: use != nil)
         let leasedEntities = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
         for context in [context] + others { context.leasedEntities = leasedEntities }
@@ -91,6 +99,7 @@ struct Batch {
     /// Runs the work, checks its edits as a save would, and discards the edits.
     func dryRun<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
         try followToRead()
+        try reach?.beginBatch()
         begin()
         defer {
             rollBack()
@@ -132,6 +141,7 @@ struct Batch {
         if !hasFollowed { stack.root.noticeOutsideWrites() }
         let all = [context] + others
         for one in all {
+            one.reach = reach
             one.beginBatch(
                 with: all.filter { $0 !== one }, workContexts: ([context] + workContexts).filter { $0 !== one })
         }
@@ -148,6 +158,7 @@ struct Batch {
         completion?.end()
         context.endBatch()
         for other in others { other.endBatch() }
+        reach?.end()
     }
 
     /// Runs the sweeps that were called outside of `add` and `sync`.
@@ -251,6 +262,7 @@ extension PrivateContext {
         otherBatchContexts = []
         workContexts = []
         leasedEntities = nil
+        reach = nil
         forgetDeletions()
         // Forget the answer here, and not at a rollback: a hook may roll back, and the batch then still stores the
         // answer.

@@ -96,7 +96,7 @@ struct DeleteRules {
             if let leasedEntities, !leasedEntities.contains(entity), !context.bindings[entity].layout.isAbstract {
                 throw notOwnedError(context, layout.name, entity)
             }
-            if context.stack.isOwned(entity), !contexts.contains(where: { $0.bindings[entity].isOwned }) {
+            if context.isOwnedByAny(entity), !contexts.contains(where: { $0.bindings[entity].isOwned }) {
                 throw notOwnedError(context, layout.name, entity)
             }
         }
@@ -246,9 +246,10 @@ struct DeleteRules {
     private func notOwnedError(_ context: EditingContext, _ entity: String, _ reached: Int) -> DataSourceError {
         let name = context.stack.layout.entities[reached].name
         let owner = context.stack.owner(ofEntity: reached) ?? "another data source or process"
-        return DataSourceError(
-            .entityNotOwned,
-            "An object of \(entity) was deleted in onAdd(_:in:), but its delete rules reach \(name), which \(owner) may be writing. Delete the object with delete, sync or perform, or with container.perform(in:).",
-            entityName: name)
+        let message =
+            context.reach?.holdsQueues == true
+            ? "An object of \(entity) was deleted, and its delete rules reach \(name), which \(owner) may be writing. The call could not wait for \(owner), because a data source was made after the call had begun. Call again."
+            : "An object of \(entity) was deleted in onAdd(_:in:), but its delete rules reach \(name), which \(owner) may be writing. Delete the object with delete, sync or perform, or with container.perform(in:)."
+        return DataSourceError(.entityNotOwned, message, entityName: name)
     }
 }

@@ -85,7 +85,7 @@ public final class PrivateContext: EditingContext {
     override func mayEdit(_ entity: Int) -> Bool {
         if isGuarded, !isApplyingRules { return false }
         if bindings[entity].isOwned { return true }
-        if isApplyingRules, !stack.isOwned(entity) {
+        if isApplyingRules, !isOwnedByAny(entity) {
             return bindings[entity].layout.links == nil || mayLink(entity)
         }
         return bindings[entity].layout.links != nil && mayLink(entity)
@@ -135,6 +135,7 @@ public final class PrivateContext: EditingContext {
     /// - Parameter onlyCascades: Whether to apply only cascades, and to leave all other rules to the end of the batch.
     func applyingRules(onlyCascades: Bool = false, _ body: () throws -> Void) throws {
         let contexts = [self] + otherBatchContexts
+        if contexts.contains(where: { !$0.deletions.isEmpty || $0.hasCascaded }) { reach?.beginRules() }
         for context in contexts {
             context.isApplyingRules = true
             // An earlier call may have applied only some of the rules, or may have failed. Collect all deletions again.
@@ -166,7 +167,7 @@ public final class PrivateContext: EditingContext {
         let others = isApplyingRules ? otherBatchContexts : readsCompanions ? [] : workContexts
         return stack.graph.ends(ofLinks: layout).allSatisfy { end in
             bindings[end].isOwned || others.contains { $0.bindings[end].isOwned }
-                || isApplyingRules && !stack.isOwned(end)
+                || isApplyingRules && !isOwnedByAny(end)
         }
     }
 

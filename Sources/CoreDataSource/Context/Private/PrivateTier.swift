@@ -7,8 +7,9 @@ internal import Synchronization
 /// **Isolation**: the serial queue of the tier. The queue never waits for the main actor.
 package actor PrivateTier {
     nonisolated let box: ContextBox
-    /// The position of the tier in the order in which a save locks the queues of several data sources.
-    nonisolated let lockPosition: Int
+    /// The number of the tier. Calls lock the queues of several data sources in the order of these numbers. So a call that holds
+    /// queues can also lock the queue of a data source that was made later.
+    nonisolated let number: Int
     /// The entities of other data sources whose rows may change, or must be checked, when objects of this data source are
     /// deleted.
     nonisolated let reach: Set<Int>
@@ -16,6 +17,8 @@ package actor PrivateTier {
     nonisolated let waitingJobs = Atomic<Int>(0)
     /// Whether the data source completes saves (``SaveCompleting``).
     nonisolated let completes: Bool
+    /// Whether the data source is made completely. Until then, other data sources do not call its hook.
+    nonisolated let isMade = Atomic<Bool>(false)
     private nonisolated let weakCompleter = Guarded(WeakCompleter())
     /// The leases that batches need; nil if the store is not shared.
     nonisolated let leases: TierLeases?
@@ -40,7 +43,7 @@ package actor PrivateTier {
         executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))
         source = SaveSource(owner)
         stack.register(source, ownedEntities)
-        lockPosition = ownedEntities.min() ?? .max
+        number = stack.tierRegistry.count
         reach = stack.graph.reach(of: ownedEntities).subtracting(ownedEntities)
         leases = stack.root.leases == nil ? nil : TierLeases(ownedEntities, reach, stack.layout)
         box = ContextBox(
@@ -48,6 +51,14 @@ package actor PrivateTier {
     }
 
     package var context: PrivateContext { box.context }
+
+    /// Lets other data sources find the tier of a data source that owns the entities. All batches of the tier wait for the batches
+    /// that run now and whose delete rules reach the entities.
+    @MainActor
+    func register(_ entities: Set<Int>) {
+        let ends = stack.tierRegistry.register(self, entities, stack.root.scheduling.makeSignal)
+        if !ends.isEmpty { executor.enqueue { for end in ends { end.wait() } } }
+    }
 
     /// Sets the data source, which the tier does not keep alive.
     nonisolated func connect(_ completer: (any SaveCompleting)?) {
@@ -208,6 +219,8 @@ struct TierCall: Sendable {
     private let participants: [PrivateTier]
     /// The tiers whose queues are blocked during the call: ``participants``, and maybe others.
     fileprivate let blocked: [PrivateTier]
+    /// The number of registered tiers when the call chose its queues.
+    private let knownTierCount: Int
     private let scope: BatchScope
     /// The data sources that complete the save; nil if there are none.
     private let completion: SaveCompletion?
@@ -235,9 +248,21 @@ struct TierCall: Sendable {
         self.tiers = tiers
         facts = tiers[0].stack.facts(kind, from: tiers[0].source, reversal: reversal, mark: mark)
         self.scope = scope
+        knownTierCount = tiers[0].stack.tierRegistry.count
         blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
         participants = scope == .reach ? blocked : tiers
         completion = scope == .reach ? SaveCompletion.of(participants, named: tiers) : nil
+    }
+
+    /// Makes the same call, which also blocks the queues of the tiers that were registered since. These queues come last in the
+    /// order of locking, so a call that holds the queues of the given call can lock them.
+    private init(extending call: TierCall) {
+        (tiers, facts, scope) = (call.tiers, call.facts, call.scope)
+        knownTierCount = call.stack.tierRegistry.count
+        let last = call.blocked[call.blocked.count - 1].number
+        blocked = call.blocked + TierCall.reached(call.tiers).filter { $0.number > last }
+        participants = blocked
+        completion = SaveCompletion.of(blocked, named: call.tiers)
     }
 
     /// Returns the given tiers, and the tiers in which delete rules may change rows. The result is sorted: every call locks the
@@ -247,9 +272,7 @@ struct TierCall: Sendable {
         var blocked: [PrivateTier] = []
         var all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
         addReached(by: tiers.count, &all)
-        // Data sources without entities have no position.
-        func order(_ tier: PrivateTier) -> (Int, UInt) { (tier.lockPosition, UInt(bitPattern: ObjectIdentifier(tier))) }
-        for tier in all.sorted(by: { order($0) < order($1) }) where blocked.last !== tier { blocked.append(tier) }
+        for tier in all.sorted(by: { $0.number < $1.number }) where blocked.last !== tier { blocked.append(tier) }
         return blocked
     }
 
@@ -293,18 +316,31 @@ struct TierCall: Sendable {
         values: Int, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> Result {
         try await stack.root.admission.enter(values)
-        let outcome = await blocked[0].run(self) {
-            try completion?.check()
-            return try batch(leases: nil).dryRun { _ in try work(tiers.map(\.box.context)) }
-        }
+        let outcome = await blocked[0].run(self) { try dryRunOnQueues(work) }
         stack.root.admission.leave(values)
         return try outcome.get()
+    }
+
+    private func dryRunOnQueues<Result>(_ work: ([PrivateContext]) throws -> Result) throws -> Result {
+        try completion?.check()
+        do {
+            return try batch(leases: nil).dryRun { _ in try work(tiers.map(\.box.context)) }
+        } catch is NewTierReached {
+            return try extended { try $0.dryRunOnQueues(work) }
+        }
     }
 
     /// Runs the body while the queues of the tiers are blocked.
     fileprivate func withBlockedQueues<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
         guard let next = tiers.first else { return try body() }
         return try next.executor.runAndWait { try withBlockedQueues(tiers.dropFirst(), body) }
+    }
+
+    /// Also blocks the queues of the tiers that were registered since the call chose its queues, and runs the body with the longer
+    /// call.
+    private func extended<R>(_ body: (TierCall) throws -> R) throws -> R {
+        let call = TierCall(extending: self)
+        return try call.withBlockedQueues(call.blocked.dropFirst(blocked.count)) { try body(call) }
     }
 
     /// Runs the work, and saves all its edits as one save, on the blocked queues. If the call throws, it changes nothing.
@@ -317,7 +353,12 @@ struct TierCall: Sendable {
         try completion?.check()
         if participants.count > 1 { stack.mergeOrigins(participants.map(\.source)) }
         let contexts = tiers.map(\.box.context)
-        let (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
+        let (result, changes, number): (Result, ChangeSet, SaveNumber)
+        do {
+            (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
+        } catch is NewTierReached {
+            return try extended { try $0.save(isAwaited: isAwaited, work) }
+        }
         let report = SaveReport(changes, stack.layout)
         guard number > .beforeFirst else {
             return SavedWork(result: result, report: report, isSaved: false, uncommitted: nil)
@@ -343,11 +384,22 @@ struct TierCall: Sendable {
         return Batch(
             first.box.context, first.source, with: participants.filter { $0 !== first }.map(\.box.context),
             workContexts: tiers.filter { $0 !== first }.map(\.box.context), leases: leases, completion: completion,
-            facts: facts)
+            facts: facts, reach: reach)
+    }
+
+    /// The entities that the delete rules of the batch reach; nil if they reach no other data source.
+    private var reach: BatchReach? {
+        // The hooks of data sources that complete the save may delete objects, too.
+        let reaching = completion == nil ? tiers : tiers + participants.filter(\.completes)
+        if scope == .nothing || reaching.allSatisfy(\.reach.isEmpty) { return nil }
+        return BatchReach(
+            stack.tierRegistry, reaching.map(\.reach), knownTierCount: knownTierCount, holdsQueues: scope == .reach)
     }
 }
 
 extension PersistentStack {
     /// Returns the tiers of the data sources that own any of the entities.
-    func tiers(owning entities: Set<Int>) -> [PrivateTier] { owners(of: entities).compactMap { $0 as? PrivateTier } }
+    func tiers(owning entities: Set<Int>) -> [PrivateTier] {
+        tierRegistry.owners(of: entities).compactMap { $0 as? PrivateTier }
+    }
 }

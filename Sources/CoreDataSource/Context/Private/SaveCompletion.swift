@@ -1,4 +1,5 @@
 internal import RowStore
+internal import Synchronization
 
 /// A data source that completes each save of its objects before the save is checked and written.
 ///
@@ -109,7 +110,7 @@ final class SaveCompletion: Sendable {
         var hooks: [Hook] = []
         var released: String?
         for tier in tiers {
-            if tier.completes {
+            if tier.completes, tier.isMade.load(ordering: .acquiring) || named.contains(where: { $0 === tier }) {
                 if let completer = tier.completer {
                     hooks.append(Hook(box: tier.box, completer: completer))
                 } else {

@@ -25,8 +25,7 @@ package final class PersistentStack: Sendable {
     private let objectTypes: Guarded<[ManagedObject.Type]>
     /// The class name and the ``DataSource/mappingVersion`` of the data source that owns each entity.
     private let owners = Guarded<[Int: (name: String, mappingVersion: Int)]>([:])
-    /// The tier of the data source that owns each entity.
-    private let tiers = Guarded<[Int: WeakReference]>([:])
+    let tierRegistry = TierRegistry()
     /// The class names of the data sources that complete saves, by the entities that they own. An entry stays after its data
     /// source was released.
     private let completers = Guarded<[Int: String]>([:])
@@ -60,11 +59,6 @@ package final class PersistentStack: Sendable {
         origins.withLock { $0.register(source, entities) }
     }
 
-    /// Adds the tier of a data source that owns entities.
-    func register(_ tier: any AnyObject & Sendable, _ entities: Set<Int>) {
-        tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakReference(tier) } }
-    }
-
     /// Records that a data source completes the saves of its entities.
     func recordCompleter(_ name: String, of entities: Set<Int>) {
         completers.withLock { completers in for entity in entities { completers[entity] = name } }
@@ -75,16 +69,7 @@ package final class PersistentStack: Sendable {
         let found = completers.withLock { completers in
             completers.isEmpty ? [:] : completers.filter { entities.contains($0.key) }
         }
-        return found.first { !isOwned($0.key) }?.value
-    }
-
-    /// Whether an existing data source owns the entity.
-    func isOwned(_ entity: Int) -> Bool { tiers.withLock { $0[entity]?.object != nil } }
-
-    /// The tiers that own any of the entities.
-    func owners(of entities: Set<Int>) -> [any AnyObject & Sendable] {
-        if entities.isEmpty { return [] }
-        return tiers.withLock { tiers in entities.compactMap { tiers[$0]?.object } }
+        return found.first { !tierRegistry.isOwned($0.key) }?.value
     }
 
     /// Makes the saves of data sources depend on each other from now on.

@@ -1,0 +1,148 @@
+internal import RowStore
+internal import Synchronization
+
+/// The tiers of a container's data sources, and the running batches whose delete rules reach entities of other data sources.
+///
+/// A deletion blocks the queues of the data sources that its delete rules reach. It cannot block the queue of a data source that
+/// is made after the batch has begun. So the first batch of the new data source waits until this batch has ended. Otherwise, it
+/// could link to an object that the running batch deletes, after the delete rules have been applied.
+///
+/// A batch is recorded when it holds all its queues and its leases. So it waits neither for another batch nor for another
+/// process, and no two batches wait for each other. The creation of a data source never waits.
+final class TierRegistry: Sendable {
+    private struct Entry {
+        let tier: WeakReference
+        let number: Int
+    }
+
+    private struct RunningBatch {
+        let reaches: [Set<Int>]
+        /// Sent when the batch ends.
+        var ends: [any WorkSignal] = []
+    }
+
+    private struct State {
+        /// The tier that owns each entity.
+        var owners: [Int: Entry] = [:]
+        var batches: [Int: RunningBatch] = [:]
+        var lastBatch = 0
+    }
+
+    private let state = Guarded(State())
+    private let registered = Atomic<Int>(0)
+
+    /// The number of registered tiers. The next tier gets this number.
+    var count: Int { registered.load(ordering: .acquiring) }
+
+    /// Adds the tier of a data source that owns entities.
+    ///
+    /// - Returns: A signal for each running batch whose delete rules reach any of the entities. The signal is sent when the batch
+    ///   ends.
+    @MainActor
+    func register(
+        _ tier: any AnyObject & Sendable, _ entities: Set<Int>, _ makeSignal: () -> any WorkSignal
+    ) -> [any WorkSignal] {
+        state.withLock { state in
+            let entry = Entry(tier: WeakReference(tier), number: registered.load(ordering: .relaxed))
+            for entity in entities { state.owners[entity] = entry }
+            registered.store(entry.number + 1, ordering: .releasing)
+            var signals: [any WorkSignal] = []
+            for (number, batch) in state.batches
+            where batch.reaches.contains(where: { !$0.isDisjoint(with: entities) }) {
+                let signal = makeSignal()
+                state.batches[number]?.ends.append(signal)
+                signals.append(signal)
+            }
+            return signals
+        }
+    }
+
+    /// Whether an existing data source owns the entity, and its tier has a lower number than the given one.
+    func isOwned(_ entity: Int, byTierBelow number: Int = .max) -> Bool {
+        state.withLock { state in
+            guard let entry = state.owners[entity], entry.number < number else { return false }
+            return entry.tier.object != nil
+        }
+    }
+
+    /// The tiers that own any of the entities.
+    func owners(of entities: Set<Int>) -> [any AnyObject & Sendable] {
+        if entities.isEmpty { return [] }
+        return state.withLock { state in entities.compactMap { state.owners[$0]?.tier.object } }
+    }
+
+    /// Records a running batch.
+    ///
+    /// - Parameters:
+    ///   - reaches: The entities that the delete rules of each data source reach.
+    ///   - known: The number of tiers that were registered when the batch chose its queues; nil if it need not hold the queues of
+    ///     all reached tiers.
+    /// - Returns: The number of the batch, and the number of registered tiers. Nil if a tier that the batch reaches was registered
+    ///   since.
+    fileprivate func begin(_ reaches: [Set<Int>], knowing known: Int?) -> (batch: Int, tiers: Int)? {
+        state.withLock { state in
+            let count = registered.load(ordering: .relaxed)
+            if let known, known < count {
+                for entity in reaches.joined() {
+                    if let entry = state.owners[entity], entry.number >= known, entry.tier.object != nil { return nil }
+                }
+            }
+            state.lastBatch += 1
+            state.batches[state.lastBatch] = RunningBatch(reaches: reaches)
+            return (state.lastBatch, count)
+        }
+    }
+
+    fileprivate func end(_ batch: Int) {
+        let ended = state.withLock { $0.batches.removeValue(forKey: batch) }
+        for signal in ended?.ends ?? [] { signal.signal() }
+    }
+}
+
+/// A data source was made that a batch reaches, after the batch had chosen its queues. The batch has not begun.
+struct NewTierReached: Error {}
+
+/// The entities that the delete rules of one batch reach, and the owners of these entities.
+///
+/// **Isolation**: the queues of the batch.
+final class BatchReach {
+    private let registry: TierRegistry
+    private let reaches: [Set<Int>]
+    /// The number of tiers that were registered when the batch chose its queues.
+    private let knownTierCount: Int
+    /// Whether the batch holds the queues of all tiers that it reaches.
+    let holdsQueues: Bool
+    private var record: (batch: Int, tiers: Int)?
+
+    /// - Parameters:
+    ///   - reaches: The entities that the delete rules of each data source reach.
+    ///   - knownTierCount: The number of tiers that were registered when the batch chose its queues.
+    ///   - holdsQueues: Whether the batch holds the queues of all tiers that it reaches.
+    init(_ registry: TierRegistry, _ reaches: [Set<Int>], knownTierCount: Int, holdsQueues: Bool) {
+        self.registry = registry
+        self.reaches = reaches
+        self.knownTierCount = knownTierCount
+        self.holdsQueues = holdsQueues
+    }
+
+    /// Makes the first batches of data sources that are made from now on wait, if the batch may change rows of other data
+    /// sources. Must be called when the batch holds its queues and its leases, and before the batch reads anything.
+    func beginBatch() throws(NewTierReached) {
+        guard holdsQueues else { return }
+        record = registry.begin(reaches, knowing: knownTierCount)
+        if record == nil { throw NewTierReached() }
+    }
+
+    /// Does the same for any other batch. Must be called before the batch applies delete rules.
+    func beginRules() {
+        if record == nil { record = registry.begin(reaches, knowing: nil) }
+    }
+
+    /// Whether a data source owned the entity when the batch was recorded. Data sources that were made later wait for the batch.
+    func isOwned(_ entity: Int) -> Bool { registry.isOwned(entity, byTierBelow: record?.tiers ?? .max) }
+
+    func end() {
+        if let record { registry.end(record.batch) }
+        record = nil
+    }
+}
