@@ -77,15 +77,11 @@ extension DataSource {
     ) async throws -> ScopeFreshness {
         let root = tier.stack.root
         let (generation, askedAt) = (root.generation, root.scheduling.now())
-        if let known = knownFreshness(scope, maxAge, generation, askedAt) {
-            // Another caller may have stored the list just now.
-            if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
-            return known
-        }
         let load = ScopeLoad(
             source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: options,
             request: request, generation: generation, askedAt: askedAt)
         let found = try await wait(for: load, whenStale)
+        // Another caller may have stored the list just now.
         if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
         return try found ?? freshness(of: scope)
     }
@@ -98,22 +94,11 @@ extension DataSource {
         _ request: @escaping @Sendable (ScopeRequest) async throws -> ServerAnswer<Value>
     ) async throws {
         let askedAt = tier.stack.root.scheduling.now()
-        if knownFreshness(scope, maxAge, generation, askedAt) != nil { return }
         var load = ScopeLoad(
             source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: [],
             request: request, generation: generation, askedAt: askedAt)
         load.hasObject = true
         _ = try await wait(for: load, .serveStale)
-    }
-
-    /// Returns the freshness of the objects; nil if it is not known without a read, or if the objects are stale.
-    private nonisolated func knownFreshness<Object: ManagedObject>(
-        _ scope: SyncScope<Object>, _ maxAge: Duration, _ generation: Int, _ askedAt: Date
-    ) -> ScopeFreshness? {
-        guard let known = tier.known(scope).map({ ScopeFreshness($0, generation: generation) }),
-            !known.isStale(after: maxAge, at: askedAt)
-        else { return nil }
-        return known
     }
 
     /// Waits for a load, unless the objects are fresh or are served stale.
@@ -123,6 +108,12 @@ extension DataSource {
         for load: ScopeLoad<Value, Object>, _ whenStale: StalePolicy
     ) async throws -> ScopeFreshness? {
         let (scope, loads) = (load.scope, tier.loads)
+        // Mostly, this is known without a read.
+        if let known = tier.known(scope).map({ ScopeFreshness($0, generation: load.generation) }),
+            !known.isStale(after: load.maxAge, at: load.askedAt)
+        {
+            return known
+        }
         try tier.claim(scope)
         let found = try load.freshness()
         let key = load.key

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import RowStore
+internal import Synchronization
 
 /// A request whose answer a batch stores. A load of pages counts as one request.
 struct AnsweredRequest: Sendable {
@@ -161,6 +162,8 @@ package final class RunningRequests: Sendable {
     }
 
     private let state = Guarded(State())
+    /// The number of running requests. Each save reads it, so it needs no lock.
+    private let runningCount = Atomic<Int>(0)
     /// The largest number of keys. They take a few megabytes.
     package static let keyLimit = 100_000
     /// The largest number of saves.
@@ -192,6 +195,7 @@ extension RunningRequests {
         state.withLock { state in
             state.newest += 1
             state.running.insert(state.newest)
+            runningCount.store(state.running.count, ordering: .sequentiallyConsistent)
             return state.newest
         }
     }
@@ -200,6 +204,7 @@ extension RunningRequests {
     func end(_ number: Int64) {
         state.withLock { state in
             state.running.remove(number)
+            runningCount.store(state.running.count, ordering: .sequentiallyConsistent)
             state.trim()
         }
     }
@@ -257,8 +262,7 @@ extension RunningRequests {
         if rows.hasArrivals { add { Saved(rows: rows, limit: $0, origin: .save) } }
     }
 
-    /// Each save reads this value. With a key path instead of the closure, the read would cost a thousand instructions more.
-    private var isAnyRunning: Bool { state.withLock { !$0.running.isEmpty } }
+    private var isAnyRunning: Bool { runningCount.load(ordering: .sequentiallyConsistent) > 0 }
 
     private func add(_ saved: (_ limit: Int64) -> Saved) {
         state.withLock { state in
