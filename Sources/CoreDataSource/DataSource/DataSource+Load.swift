@@ -206,20 +206,15 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     }
 
     private func runInTurn() async throws {
-        for attempt in 1... {
-            do {
-                return try await runOnce(attempt)
-            } catch let error as DataSourceError where error.code == .scopeChanged && attempt < AnsweredRequest.attempts
-            {
-                continue
-            } catch {
-                try await note(error)
-                throw error
-            }
+        do {
+            try await AnsweredRequest.repeating(runOnce)
+        } catch {
+            try await note(error)
+            throw error
         }
     }
 
-    private func runOnce(_ attempt: Int) async throws {
+    private func runOnce(_ canRequestAgain: Bool) async throws {
         let requestedAt = scheduling.now()
         let before = try freshness()
         // Another load may have stored an answer since the caller looked.
@@ -228,9 +223,9 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         // Begin the request after this read of the objects in scope. If the read finds saves of other members, they were made
         // before the request.
         let requests = tier.stack.root.requests
-        let number = requests.begin()
-        defer { requests.end(number) }
-        writing.answered = answered(number, requestedAt, attempt)
+        let answered = requests.begin(at: requestedAt, scope: scope.name, canRequestAgain: canRequestAgain)
+        defer { requests.end(answered) }
+        writing.answered = answered
         try tier.stack.root.recordLaterAnswers(&writing.answered)
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
         // After a part of a list, the stored cursor is that of the next part. A new request begins with the first part, so it
@@ -272,12 +267,6 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         writing.basis = LoadBasis(before)
         writing.candidates = try await source.ends(in: scope)
         return writing
-    }
-
-    private func answered(_ number: Int64, _ requestedAt: Date, _ attempt: Int) -> AnsweredRequest {
-        AnsweredRequest(
-            number: number, requestedAt: requestedAt, scope: scope.name,
-            canRequestAgain: attempt < AnsweredRequest.attempts)
     }
 
     private func noPage(_ page: Int) -> DataSourceError {

@@ -106,13 +106,11 @@ extension DataSource {
             timeLimit, root.scheduling, "the same object of \(Result.Object.entityName)",
             of: Result.Object.entityName)
         try await tier.loads.run(work, patience) {
-            for attempt in 1... {
+            try await AnsweredRequest.repeating { canRequestAgain in
                 // Another load may have added the object after the look-up.
                 if try await self.find(attribute, key, type) != nil { return }
-                let number = root.requests.begin()
-                defer { root.requests.end(number) }
-                var request = AnsweredRequest(number: number, requestedAt: root.scheduling.now(), scope: "")
-                request.canRequestAgain = attempt < AnsweredRequest.attempts
+                var request = root.requests.begin(at: root.scheduling.now(), canRequestAgain: canRequestAgain)
+                defer { root.requests.end(request) }
                 try root.recordLaterAnswers(&request)
                 self.tier.loads.willRequest(work)
                 let value = try await LoadRace.limited(
@@ -121,12 +119,7 @@ extension DataSource {
                 ) {
                     try await load(key)
                 }
-                guard let value else { return }
-                do {
-                    return try await self.store(value, request, generation)
-                } catch let error as DataSourceError where error.code == .scopeChanged && request.canRequestAgain {
-                    // Another answer has stored the object, has deleted it, or has changed other rows that this answer changes.
-                }
+                if let value { try await self.store(value, request, generation) }
             }
         }
     }

@@ -9,10 +9,10 @@ struct AnsweredRequest: Sendable {
     let requestedAt: Date
     /// The name of the scope; empty for an object without a scope.
     let scope: String
-    /// Whether the load requests the list once more if this answer is refused.
+    /// Whether the load makes another request if this answer is refused.
     var canRequestAgain = true
     /// The largest number of requests of a load.
-    static let attempts = 3
+    private static let attempts = 3
     /// The answer, if it is a complete list; nil for other answers.
     var list: CompleteList?
     /// The answers to requests that seemed to be later when this request began, because the clock of another member is ahead; by the
@@ -20,6 +20,21 @@ struct AnsweredRequest: Sendable {
     var laterAnswers: [String: Int64] = [:]
     /// Identifies the rows of the answer in ``RunningRequests``. Each page of a list has a number of its own; 0 before the answer.
     var answer: Int64 = 0
+
+    /// Makes a request, and makes it again if its answer is refused because another answer has changed the same rows meanwhile.
+    ///
+    /// - Parameter request: Makes one request, and stores its answer. Gets ``canRequestAgain``.
+    /// - Throws: Errors of the closure; `scopeChanged` after the last request.
+    static func repeating(_ request: (_ canRequestAgain: Bool) async throws -> Void) async throws {
+        for _ in 1..<attempts {
+            do {
+                return try await request(true)
+            } catch let error as DataSourceError where error.code == .scopeChanged {
+                continue
+            }
+        }
+        try await request(false)
+    }
 }
 
 /// A complete list that an answer has stored. It has all rows of its entities that match its predicate. Any other matching row
@@ -189,19 +204,20 @@ package final class RunningRequests: Sendable {
 
 extension RunningRequests {
     /// Records that a request begins.
-    ///
-    /// - Returns: The number of the request.
-    func begin() -> Int64 {
-        state.withLock { state in
+    func begin(at requestedAt: Date, scope: String = "", canRequestAgain: Bool) -> AnsweredRequest {
+        let number = state.withLock { state in
             state.newest += 1
             state.running.insert(state.newest)
             runningCount.store(state.running.count, ordering: .sequentiallyConsistent)
             return state.newest
         }
+        return AnsweredRequest(
+            number: number, requestedAt: requestedAt, scope: scope, canRequestAgain: canRequestAgain)
     }
 
     /// Records that the answer to a request is stored or dropped.
-    func end(_ number: Int64) {
+    func end(_ request: AnsweredRequest) {
+        guard let number = request.number else { return }
         state.withLock { state in
             state.running.remove(number)
             runningCount.store(state.running.count, ordering: .sequentiallyConsistent)
