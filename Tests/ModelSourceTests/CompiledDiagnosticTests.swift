@@ -48,13 +48,16 @@ import Testing
         "@StoredEntity(isAbstract: ‸1": "integer literal value '1' cannot be used as a boolean",
         "@StoredEntity(indexes: ‸1":
             "cannot convert value of type 'Int' to expected argument type '[FetchIndexDescription]'",
+        "@StoredEntity(\"A\", ‸\"B\"": "cannot convert value of type 'String' to expected argument type 'Bool'",
     ]
 
     /// Returns both texts without the ‸ of the second, and the line and column of the ‸.
     private static func withoutMark(_ text: String, after before: String) -> (text: String, line: Int, column: Int) {
         let parts = text.split(separator: "‸", omittingEmptySubsequences: false)
-        let lines = (before + parts[0]).split(separator: "\n", omittingEmptySubsequences: false)
-        return (before + parts.joined(), lines.count, (lines.last?.utf8.count ?? 0) + 1)
+        // As characters, \r\n would be no line break.
+        let lines = Array((before + parts[0]).utf8).split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return (before + parts.joined(), lines.count, (lines.last?.count ?? 0) + 1)
     }
 
     /// What the compiler says about a mistake, with its place marked: its own sentence about a wrong argument, or the sentence of
@@ -68,16 +71,19 @@ import Testing
         return mistake
     }
 
+    /// The declaration with a macro.
+    private static func withMacro(_ text: String) -> String {
+        let hasMacro = text.contains("@StoredEntity") || text.contains("@StoredComposite")
+        return hasMacro ? text : "@StoredEntity \(text)"
+    }
+
     /// One file with all mistakes, each in a namespace of its own.
     private static func program() -> (text: String, expected: [Expected]) {
         var text = support
         var expected: [Expected] = []
         for (number, mistake) in DiagnosticTests.mistakes.map(said).enumerated() {
             text += "enum N\(number) { "
-            if !mistake.text.contains("@StoredEntity"), !mistake.text.contains("@StoredComposite") {
-                text += "@StoredEntity "
-            }
-            let (whole, line, column) = withoutMark(mistake.text, after: text)
+            let (whole, line, column) = withoutMark(withMacro(mistake.text), after: text)
             text = whole + " }\n"
             expected.append(
                 Expected(
@@ -127,7 +133,7 @@ import Testing
 
     /// What is read as right and is not, because a name means something else, or leads nowhere; what is said where ‸ is; and how
     /// many errors there are in all.
-    private static let claims: [(text: String, message: String, count: Int)] = [
+    static let claims: [(text: String, message: String, count: Int)] = [
         (
             "enum M { struct String {}\n@StoredEntity class A: ManagedObject { var x: ‸String\nvar y: Int } }",
             "The library stores a different type with this name.", 3
@@ -243,31 +249,6 @@ import Testing
             "@StoredEntity class ‸StoredLayout: ManagedObject { var x: Int\n@Stored(.codable) var y: [Int] = [1] }",
             "@StoredEntity adds a type with the name StoredLayout to the class.", 1
         ),
-        // The compiler refuses these itself, too.
-        (
-            "@StoredEntity class A: ManagedObject { ‸@Stored func f() {}\nvar x: Int }",
-            "@Stored belongs to a property.",
-            2
-        ),
-        (
-            "@StoredEntity class A: ManagedObject { ‸vra x: Int\nvar y: Int }", "No declaration begins with vra.", 9
-        ),
-        (
-            "@StoredEntity class A: ManagedObject { var ‸x: Int = = 5\nvar y: Int }",
-            "What follows the equals sign of x is not one value.", 9
-        ),
-        (
-            "@StoredEntity class A: ManagedObject { @Stored ‸@Stored var x: Int }",
-            "This declaration has @Stored already.", 9
-        ),
-        (
-            "@StoredEntity class A: ManagedObject { @Stored(unique: true, unique: ‸false) var x: Int }",
-            "@Stored has two arguments unique.", 9
-        ),
-        (
-            "@StoredEntity class A: ManagedObject {\n‸<<<<<<< HEAD\nvar x: Int\n=======\nvar y: Int\n>>>>>>> b\n}",
-            "This line marks a merge conflict.", 9
-        ),
     ]
 
     @Test(.timeLimit(.minutes(30)), arguments: claims)
@@ -278,5 +259,33 @@ import Testing
             errors.contains { $0.text.hasPrefix("\(line):\(column): error: ") && $0.text.contains(claim.message) },
             "\(line):\(column): \(errors.map(\.text))")
         #expect(errors.count <= claim.count, "\(errors.map(\.text))")
+    }
+
+    /// Texts that the compiler refuses itself, and what is said where ‸ is.
+    private static var brokenTexts: [(text: String, message: String)] {
+        var texts = [(text: "@StoredEntity class A: ManagedObject‸", message: "expected '{' in class")]
+        for mistake in DiagnosticTests.syntaxMistakes where !mistake.message.contains("no braces") {
+            let (text, message) = said(mistake)
+            texts.append((withMacro(text), message))
+        }
+        // The compiler pairs the brackets before it expands a macro.
+        for fault in LexerTests.faults where !fault.message.hasPrefix("This bracket has no") {
+            texts.append(("@StoredEntity class Entity: ManagedObject {\nvar y: Int\n\(fault.text)\n}", fault.message))
+        }
+        return texts
+    }
+
+    /// The macro adds nothing to what the compiler says itself about such a text, except its own sentence.
+    @Test(.timeLimit(.minutes(30)), arguments: brokenTexts)
+    func theMacroSaysOneSentenceAboutABrokenText(_ broken: (text: String, message: String)) async throws {
+        let (text, line, column) = Self.withoutMark(broken.text, after: Self.support + "enum N0 {\n")
+        let errors = try await compile(text + "\n}\n")
+        #expect(
+            errors.contains { $0.text.hasPrefix("\(line):\(column): error: \(broken.message)") },
+            "\(line):\(column): \(errors.map(\.text))")
+        // A macro that is written twice is expanded twice.
+        let isDouble = broken.message.contains("already")
+        let expanded = errors.filter { $0.namespace != nil }
+        #expect(expanded.count <= (isDouble ? 12 : 0), "\(expanded.map(\.text))")
     }
 }

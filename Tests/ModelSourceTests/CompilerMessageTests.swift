@@ -42,10 +42,31 @@ struct CompilerMessageTests {
             #"{"expandAttachedMacro":{"macro":{"typeName":"StoredEntity"},"macroRole":"member","declSyntax":{\#(Self.location),"source":"\n@StoredEntity class A: ManagedObject { var x: Int8 }"}}}"#
         )
         // The other properties, and the subclasses, need no more than places.
-        #expect(text?.hasPrefix("nonisolated enum StoredLayout {") == true && text?.contains("override") == false)
+        #expect(text?.contains("nonisolated enum StoredLayout {") == true && text?.contains("override") == false)
         let position = diagnostics.first?["position"] as? [String: Any]
         #expect(position?["offset"] as? Int == 40 + 47 && position?["fileName"] as? String == "/a.swift")
         #expect(diagnostics.first?["severity"] as? String == "error")
+    }
+
+    /// The accessors of the properties, and other types, name members of a class or struct whose text cannot be read.
+    @Test(arguments: [
+        ("StoredEntity", "public class A: ManagedObject {", "member", " public nonisolated enum StoredLayout {"),
+        ("StoredComposite", "struct A {", "member", "nonisolated enum StoredLayout {"),
+        (
+            "StoredComposite", "struct A {", "extension",
+            "nonisolated extension A: CoreDataSource.StoredCompositeValue {"
+        ),
+    ])
+    func aDeclarationWithABrokenMemberHasItsOtherMembers(
+        _ macro: String, _ header: String, _ role: String, _ expected: String
+    ) throws {
+        let (text, diagnostics) = try result(
+            #"{"expandAttachedMacro":{"macro":{"typeName":"\#(macro)"},"macroRole":"\#(role)","declSyntax":{\#(Self.location),"source":"@\#(macro) \#(header)\n  var x: String = \"a\n  var y: Int = 1\n}"}}}"#
+        )
+        #expect(text?.contains(expected) == true, "\(text ?? "")")
+        let messages = diagnostics.compactMap { $0["message"] as? String }
+        #expect(
+            messages == (role == "member" ? ["This string has no end. Close the string, or nest fewer strings."] : []))
     }
 
     /// The check of a type and the type are in one line and column.

@@ -56,7 +56,12 @@ struct EntityExpansion {
         let seed = "_ seed: borrowing CoreDataSource.ManagedObjectSeed"
         let initializer =
             entity.hasRequiredInitializer ? [] : ["\(access)required init(\(seed)) { Swift.fatalError() }"]
-        var lines = ["\(access)nonisolated enum StoredLayout {"] + expansion.layout(access)
+        // The compiler expands the accessors of properties that the class was read without.
+        var lines = [
+            "@dynamicMemberLookup \(access)nonisolated enum StoredLayout {",
+            "    \(access)static subscript(dynamicMember name: Swift.String) -> Swift.Int { 0 }",
+        ]
+        lines += expansion.layout(access)
         lines += CheckedType.aliases(for: faulty.attributes, checks: false, places)
         let initialValues = InitialValues.members(of: faulty, areSet: false)
         faulty.attributes = []

@@ -40,16 +40,29 @@ package struct MacroExpansion: Sendable, Equatable {
         return parser.declarations().first { $0.kind != .other }
     }
 
-    private mutating func members(of text: String, _ place: SourcePlace?) {
+    /// Returns the first declaration. If its members cannot be read, returns the declaration without members, and the reason.
+    private static func readable(
+        _ text: String
+    ) -> (source: SwiftSource, declaration: Declaration?, syntaxError: SourceDiagnostic?) {
         let source = SwiftSource(text)
-        guard source.syntaxError == nil, let declaration = Self.first(source) else {
+        guard let syntaxError = source.syntaxError else { return (source, first(source), nil) }
+        guard let brace = source.tokens.indices.first(where: { source.isSymbol($0, "{") }) else {
+            return (source, nil, syntaxError)
+        }
+        let header = SwiftSource(source.text(0..<source.tokens[brace].end) + "}")
+        return (header, first(header), syntaxError)
+    }
+
+    private mutating func members(of text: String, _ place: SourcePlace?) {
+        let (source, declaration, syntaxError) = Self.readable(text)
+        guard let declaration else {
             return diagnostics = [
-                source.syntaxError ?? SourceDiagnostic(at: 0, "This declaration cannot be read. Write a class.")
+                syntaxError ?? SourceDiagnostic(at: 0, "This declaration cannot be read. Write a class.")
             ]
         }
         var reader = EntityReader(source)
         let entity = reader.entity(declaration)
-        diagnostics = reader.diagnostics
+        diagnostics = syntaxError.map { [$0] } ?? reader.diagnostics
         guard let entity else { return }
         let expansion = EntityExpansion(entity: entity, places: PlacedLines(place))
         self.text = diagnostics.hasErrors ? expansion.fallbackText : expansion.text
@@ -142,11 +155,11 @@ package struct MacroExpansion: Sendable, Equatable {
     private mutating func composite(
         _ text: String, _ role: Role, _ extendedType: String?, in lexicalContext: [String], at place: SourcePlace?
     ) {
-        let source = SwiftSource(text)
-        guard source.syntaxError == nil, let declaration = Self.first(source) else {
+        let (source, declaration, syntaxError) = Self.readable(text)
+        guard let declaration else {
             if role == .member {
                 diagnostics = [
-                    source.syntaxError ?? SourceDiagnostic(at: 0, "This declaration cannot be read. Write a struct.")
+                    syntaxError ?? SourceDiagnostic(at: 0, "This declaration cannot be read. Write a struct.")
                 ]
             }
             return
@@ -154,7 +167,7 @@ package struct MacroExpansion: Sendable, Equatable {
         var reader = EntityReader(source)
         let composite = reader.composite(declaration)
         // Both roles read the same struct, so only one role reports the errors.
-        if role == .member { diagnostics = reader.diagnostics }
+        if role == .member { diagnostics = syntaxError.map { [$0] } ?? reader.diagnostics }
         guard var composite else { return }
         composite.accessLevel = AccessText.level(composite.accessLevel, in: lexicalContext)
         if reader.diagnostics.hasErrors {
