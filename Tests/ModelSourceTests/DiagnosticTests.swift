@@ -34,6 +34,9 @@ struct DiagnosticTests {
         ("@StoredComposite ‸@MainActor struct A { var x: Int = 1 }", "A is isolated to @MainActor"),
         ("@StoredEntity class ‸`My A`: ManagedObject {}", "My A is not a name of letters"),
         ("@StoredComposite struct ‸`My A` { var x: Int = 1 }", "My A is not a name of letters"),
+        ("class A: ManagedObject { var x: Int\nenum ‸A {} }", "The name A hides a type or a module"),
+        ("class A: ManagedObject { var x: Int\ntypealias ‸A = Int }", "The name A hides a type or a module"),
+        ("@StoredComposite struct A { var x: Int = 1\nstruct ‸A {} }", "The name A hides a type or a module"),
         ("class A: ManagedObject { let ‸x: Int }", "x is a let"),
         ("class A: ManagedObject { var ‸x = 5 }", "x has no type"),
         ("class A: ManagedObject { var ‸x: Int, y: Int }", "Declare one property at a time"),
@@ -286,6 +289,15 @@ struct DiagnosticTests {
         }
         #expect(messages("[\"y\", \"x\"]", "b.name").map { $0.prefix(14) } == ["x is derived f"])
         #expect(messages("[\"y\", \"x\"]", "place.city") == [] && messages("[\"y\"]", "b.name") == [])
+    }
+
+    /// The code of the macros names these modules before the names of types.
+    @Test(arguments: ["enum Swift {}", "typealias CoreDataSource = Int", "private final class Swift {}"])
+    func aTypeInAClassHidesNoModule(_ type: String) {
+        let messages = Self.diagnostics(of: "class A: ManagedObject { var x: Int\n\(type) }").map(\.message)
+        #expect(messages.count == 1 && messages[0].contains(" hides a type or a module"), "\(messages)")
+        let others = "enum B { enum A {}; enum Swift {} }\nfunc Swift() {}\nextension A {}"
+        #expect(Self.diagnostics(of: "class A: ManagedObject { var x: Int\n\(others) }").isEmpty)
     }
 
     @Test(arguments: mistakes + syntaxMistakes)

@@ -33,6 +33,16 @@ package struct Declaration: Sendable {
     /// Whether a `var` or `let` declares a tuple or several names.
     package var isPattern = false
 
+    /// Whether the name is the name of a type.
+    package var isType: Bool {
+        switch kind {
+        case .class, .struct, .enum, .actor, .protocol: true
+        // Only a typealias has a name.
+        case .other: !name.isEmpty
+        case .extension, .variable, .constant, .function, .initializer, .enumCase: false
+        }
+    }
+
     package func attribute(_ name: String) -> AttributeUse? { attributes.first { $0.name == name } }
 
     /// The access modifier, such as `public` or `package`; nil if there is none.

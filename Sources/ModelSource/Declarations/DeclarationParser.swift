@@ -59,7 +59,12 @@ package struct DeclarationParser {
         case .class, .struct, .enum, .actor, .protocol, .extension: nominal(&declaration)
         case .variable, .constant: property(&declaration)
         case .function, .initializer: function(&declaration)
-        case .enumCase, .other: rest(&declaration)
+        case .enumCase, .other:
+            if source.isWord(index - 1, "typealias"), index < end, source.tokens[index].kind == .identifier {
+                declaration.name = source.text(of: index)
+                declaration.offset = source.tokens[index].start
+            }
+            rest(&declaration)
         }
         return declaration
     }

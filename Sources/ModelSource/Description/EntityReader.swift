@@ -16,7 +16,9 @@ package struct EntityReader {
 
     /// Reads the members of a class or a struct. The tokens that begin no member are reported, because a property could be
     /// among them.
-    private mutating func members(of body: Range<Int>) -> [Declaration] {
+    ///
+    /// - Parameter owner: The name of the class or struct.
+    private mutating func members(of body: Range<Int>, in owner: String) -> [Declaration] {
         var parser = DeclarationParser(source, in: body)
         let members = parser.declarations()
         if let stray = parser.strayTokens.first {
@@ -27,6 +29,11 @@ package struct EntityReader {
         }
         for member in members {
             checkForDoubles(member)
+            if member.isType, member.name == owner || LayoutNames.modules.contains(member.name) {
+                reportError(
+                    member.offset,
+                    "The name \(member.name) hides a type or a module that the macro names. Rename this inner type.")
+            }
             guard member.kind != .variable, member.kind != .constant, parser.strayTokens.isEmpty,
                 let use = ["Stored", "Related", "StoredPart"].lazy.compactMap(member.attribute).first
             else { continue }
@@ -169,7 +176,7 @@ package struct EntityReader {
     }
 
     private mutating func readProperties(of body: Range<Int>, _ entity: inout EntitySource) {
-        let members = members(of: body)
+        let members = members(of: body, in: entity.className)
         checkInitializers(members, entity.className)
         entity.hasRequiredInitializer = members.contains {
             $0.kind == .initializer && $0.modifiers.contains("required")
@@ -218,7 +225,7 @@ package struct EntityReader {
         diagnostics += arguments.diagnostics
         checkForDoubles(declaration)
         checkIsolation(declaration)
-        for member in members(of: body) {
+        for member in members(of: body, in: composite.typeName) {
             if member.kind == .initializer { composite.hasInitializer = true }
             guard member.kind == .variable || member.kind == .constant else { continue }
             var reader = PropertyReader(source, member, isOfComposite: true)

@@ -66,6 +66,8 @@ struct EntityExpansion {
         let initialValues = InitialValues.members(of: faulty, areSet: false)
         faulty.attributes = []
         faulty.relationships = []
+        // A type in the class can hide the class.
+        faulty.className = "LayoutParent"
         for kind in KeyPathKind.allCases { lines += EntityExpansion(entity: faulty).keyPaths(access, kind) }
         return (lines + ["}"] + initialValues + initializer).joined(separator: "\n")
     }
