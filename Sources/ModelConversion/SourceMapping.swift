@@ -55,10 +55,10 @@ struct SourceMapping {
             codeGeneration: .class)
         if !source.isRoot {
             let path = try self.path(
-                of: source.superclass, in: SourceScopes.scope(of: found.path), file, at: source.offset)
+                of: source.superclass, in: SourceScopes.scope(of: found.path), file, at: source.superclassOffset)
             guard let parent = path.flatMap({ declarations.entities[$0] }) else {
                 throw file.error(
-                    .unknownReference, at: source.offset,
+                    .unknownReference, at: source.superclassOffset,
                     "\(source.className) inherits from \(source.superclass), but these files have no such class with @StoredEntity. Add the class, or inherit from ManagedObject."
                 )
             }
@@ -110,10 +110,10 @@ struct SourceMapping {
             userInfo: source.userInfo)
         attribute.defaultValue = defaultValue(source, file, in: scope)
         if source.form == .composite {
-            let path = try self.path(of: source.typeName, in: scope, file, at: source.offset)
+            let path = try self.path(of: source.typeName, in: scope, file, at: source.typeOffset)
             guard let path, let composite = declarations.composites[path] else {
                 throw file.error(
-                    .unknownReference, at: source.offset,
+                    .unknownReference, at: source.typeOffset,
                     "These files have no struct \(source.typeName) with @StoredComposite. Add the struct.")
             }
             used.insert(path)
@@ -145,10 +145,10 @@ struct SourceMapping {
     private func relationship(
         _ source: RelationshipSource, _ file: File, in scope: String
     ) throws(ModelReaderError) -> RelationshipDescription {
-        let path = try self.path(of: source.destination, in: scope, file, at: source.offset)
+        let path = try self.path(of: source.destination, in: scope, file, at: source.typeOffset)
         guard let destination = path.flatMap({ declarations.entities[$0] }) else {
             throw file.error(
-                .unknownReference, at: source.offset,
+                .unknownReference, at: source.typeOffset,
                 "These files have no class \(source.destination) with @StoredEntity. Add the class, or correct the type of \(source.propertyName)."
             )
         }
@@ -157,7 +157,7 @@ struct SourceMapping {
             inverseName = inverseModelName(inverse, of: destination)
             guard inverseName != nil else {
                 throw file.error(
-                    .unknownReference, at: source.offset,
+                    .unknownReference, at: source.inverseOffset,
                     "\(source.destination) has no relationship \(inverse). Name the property of \(source.destination) that points back to \(source.propertyName)."
                 )
             }

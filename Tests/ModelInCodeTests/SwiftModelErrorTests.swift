@@ -51,6 +51,24 @@ struct SwiftModelErrorTests {
             model + "@StoredEntity class A: ManagedObject {\n@Stored(.composite) var b: B?\n}", 3,
             "These files have no struct B with @StoredComposite"
         ),
+        // The part of a declaration that is wrong can be in a line of its own.
+        (model + "@StoredEntity class A:\n  Base {}", 3, "A inherits from Base, but these files have no such class"),
+        (
+            model + "@StoredEntity class A: ManagedObject {\n@Related var b:\n  B?\n}", 4,
+            "These files have no class B with @StoredEntity"
+        ),
+        (
+            model + "@StoredEntity class A: ManagedObject {\n@Related(\n  inverse: \"x\")\nvar b: A?\n}", 4,
+            "A has no relationship x."
+        ),
+        (
+            model + "@StoredEntity class A: ManagedObject {\n@Stored(.composite) var b:\n  B?\n}", 4,
+            "These files have no struct B with @StoredComposite"
+        ),
+        (
+            model + "@StoredEntity class A: ManagedObject {\ntypealias B = A\n@Related var b:\n  B?\n}", 5,
+            "B is a typealias in"
+        ),
         (
             model + "@StoredEntity(unique: [[\"y\"]]) class A: ManagedObject {\nvar x: Int\n}", 2,
             "A uniqueness constraint of A names y"
@@ -127,6 +145,7 @@ struct SwiftModelErrorTests {
         try Data([0xFF, 0xFE, 0x00]).write(to: file)
         let error = expectThrows(ModelReaderError.self) { _ = try SwiftModelReader.read([file.path]) }
         #expect(error?.code == .unsupportedEncoding)
+        #expect(error?.message == "The file is not UTF-8 text. Save the file as UTF-8.")
     }
 
     @Test(.timeLimit(.minutes(30))) func aFolderMayHaveTenThousandClasses() throws {
