@@ -58,7 +58,8 @@ import Testing
         #expect(incomplete.status == 3 && incomplete.errors.contains("two/A.swift: error: No file or folder"))
     }
 
-    /// The lock file has no sources, only the shapes of the models. `check` says the same as `diff` says about the sources.
+    /// The lock file has no sources, only the shapes of the models. `check` says the same as `diff` says about the sources, also
+    /// about an older lock file, such as that of a release.
     @Test(arguments: [
         (
             "x: Int?", "y: Int?",
@@ -85,6 +86,7 @@ import Testing
         try write("two/A.swift", entity)
         try write("old/A.swift", "let model = ManagedObjectModel(\"M\") { A.self }\n" + entity)
         #expect(try await program.run("lock", "one,two", "--lock", "model.lock").status == 0)
+        try FileManager.default.copyItem(at: program.file("model.lock"), to: program.file("release.lock"))
         try write("two/A.swift", entity.replacing(old, with: new))
         let check = try await program.run("check", "one,two", "--lock", "model.lock")
         let diff = try await program.run("diff", "old", "one,two")
@@ -92,6 +94,18 @@ import Testing
         let lines = check.output.split(separator: "\n").dropFirst().dropLast().map { String($0.dropFirst(2)) }
         #expect(lines == said)
         #expect(diff.output.split(separator: "\n").map(String.init) == said)
+        // Another version comes between the release and the sources.
+        try write("two/A.swift", entity.replacing(old, with: "\(old)\nvar between: Int?"))
+        #expect(try await program.run("check", "one,two", "--lock", "model.lock", "--update").status == 0)
+        try write("two/A.swift", entity.replacing(old, with: new))
+        let words = ["check", "one,two", "--lock", "model.lock", "--against", "release.lock"]
+        let release = try await program.run(words)
+        #expect(release.status == 1 && release.errors == "")
+        #expect(
+            release.output == check.output.split(separator: "\n").dropLast().joined(separator: "\n")
+                + "\nCompared with release.lock.\n")
+        let current = try await program.run("check", "one,two", "--lock", "model.lock")
+        #expect(current.output.contains("A.between: removed"))
     }
 
     @Test func aCommaInAPathDividesNothing() async throws {
