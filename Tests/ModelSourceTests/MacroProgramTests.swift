@@ -84,6 +84,37 @@ struct MacroProgramTests {
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
     }
 
+    /// A program between the compiler and the macros kills the compiler: before it gets an answer, and in the middle of one.
+    @Test(
+        .timeLimit(.minutes(5)), .enabled(if: Subprocess.isInPath("swiftc")),
+        arguments: [
+            "kill -KILL $PPID; MACROS; echo $? > ENDED",
+            "(MACROS; echo $? > ENDED) | { head -c 8; kill -KILL $PPID; cat; }",
+        ])
+    func theMacroPluginEndsAfterItsCompilerIsKilled(_ commands: String) async throws {
+        let folder = try TemporaryDirectory()
+        func path(_ name: String) -> String { folder.url.appending(component: name).path }
+        let macros = PackageFiles.products.appending(component: "EntityMacros-tool").path
+        let script = commands.replacing("MACROS", with: "'\(macros)'").replacing("ENDED", with: "'\(path("ended"))'")
+        try "#!/bin/sh\n: > '\(path("started"))'\n\(script)\n".write(
+            toFile: path("macros"), atomically: true, encoding: .utf8)
+        try #require(chmod(path("macros"), 0o755) == 0 && mkfifo(path("ended"), 0o600) == 0)
+        try "import CoreDataSource\n@StoredEntity class A: ManagedObject { var x: Int }\n".write(
+            toFile: path("A.swift"), atomically: true, encoding: .utf8)
+        let cache = PackageFiles.products.resolvingSymlinksInPath().appending(component: "MisuseModuleCache")
+        let flags = PackageFiles.importFlags.map {
+            $0.hasSuffix("#EntityMacros") ? path("macros") + "#EntityMacros" : $0
+        }
+        let compiler = try await Subprocess(
+            "swiftc",
+            ["-typecheck", "-parse-as-library", "-swift-version", "6", "-module-cache-path", cache.path] + flags
+                + [path("A.swift")])
+        try #require(FileManager.default.fileExists(atPath: path("started")), "\(compiler.errors)")
+        #expect(compiler.status != 0)
+        // The pipe has the exit status as soon as the program has ended.
+        #expect(try await Subprocess("cat", [path("ended")]).output == "0\n")
+    }
+
     @Test(arguments: [
         Data(repeating: 0xFF, count: 64), frame("no JSON"), frame("[]"),
         Data([0, 0, 0, 0, 0, 0, 0, 0x7F]) + Data("x".utf8), frame(""),
