@@ -6,9 +6,18 @@ guard let arguments = Arguments(Array(CommandLine.arguments.dropFirst())) else {
     exit(2)
 }
 
+// A process that starts others notes the end of one of them as a finding: a line to it must not end this process, too. A child that
+// nobody reads ends.
+signal(SIGPIPE, arguments.child.isEmpty ? SIG_IGN : SIG_DFL)
+
 if !arguments.child.isEmpty {
-    try await Suite.runChild(arguments.child)
-    exit(0)
+    do {
+        try await Suite.runChild(arguments.child)
+        exit(0)
+    } catch {
+        say(ChildProcess.line(for: error))
+        exit(1)
+    }
 }
 
 var failed: [Suite] = []

@@ -43,13 +43,16 @@ final class ChildProcess: Sendable {
         }.start()
     }
 
+    /// The line of a child that an error ends: `failed ERROR`.
+    static func line(for error: any Error) -> String { "failed \("\(error)".replacing("\n", with: " "))" }
+
     func send(signal: Int32) {
         process.withLock { process in
             if process.isRunning { kill(process.processIdentifier, signal) }
         }
     }
 
-    /// Writes a line to its standard input.
+    /// Writes a line to its standard input. Does nothing if it has ended.
     func send(line: String) {
         try? input.write(contentsOf: Data((line + "\n").utf8))
     }

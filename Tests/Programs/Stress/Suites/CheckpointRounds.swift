@@ -29,7 +29,7 @@ final class CheckpointRounds {
         var replay = FeedReplay(ModelLayout(.stress), after: follower.firstPosition)
         var processes: [RoundsProcess] = []
         for number in 1...CheckpointRounds.processCount {
-            processes.append(try await RoundsProcess(store.url, number, findings))
+            processes.append(try await RoundsProcess(store.url, number, findings, watchdog))
         }
         var done = 0
         while done < rounds && findings.violations.isEmpty {
@@ -86,12 +86,18 @@ private final class RoundsProcess {
     private let answers: AsyncStream<String>
     private let findings: Findings
 
-    init(_ url: URL, _ number: Int, _ findings: Findings) async throws {
+    init(_ url: URL, _ number: Int, _ findings: Findings, _ watchdog: Watchdog) async throws {
         (self.number, self.findings) = (number, findings)
         let stream = AsyncStream<String>.makeStream()
         answers = stream.stream
         child = try ChildProcess(["rounds", url.path, "\(number)"]) { line in
-            if let line { stream.continuation.yield(String(line)) } else { stream.continuation.finish() }
+            guard let line else { return stream.continuation.finish() }
+            switch line.split(separator: " ").first {
+            // On a busy machine the rounds may take long, but nobody is stuck while there are commits.
+            case "round": watchdog.renew("rounds")
+            case "failed": findings.recordViolation("process \(number): \(line)", .refused)
+            default: stream.continuation.yield(String(line))
+            }
         }
         if await answer() != "open" { findings.recordViolation("process \(number) did not open the store") }
     }

@@ -7,8 +7,8 @@ import TestSupport
 
 /// A process that commits and copies the log by turns, while others do the same to the same file.
 ///
-/// For each line `go COUNT` it does both so often, and says `done COMMITS CHECKPOINTS`, how many there were so far; for `quit` it
-/// closes the store and says `closed`.
+/// For each line `go COUNT` it does both so often, says `round` after each, and at the end `done COMMITS CHECKPOINTS`, how many
+/// there were so far; for `quit` it closes the store and says `closed`.
 struct RoundsChild {
     private let store: SQLiteStore
     private let number: Int64
@@ -25,6 +25,8 @@ struct RoundsChild {
         var options = StressStore.sharedOptions(URL(filePath: arguments[0]))
         // So that there is something to copy after each commit.
         options.logLimit = 1
+        // The lock has no queue: on a busy machine, a process that takes it again at once may keep the others from it for long.
+        options.lockTimeout = .seconds(3600)
         store = try SQLiteStore.open(options)
     }
 
@@ -38,6 +40,7 @@ struct RoundsChild {
                 commits += 1
                 try commit(commits)
                 store.upkeep()
+                say("round")
             }
             say("done \(commits) \(store.counters.checkpointCount)")
         }

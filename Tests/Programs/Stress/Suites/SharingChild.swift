@@ -28,7 +28,7 @@ struct SharingChild {
     nonisolated static func ownKey(_ number: some CustomStringConvertible) -> String { "own/\(number)" }
 
     func run() async throws {
-        let container = try place.open()
+        let container = try await open()
         let recordSources = try container.recordSources
         let lists = recordSources.map { FollowedList($0) }
         let file = try place.reader()
@@ -55,6 +55,17 @@ struct SharingChild {
             default:
                 try await container.close()
                 return say("closed")
+            }
+        }
+    }
+
+    /// Opens the store, as often as it takes: the others may keep the file longer than an opening waits for it.
+    private func open() async throws -> PersistentContainer {
+        while true {
+            do {
+                return try place.open()
+            } catch let error as DataSourceError where error.code == .storeBusy {
+                try await Task.sleep(for: .milliseconds(20))
             }
         }
     }
@@ -131,7 +142,7 @@ struct SharingChild {
                 if error.code != .storeUnavailable { attempts += 1 }
                 try? await Task.sleep(for: .milliseconds(error.code == .storeBusy ? 0 : 20))
             } catch {
-                return say("failed \("\(error)".replacing("\n", with: " "))")
+                return say(ChildProcess.line(for: error))
             }
         }
     }
@@ -142,12 +153,13 @@ struct SharingChild {
             error.code)
     }
 
-    /// What does not show what the file has, ten seconds after everybody has stopped.
+    /// What does not show what the file has, thirty seconds of this process after everybody has stopped.
     private func difference(
         _ recordSources: [any RecordSource], _ lists: [FollowedList], _ file: any RecordReader
     ) async throws -> String {
-        var different = "nothing"
-        for _ in 0..<500 {
+        var different = ""
+        let end = RunningClock.shared.now + .seconds(30)
+        repeat {
             let all = try recordSources.indices.map { Set(try file.records($0)) }
             different = ""
             // Lists first: what else is asked looks into the file.
@@ -166,7 +178,7 @@ struct SharingChild {
             }
             if different.isEmpty { return "same" }
             try await Task.sleep(for: .milliseconds(20))
-        }
+        } while RunningClock.shared.now < end
         return "not as the file: \(different)"
     }
 }
