@@ -26,7 +26,9 @@ enum TracedWork: String, CaseIterable {
     func fill(_ folder: URL) async throws {
         let container = try TracedWork.open(folder)
         let red = try container.dataSource(RedDataSource.self)
-        try await red.load(TracedWork.scope, maxAge: .zero) { _ in .list(TracedWork.first, entityTag: "1") }
+        try await red.load(TracedWork.scope, maxAge: .zero, timeLimit: .seconds(3600)) { _ in
+            .list(TracedWork.first, entityTag: "1")
+        }
         if self == .revert {
             try await red.perform { context in
                 for record in try context.fetch(Red.self) { record.text = "edited" }
@@ -41,7 +43,7 @@ enum TracedWork: String, CaseIterable {
         let red = try container.dataSource(RedDataSource.self)
         switch self {
         case .load:
-            try await red.load(TracedWork.scope, maxAge: .zero, deleting: .all) { _ in
+            try await red.load(TracedWork.scope, maxAge: .zero, timeLimit: .seconds(3600), deleting: .all) { _ in
                 .list(TracedWork.second, entityTag: "2")
             }
         case .revert:
