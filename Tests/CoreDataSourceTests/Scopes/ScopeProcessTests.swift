@@ -4,7 +4,8 @@ import RowStore
 import TestSupport
 import Testing
 
-/// Several real processes that load one scope of a file.
+/// Several real processes that load one scope of a file. On a busy machine a process may stand still for longer than the time limit
+/// that a load has by default.
 @MainActor
 struct ScopeProcessTests {
     private nonisolated func open(
@@ -24,27 +25,33 @@ struct ScopeProcessTests {
         let path = directory.store.path
         let container = try await open(path)
         let contacts = try container.dataSource(ContactDataSource.self)
+        let hasEnded = Shared(false)
         let child = Task {
+            defer { hasEnded.value = true }
             _ = await #expect(processExitsWith: .success) { [path = path as String] in
                 let container = try await PersistentContainer(
                     model: .contacts, store: .sqlite(URL(filePath: path), sharing: .processes))
-                try await container.dataSource(ContactDataSource.self).load(.contacts, maxAge: .seconds(600)) { _ in
+                try await container.dataSource(ContactDataSource.self).load(
+                    .contacts, maxAge: .seconds(86_400), timeLimit: .seconds(86_400)
+                ) { _ in
                     _ = FileManager.default.createFile(atPath: path + ".asked", contents: nil)
-                    while !FileManager.default.fileExists(atPath: path + ".answer") { await Task.yield() }
+                    await waitForFile(path + ".answer")
                     return .list(contactList(0..<3), entityTag: "child")
                 }
                 try await container.close()
             }
         }
-        while !FileManager.default.fileExists(atPath: path + ".asked") { await Task.yield() }
+        await waitForFile(path + ".asked", unless: hasEnded)
         let requests = Shared(0)
         let load = Task {
-            try await contacts.load(.contacts, maxAge: .seconds(600)) { _ in
+            try await contacts.load(.contacts, maxAge: .seconds(86_400), timeLimit: .seconds(86_400)) { _ in
                 requests.update { $0 += 1 }
                 return .list(contactList(5..<6), entityTag: "parent")
             }
         }
-        while container.stack.root.scopes.waiterCount == 0 { await Task.yield() }
+        while container.stack.root.scopes.waiterCount == 0, !hasEnded.value {
+            try await Task.sleep(for: .milliseconds(10))
+        }
         _ = FileManager.default.createFile(atPath: path + ".answer", contents: nil)
         let found = try await load.value
         #expect(found.entityTag == "child" && requests.value == 0)
@@ -61,14 +68,16 @@ struct ScopeProcessTests {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let container = try await PersistentContainer(
                 model: .contacts, store: .sqlite(URL(filePath: path), sharing: .processes))
-            try await container.dataSource(ContactDataSource.self).load(.contacts, maxAge: .seconds(600)) { _ in
+            try await container.dataSource(ContactDataSource.self).load(
+                .contacts, maxAge: .seconds(86_400), timeLimit: .seconds(86_400)
+            ) { _ in
                 kill(getpid(), SIGKILL)
                 return .notModified
             }
         }
         let store = try #require(container.stack.root.store.sharing as? any LeaseStore)
         #expect(try store.leaseSnapshot().arbiter.leases.keys.contains { LeaseArbiter.isScope($0) })
-        let found = try await contacts.load(.contacts, maxAge: .seconds(600)) { _ in
+        let found = try await contacts.load(.contacts, maxAge: .seconds(86_400), timeLimit: .seconds(86_400)) { _ in
             .list(contactList(0..<3), entityTag: "parent")
         }
         #expect(found.entityTag == "parent")
@@ -142,5 +151,12 @@ struct ScopeProcessTests {
         }
         try await container.close()
         try expectIntact(directory.store)
+    }
+}
+
+/// Waits until another process has made a file, or has ended. It gets the processor meanwhile.
+private func waitForFile(_ path: String, unless hasEnded: Shared<Bool> = Shared(false)) async {
+    while !FileManager.default.fileExists(atPath: path), !hasEnded.value {
+        try? await Task.sleep(for: .milliseconds(10))
     }
 }
