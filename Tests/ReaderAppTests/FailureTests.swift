@@ -96,7 +96,7 @@ struct FailureTests {
     @Test func anAnswerThatTakesTooLongIsGivenUp() async throws {
         let world = try await ReaderWorld()
         let before = try world.freshness("harbour")
-        try world.fault("\(Self.harbour) 1 hold 60")
+        try world.fault("\(Self.harbour) 1 hold 3600")
         let (articles, service) = (world.store.articles, world.store.service)
         await expectError(.loadTimedOut) {
             try await articles.load(
@@ -141,9 +141,9 @@ struct FailureTests {
     /// A store that is closed during a request stores nothing of its answer.
     @Test func aStoreMayBeClosedDuringARequest() async throws {
         let world = try await ReaderWorld()
-        try world.fault("\(Self.harbour) 1 hold 60")
+        try world.fault("\(Self.harbour) 1 hold 3600")
         let load = Task { try await world.load("harbour") }
-        while world.statuses(Self.harbour).count < 2 { await Task.yield() }
+        try await world.waitForRequests(Self.harbour, count: 2)
         try await world.store.container.close()
         try world.server.site.perform("release")
         await expectError(.storeClosed) { try await load.value }

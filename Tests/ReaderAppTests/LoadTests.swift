@@ -95,9 +95,9 @@ struct LoadTests {
         let world = try await ReaderWorld()
         try world.server.site.perform("expire bread 5")
         // The first page is answered, and the second one is not.
-        try world.fault("\(Self.bread) 1 hold 60")
+        try world.fault("\(Self.bread) 1 hold 3600")
         let load = Task { try await world.load("bread") }
-        while world.statuses(Self.bread).count < 4 { await Task.yield() }
+        try await world.waitForRequests(Self.bread, count: 4)
         try world.fault("\(Self.bread) 1 status 503")
         try world.server.site.perform("release")
         let error = await expectThrows(ServerRefusal.self) { try await load.value }

@@ -22,7 +22,9 @@ struct ProgramTests {
     @Test func theDemonstrationShowsEveryState() async throws {
         let run = try await Subprocess(Self.program.path, [])
         #expect(run.status == 0 && run.errors == "")
-        let lines = run.output.split(separator: "\n").map(String.init)
+        // On a busy machine there may be minutes between two steps.
+        let output = run.output.replacing(#/updated \d+ minutes? ago/#, with: "updated just now")
+        let lines = output.split(separator: "\n").map(String.init)
         let expected = [
             "first      Feeds: never updated", "first      4 lists are up to date.",
             "first      The bread oven: 23 articles, updated just now",
@@ -40,9 +42,11 @@ struct ProgramTests {
         }
         #expect(lines.contains { $0.hasSuffix("Feeds: updated just now, refreshing") }, "\(run.output)")
         #expect(lines.contains { $0.hasSuffix("The network is cut off.") })
-        #expect(run.output.contains("updated just now, refresh failed: offline, next try in "))
-        #expect(run.output.contains("updated just now, refresh failed: no connection to the server, next try in "))
-        let postponed = lines.filter { $0.contains("the server answered 429, next try in ") }
+        #expect(output.contains("updated just now, refresh failed: offline"))
+        #expect(output.contains("updated just now, refresh failed: no connection to the server"))
+        // Afterwards, the second reader may list a feed before it has heard of the last answer.
+        let refused = lines.prefix { !$0.hasPrefix("The server is well again") }
+        let postponed = refused.filter { $0.contains("the server answered 429, next try in ") }
         // Four lists, of each reader.
         #expect(postponed.count == 8, "\(run.output)")
         #expect(lines.last == "The end.")
@@ -65,16 +69,22 @@ struct ProgramTests {
         let store = directory.url.appending(component: "feeds.sqlite").path
         let readers = try [0, 1].map { _ in try start(["open", store, server.url.absoluteString]) }
         for reader in readers { #expect(await reader.next() == "Feeds: never updated") }
-        try server.site.perform("fault /feeds 1 hold 60")
+        try server.site.perform("fault /feeds 1 hold 3600")
         for reader in readers { try reader.send("refresh") }
         // Nobody requests articles before the feeds. The second reader waits for the answer of the first.
-        while server.site.records.isEmpty { await Task.yield() }
-        try server.site.perform("release")
+        // On a thread of its own: a task of this process may stand still for longer than a reader waits for an answer.
+        let released = AsyncStream<Void>.makeStream()
+        Thread.detachNewThread { [site = server.site] in
+            while site.records.isEmpty { usleep(5_000) }
+            try? site.perform("release")
+            released.continuation.finish()
+        }
+        for await _ in released.stream {}
         for reader in readers {
             _ = await reader.next { $0.hasSuffix("lists are up to date.") }
             try reader.send("list")
             let lines = await reader.next { $0.hasPrefix("The night sky") }
-            #expect(lines.contains { $0.hasPrefix("Harbour news: 4 articles, updated just now") }, "\(lines)")
+            #expect(lines.contains { $0.hasPrefix("Harbour news: 4 articles, updated ") }, "\(lines)")
         }
         #expect(server.site.records.count { $0.path == "/feeds" } == 1)
         for reader in readers { #expect(try await reader.end() == 0) }

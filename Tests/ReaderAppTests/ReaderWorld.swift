@@ -76,5 +76,10 @@ final class ReaderWorld {
     /// The statuses of the answers to the requests of a path, oldest first; nil for a request that waits.
     func statuses(_ path: String) -> [Int?] { server.site.records.filter { $0.path == path }.map(\.status) }
 
+    /// Waits until there were so many requests of a path. The server has threads of its own, which need the processor.
+    func waitForRequests(_ path: String, count: Int) async throws {
+        while statuses(path).count < count { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
     static func uids(_ feed: String, _ numbers: some Sequence<Int>) -> [String] { numbers.map { "\(feed)-\($0)" } }
 }

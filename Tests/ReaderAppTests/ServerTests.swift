@@ -43,7 +43,7 @@ struct ServerTests {
 
     @Test(arguments: [
         "", "fault", "fault /feeds", "fault feeds 1 reset", "fault /feeds 0 reset", "fault /feeds -1 reset",
-        "fault /feeds 1 status 200", "fault /feeds 1 hold 61", "fault /feeds 1 429", "fault /feeds 1 unknown",
+        "fault /feeds 1 status 200", "fault /feeds 1 hold 3601", "fault /feeds 1 429", "fault /feeds 1 unknown",
         "publish none Title", "publish stars", "expire none 1", "close none", "clear all",
     ])
     func aWrongCommandIsRefused(line: String) throws {
@@ -71,9 +71,9 @@ struct ServerTests {
 
     @Test func aClosedServerLeavesItsPort() async throws {
         let server = try FeedServer(.sample())
-        try server.site.perform("fault /feeds always hold 60")
+        try server.site.perform("fault /feeds always hold 3600")
         let waiting = Task { try await answer("GET /feeds HTTP/1.1\r\n\r\n", server) }
-        while server.site.records.isEmpty { await Task.yield() }
+        while server.site.records.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
         server.close()
         // The request that was held gets no answer, or the list.
         _ = try await waiting.value

@@ -77,6 +77,8 @@ package final class FeedSite: Sendable {
             reply.headers["Allow"] = "GET, HEAD"
             return reply
         }
+        // Before the request is recorded, so that whoever sees the record can release the request, and adds faults of later ones.
+        let (faults, waits) = faults.take(request.path)
         let number = state.withLock { state -> Int in
             state.records.append(Record(path: request.path))
             if state.records.count > Self.recordLimit {
@@ -85,7 +87,8 @@ package final class FeedSite: Sendable {
             }
             return state.dropped + state.records.count - 1
         }
-        let reply = self.reply(to: request, with: faults.take(request.path))
+        for wait in waits { wait.run() }
+        let reply = self.reply(to: request, with: faults)
         state.withLock { state in
             let index = number - state.dropped
             if state.records.indices ~= index { state.records[index].status = reply.status }
@@ -94,7 +97,6 @@ package final class FeedSite: Sendable {
     }
 
     private func reply(to request: HTTPRequest, with faults: [ServerFault]) -> HTTPReply {
-        for case .hold(let seconds) in faults { self.faults.wait(seconds: seconds) }
         var date = Date()
         for case .clock(let seconds) in faults { date += Double(seconds) }
         var reply = refusal(faults, date) ?? list(request, faults)

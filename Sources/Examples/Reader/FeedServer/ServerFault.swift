@@ -33,7 +33,7 @@ package enum ServerFault: Sendable, Equatable {
         case ("status", let status?, 2) where 400..<600 ~= status: self = .status(status)
         case ("429", let seconds?, 2): self = .tooMany(retryAfter: seconds, asDate: false)
         case ("429", let seconds?, 3) where words[2] == "date": self = .tooMany(retryAfter: seconds, asDate: true)
-        case ("hold", let seconds?, 2) where 0...60 ~= seconds: self = .hold(seconds: seconds)
+        case ("hold", let seconds?, 2) where 0...3600 ~= seconds: self = .hold(seconds: seconds)
         case ("clock", let seconds?, 2): self = .clock(seconds: seconds)
         case ("reset", nil, 1): self = .reset
         case ("empty", nil, 1): self = .empty
@@ -44,7 +44,7 @@ package enum ServerFault: Sendable, Equatable {
         default:
             throw HTTPReply(
                 400,
-                "A fault is one of: status CODE; 429 SECONDS [date]; hold SECONDS (up to 60); clock SECONDS; reset; empty; short; cursor; overlap; garbage."
+                "A fault is one of: status CODE; 429 SECONDS [date]; hold SECONDS (up to 3600); clock SECONDS; reset; empty; short; cursor; overlap; garbage."
             )
         }
     }
@@ -85,8 +85,17 @@ final class FaultPlan: Sendable {
         if isFull { throw HTTPReply(400, "There are \(Self.limit) faults. Enter clear first.") }
     }
 
-    /// Returns the faults of a request, and counts them as used.
-    func take(_ path: String) -> [ServerFault] {
+    /// The wait of a request that is held.
+    struct Wait: Sendable {
+        fileprivate let signal = DispatchSemaphore(value: 0)
+        let seconds: Int
+
+        /// Waits for a release. Blocks the thread.
+        func run() { _ = signal.wait(timeout: .now() + .seconds(seconds)) }
+    }
+
+    /// Returns the faults of a request, and counts them as used. The next release ends the waits, even if they have not begun.
+    func take(_ path: String) -> (faults: [ServerFault], waits: [Wait]) {
         state.withLock { state in
             var faults: [ServerFault] = []
             for index in state.rules.indices where path.hasPrefix(state.rules[index].path) {
@@ -94,21 +103,14 @@ final class FaultPlan: Sendable {
                 if let times = state.rules[index].times { state.rules[index].times = times - 1 }
             }
             state.rules.removeAll { $0.times == 0 }
-            return faults
+            if state.isClosed { return (faults, []) }
+            let waits = faults.compactMap { if case .hold(let seconds) = $0 { Wait(seconds: seconds) } else { nil } }
+            state.waiting += waits.map(\.signal)
+            return (faults, waits)
         }
     }
 
     func clear() { state.withLock { $0.rules = [] } }
-
-    /// Waits for a release. Blocks the thread.
-    func wait(seconds: Int) {
-        let signal = DispatchSemaphore(value: 0)
-        let isOpen = state.withLock { state in
-            if !state.isClosed { state.waiting.append(signal) }
-            return !state.isClosed
-        }
-        if isOpen { _ = signal.wait(timeout: .now() + .seconds(seconds)) }
-    }
 
     /// Ends all waits.
     func release() {

@@ -53,7 +53,7 @@ final class Demonstration {
         say("The server begins again, but has too many requests: it names the time of the next try.")
         server = try ChildProgram(["serve", port])
         _ = try await line(of: server)
-        try await tell(server, "fault / always 429 60")
+        try await tell(server, "fault / always 429 600")
         try await run(first, "refresh 0")
         say("The second reader requests nothing before that time.")
         try await run(second, "refresh 0.001")
