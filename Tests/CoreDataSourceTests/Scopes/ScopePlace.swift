@@ -53,8 +53,7 @@ final class ScopePlace: Sendable {
     func open() throws -> PersistentContainer {
         let layout = ModelLayout(.contacts)
         // The members of a shared store hand over leases with timers.
-        var scheduling =
-            ScopeStoreKind.shared.contains(kind) ? WorkScheduling.system : timers.scheduling
+        var scheduling = ScopeStoreKind.shared.contains(kind) ? ScopePlace.patient : timers.scheduling
         scheduling.now = { [clock] in clock.value }
         let configuration = PersistentContainer.Configuration(synchronous: .normal, history: history)
         if let server {
@@ -84,11 +83,24 @@ final class ScopePlace: Sendable {
         return withPauses(container)
     }
 
-    /// Makes the pauses after failures as long as they can be.
+    /// The timers of the system without those of a minute or more, and a clock that stands still. On a busy machine, a request may
+    /// take longer than the time limit that a load has by default.
+    private static let patient = {
+        let (system, start) = (WorkScheduling.system, ContinuousClock.now)
+        var scheduling = system
+        scheduling.instant = { start }
+        scheduling.after = { delay, work in
+            if delay < .seconds(60) { system.after(delay, work) }
+        }
+        return scheduling
+    }()
+
+    /// Makes the pauses after failures as long as they can be, and the wait for the load of another member.
     private func withPauses(_ container: PersistentContainer) -> PersistentContainer {
         var pauses = LoadPauses()
         pauses.random = { 1 }
         container.stack.root.scopes.pauses = pauses
+        container.stack.root.scopes.longestTurn = .seconds(86_400)
         return container
     }
 
