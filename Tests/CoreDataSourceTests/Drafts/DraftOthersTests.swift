@@ -34,10 +34,9 @@ import Testing
     /// Nobody reads the draft meanwhile: the save is noticed as by the main context.
     @Test func observersOfADraftHearOfTheSavesOfAnotherContainer() async throws {
         let directory = try TemporaryDirectory()
-        func open() async throws -> PersistentContainer {
-            try await PersistentContainer(model: .contacts, store: .sqlite(directory.store, sharing: .processes))
-        }
-        let (container, other) = (try await open(), try await open())
+        let (container, other) = (
+            try PersistentContainer.shared(directory.store), try PersistentContainer.shared(directory.store)
+        )
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<1))
         let draft = try contacts.draft(of: #require(try container.main.first(ContactEntity.self)))

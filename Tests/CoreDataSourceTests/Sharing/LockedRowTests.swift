@@ -57,8 +57,8 @@ struct LockedRowTests {
         // The others of its data source wait, too, and flushing tries all of them.
         async let flushed: Void = container.flush()
         let tries = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-        while try session.run(tries) != [["1"]] { await Task.yield() }
-        while try session.run(tries) != [["0"]] { await Task.yield() }
+        while try session.run(tries) != [["1"]] { try await Task.sleep(for: .milliseconds(5)) }
+        while try session.run(tries) != [["0"]] { try await Task.sleep(for: .milliseconds(5)) }
         #expect(container.pendingSaveCount == 2)
         #expect(try session.run("SELECT count(*) FROM \"store 1\".\"Letter\"") == [["1"]])
         try session.run("ROLLBACK")

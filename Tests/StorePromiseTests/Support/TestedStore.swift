@@ -51,7 +51,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
     static let persistent = all.filter(\.isPersistent)
     static let shared = all.filter(\.isShared)
 
-    func makePlace(_ layout: ModelLayout = TestModel.layout, _ times: LeaseTimes = LeaseTimes()) throws
+    func makePlace(_ layout: ModelLayout = TestModel.layout, _ times: LeaseTimes = .patient) throws
         -> any StoreTarget
     {
         try make(layout, times)
@@ -77,7 +77,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
 
     /// Runs a test over a new store that as many members have open.
     func withMembers(
-        _ count: Int, _ times: LeaseTimes = LeaseTimes(), _ body: ([Member]) async throws -> Void
+        _ count: Int, _ times: LeaseTimes = .patient, _ body: ([Member]) async throws -> Void
     ) async throws {
         let place = try makePlace(TestModel.layout, times)
         let members = try (0..<count).map { _ in try Member(place.open()) }
@@ -85,6 +85,15 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
         for member in members { member.store.close() }
         try place.verify()
     }
+}
+
+extension LeaseTimes {
+    /// For tests in which nobody counts as stopped, however long a machine takes.
+    static let patient = {
+        var times = LeaseTimes()
+        (times.patience, times.answer) = (.seconds(3600), .seconds(3600))
+        return times
+    }()
 }
 
 /// Somebody who has a shared store open.
