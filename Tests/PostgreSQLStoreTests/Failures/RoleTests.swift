@@ -134,7 +134,7 @@ struct RoleTests {
         let open = """
             SELECT DISTINCT pid::text FROM pg_locks WHERE relation = '"Item"'::regclass AND pid <> pg_backend_pid()
             """
-        var end = ContinuousClock.now + .seconds(60)
+        var end = ContinuousClock.now + .seconds(600)
         // The server may still be running the statements before the insert.
         var sessions = try place.run(open)
         while sessions.isEmpty, .now < end { sessions = try place.run(open) }
@@ -142,7 +142,7 @@ struct RoleTests {
         try place.run("UPDATE _members SET seen = seen - interval '1000 years' WHERE number = \(halted.member.number)")
         #expect(try other.takeLeases([TestModel.item], for: "s").ticket == nil)
         // Since it is not halted in truth, it tries again over another session.
-        end = .now + .seconds(60)
+        end = .now + .seconds(600)
         while try place.run(open) == sessions, .now < end {}
         #expect(try place.run(open) != sessions)
         hold.deliver()
