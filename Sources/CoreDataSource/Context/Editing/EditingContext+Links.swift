@@ -76,10 +76,3 @@ extension EditingContext {
         link.checkedConstraint = 0
     }
 }
-
-extension ManagedObject {
-    /// Whether a pair row links the two objects.
-    fileprivate final func links(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) -> Bool {
-        leads(to: first, pairs.own) && leads(to: second, pairs.other)
-    }
-}

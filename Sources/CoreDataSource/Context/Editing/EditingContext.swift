@@ -193,6 +193,11 @@ extension ManagedObject {
         row.end(column, [other.layout.index])?.key == other.key
     }
 
+    /// Whether a pair row links the two objects.
+    final func links(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) -> Bool {
+        leads(to: first, pairs.own) && leads(to: second, pairs.other)
+    }
+
     /// Sets the destination of a link column. Does nothing if the link already exists and `position` is nil.
     final func setLink(_ column: LinkColumns, _ other: ManagedObject?, position: Int64? = nil) {
         let before = row.isNull(column.key) ? nil : row.integer(column.key)
