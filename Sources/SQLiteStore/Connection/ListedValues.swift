@@ -122,7 +122,7 @@ private func giveColumn(
     _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _ context: OpaquePointer?, _ column: Int32
 ) -> Int32 {
     guard let cursor, column != listColumn else { return SQLITE_OK }
-    withListCursor(cursor) { if !$0.isAtEnd { result(context, $0.values[Int($0.position)]) } }
+    withListCursor(cursor) { if !$0.isAtEnd { setResult($0.values[Int($0.position)], context) } }
     return SQLITE_OK
 }
 
@@ -149,24 +149,4 @@ extension csqlite_list_cursor {
     }
 
     fileprivate var isAtEnd: Bool { position >= values.count }
-}
-
-/// Passes a copy of a value to SQLite.
-private func result(_ context: OpaquePointer?, _ value: RowValue) {
-    switch value {
-    case .null: sqlite3_result_null(context)
-    case .integer(let value): sqlite3_result_int64(context, value)
-    case .real(let value): sqlite3_result_double(context, value)
-    case .text(var value):
-        value.withUTF8 { text in
-            text.withMemoryRebound(to: CChar.self) {
-                sqlite3_result_text64(
-                    context, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
-            }
-        }
-    case .blob(let value):
-        value.withUnsafeBytes {
-            sqlite3_result_blob64(context, $0.baseAddress ?? UnsafeRawPointer(emptyText), UInt64($0.count), copied)
-        }
-    }
 }

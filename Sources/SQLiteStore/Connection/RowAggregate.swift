@@ -118,7 +118,8 @@ struct RowAggregate {
     fileprivate var isBuiltIn: Bool { (function == .min || function == .max) && kind != .decimal }
 }
 
-private func setResult(_ value: RowValue, _ context: OpaquePointer?) {
+/// Passes a copy of the result of a function or of a column to SQLite.
+func setResult(_ value: RowValue, _ context: OpaquePointer?) {
     switch value {
     case .null: sqlite3_result_null(context)
     case .integer(let value): sqlite3_result_int64(context, value)

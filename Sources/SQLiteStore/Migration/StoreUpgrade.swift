@@ -67,17 +67,8 @@ extension Connection {
                 guard let arguments, case .text(let word) = value(arguments[0]),
                     let change = StringTransformation(rawValue: word),
                     case .text(let text) = value(arguments[1])
-                else {
-                    sqlite3_result_null(context)
-                    return
-                }
-                var changed = change(text)
-                changed.withUTF8 { bytes in
-                    bytes.withMemoryRebound(to: CChar.self) {
-                        sqlite3_result_text64(
-                            context, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
-                    }
-                }
+                else { return sqlite3_result_null(context) }
+                setResult(.text(change(text)), context)
             }, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
@@ -89,18 +80,7 @@ extension Connection {
                 guard let arguments, case .text(let word) = value(arguments[0]),
                     let widening = NumberWidening(rawValue: word), let result = widening(value(arguments[1]))
                 else { return sqlite3_result_null(context) }
-                switch result {
-                case .integer(let number): sqlite3_result_int64(context, number)
-                case .real(let number): sqlite3_result_double(context, number)
-                case .text(var digits):
-                    digits.withUTF8 { bytes in
-                        bytes.withMemoryRebound(to: CChar.self) {
-                            sqlite3_result_text64(
-                                context, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
-                        }
-                    }
-                case .null, .blob: sqlite3_result_null(context)
-                }
+                setResult(result, context)
             }, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
