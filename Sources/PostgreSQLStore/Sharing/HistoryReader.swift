@@ -140,15 +140,7 @@ struct HistoryReader {
             try oldest.rowCount == 0 ? 1 : checked(oldest.integer(0, 0)) + (oldest.integer(0, 1) == 0 ? 0 : 1)
         let first = HistoryPosition(historyID: id, number: number - 1)
         guard let position else { return first }
-        guard position.historyID == id else {
-            guard let reason = try endedReasons()[position.historyID] else { throw DataSourceError.historyOfOtherStore }
-            throw DataSourceError(historyExpired: reason, start: first)
-        }
-        if position.number < first.number {
-            throw DataSourceError(
-                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.",
-                start: first)
-        }
+        try position.check(start: first) { id throws(DataSourceError) in try endedReasons()[id] }
         let found = try rows(
             "SELECT time FROM \(schema.history) WHERE number = $1 AND part = 0", [WireValue(position.number)])
         let isOther = position.time != 0 && found.rowCount > 0 && found.integer(0, 0) != position.time
@@ -282,24 +274,13 @@ struct HistoryReader {
     /// Changes a consumer. Must run in a transaction.
     func change(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
         let (key, known) = (HistoryReader.consumerKey(name), try consumer(name))
-        switch change {
-        case .register, .resume:
-            if let known { return known }
-            let start = try start(after: nil)
-            if case .resume(start.historyID) = change { throw DataSourceError(unknownConsumer: name) }
-            try set(key, number: start.number)
-            return start
-        case .move(let position):
-            guard let known else { throw DataSourceError(unknownConsumer: name) }
-            guard position.historyID == known.historyID else { throw DataSourceError.historyOfOtherStore }
-            guard position.number > known.number else { return known }
-            let checked = try start(after: position)
-            try set(key, number: checked.number)
-            return checked
-        case .remove:
+        let position = try change.position(of: name, after: known, checked: start)
+        if let position {
+            if position != known { try set(key, number: position.number) }
+        } else {
             _ = try rows("DELETE FROM \(schema.historyState) WHERE name = $1", [WireValue(key)])
-            return nil
         }
+        return position
     }
 }
 

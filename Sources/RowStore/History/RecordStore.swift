@@ -105,6 +105,50 @@ package enum ConsumerChange: Sendable {
     /// Moves the consumer forward. Does nothing if the consumer has already reached the position.
     case move(HistoryPosition)
     case remove
+
+    /// Returns the position of the consumer after the change; nil after a removal.
+    ///
+    /// - Parameters:
+    ///   - known: The position of the consumer; nil if it is not registered.
+    ///   - checked: Checks a position, and returns it. Returns the start of the history for nil.
+    package func position(
+        of name: String, after known: HistoryPosition?,
+        checked: (HistoryPosition?) throws(DataSourceError) -> HistoryPosition
+    ) throws(DataSourceError) -> HistoryPosition? {
+        switch self {
+        case .register, .resume:
+            if let known { return known }
+            let start = try checked(nil)
+            if case .resume(start.historyID) = self { throw DataSourceError(unknownConsumer: name) }
+            return start
+        case .move(let position):
+            guard let known else { throw DataSourceError(unknownConsumer: name) }
+            guard position.historyID == known.historyID else { throw DataSourceError.historyOfOtherStore }
+            return position.number > known.number ? try checked(position) : known
+        case .remove: return nil
+        }
+    }
+}
+
+extension HistoryPosition {
+    /// Checks that a kept history has all records after the position.
+    ///
+    /// - Parameters:
+    ///   - start: The position before the oldest record.
+    ///   - endedReason: Returns why an earlier history of the store has ended, by its ID; nil for a history of another store.
+    package func check(
+        start: HistoryPosition, endedReason: (String) throws(DataSourceError) -> String?
+    ) throws(DataSourceError) {
+        guard historyID == start.historyID else {
+            guard let reason = try endedReason(historyID) else { throw DataSourceError.historyOfOtherStore }
+            throw DataSourceError(historyExpired: reason, start: start)
+        }
+        if number < start.number {
+            throw DataSourceError(
+                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.",
+                start: start)
+        }
+    }
 }
 
 extension DataSourceError {

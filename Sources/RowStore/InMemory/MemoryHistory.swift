@@ -157,31 +157,25 @@ struct MemoryHistory: Sendable {
         HistoryPosition(historyID: id, number: record.number, time: record.time)
     }
 
-    private func check(_ position: HistoryPosition) throws(DataSourceError) {
-        guard position.historyID == id else {
-            guard let reason = ended.first(where: { $0.id == position.historyID })?.reason else {
-                throw DataSourceError.historyOfOtherStore
-            }
-            throw DataSourceError(historyExpired: reason, start: start)
-        }
-        guard position.number >= start.number else {
-            throw DataSourceError(
-                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.",
-                start: start)
-        }
+    /// Checks that a position belongs to the history.
+    ///
+    /// - Returns: The position from which to read.
+    private func checked(_ position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {
+        guard let position else { return start }
+        try position.check(start: start) { id in ended.first { $0.id == id }?.reason }
         // The files of a custom store may have been restored from a copy.
         let index = Int(clamping: position.number) - Int(start.number) - 1
         let isOther = position.time != 0 && records.indices.contains(index) && records[index].time != position.time
         if position.number > last || isOther {
             throw DataSourceError(historyExpired: "The store was restored from an older copy.", start: start)
         }
+        return position
     }
 
     func page(
         after position: HistoryPosition?, _ filter: HistoryFilter
     ) throws(DataSourceError) -> HistoryPage {
-        if let position { try check(position) }
-        var page = HistoryPage(historyID: id, position: position ?? start)
+        var page = HistoryPage(historyID: id, position: try checked(position))
         let first = Int(page.position.number - start.number)
         let looked = records[first...].prefix(min(MemoryHistory.pageSize, filter.pageLimit))
         page.records = looked.filter(filter.includes)
@@ -194,22 +188,9 @@ struct MemoryHistory: Sendable {
     mutating func changeConsumer(
         _ name: String, _ change: ConsumerChange
     ) throws(DataSourceError) -> HistoryPosition? {
-        switch change {
-        case .register, .resume:
-            if case .resume(id) = change, consumers[name] == nil { throw DataSourceError(unknownConsumer: name) }
-            let number = consumers[name] ?? start.number
-            consumers[name] = number
-            return HistoryPosition(historyID: id, number: number)
-        case .move(let position):
-            guard let known = consumers[name] else { throw DataSourceError(unknownConsumer: name) }
-            guard position.historyID == id else { throw DataSourceError.historyOfOtherStore }
-            guard position.number > known else { return HistoryPosition(historyID: id, number: known) }
-            try check(position)
-            consumers[name] = position.number
-            return position
-        case .remove:
-            consumers[name] = nil
-            return nil
-        }
+        let known = consumers[name].map { HistoryPosition(historyID: id, number: $0) }
+        let position = try change.position(of: name, after: known, checked: checked)
+        consumers[name] = position?.number
+        return position
     }
 }

@@ -42,29 +42,13 @@ extension HistoryReading {
 
     /// Changes a consumer. Must run in a transaction.
     func change(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
-        let known = try consumer(name)
-        switch change {
-        case .register, .resume:
-            if let known { return known }
-            let start = try start(after: nil)
-            if case .resume(start.historyID) = change { throw DataSourceError(unknownConsumer: name) }
-            try set(name, start.number)
-            return start
-        case .move(let position):
-            guard let known else { throw DataSourceError(unknownConsumer: name) }
-            guard position.historyID == known.historyID else { throw DataSourceError.historyOfOtherStore }
-            guard position.number > known.number else { return known }
-            let checked = try start(after: position)
-            try set(name, checked.number)
-            return checked
-        case .remove:
-            _ = try connection.values(
-                "DELETE FROM \"_history_state\" WHERE \"name\" = ?1", [.text(HistoryReading.key(name))])
-            return nil
+        let (key, known) = (HistoryReading.key(name), try consumer(name))
+        let position = try change.position(of: name, after: known, checked: start)
+        if let position {
+            if position != known { try HistoryTables.set(key, .integer(position.number), connection) }
+        } else {
+            _ = try connection.values("DELETE FROM \"_history_state\" WHERE \"name\" = ?1", [.text(key)])
         }
-    }
-
-    private func set(_ name: String, _ number: Int64) throws(DataSourceError) {
-        try HistoryTables.set(HistoryReading.key(name), .integer(number), connection)
+        return position
     }
 }

@@ -57,17 +57,7 @@ struct HistoryReading {
         let id = try HistoryTables.id(connection)
         let first = HistoryPosition(historyID: id, number: try firstNumber() - 1)
         guard let position else { return first }
-        guard position.historyID == id else {
-            guard let reason = try HistoryTables.ended(connection)[position.historyID] else {
-                throw DataSourceError.historyOfOtherStore
-            }
-            throw DataSourceError(historyExpired: reason, start: first)
-        }
-        if position.number < first.number {
-            throw DataSourceError(
-                historyExpired: "The store keeps records for a limited time and in a limited number of bytes.",
-                start: first)
-        }
+        try position.check(start: first) { id throws(DataSourceError) in try HistoryTables.ended(connection)[id] }
         let newest = try connection.values("SELECT max(\"key\") FROM \"_history\"").first?.first
         let last: Int64 = if case .integer(let key)? = newest { key >> HistoryTables.partBits } else { 0 }
         let found = try connection.values(
