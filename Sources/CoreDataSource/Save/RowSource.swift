@@ -247,19 +247,10 @@ extension RowSource {
             return try rows(query.of(entity: entity).keysOnly, layout.entities[entity]).rows.count
         }
         // Count each entity separately, so that rows are read only for entities with pending rows.
-        func sum(_ source: RowSource) throws(DataSourceError) -> Int {
+        return try withOneState { source throws(DataSourceError) in
             var count = 0
             for entity in family { count += try source.count(query, ofEntities: [entity], layout) }
             return count
-        }
-        switch self {
-        case .root(let root):
-            return try root.withSnapshot { snapshot throws(DataSourceError) in try sum(.snapshot(snapshot)) }
-        case .pinned(let rows):
-            let count = try sum(self)
-            // If the snapshot has ended, the counts may be of different states.
-            return rows.hasEnded ? try rows.root.rows.count(query, ofEntities: family, layout) : count
-        case .snapshot: return try sum(self)
         }
     }
 
