@@ -87,12 +87,7 @@ enum HistoryTables {
 
     /// Checks that no table of the model has the same name as one of these tables.
     static func check(_ schema: StoreSchema) throws(DataSourceError) {
-        let taken = schema.namedSQL.map { $0.name.lowercased() }.first(where: names.contains)
-        guard let taken else { return }
-        throw DataSourceError(
-            .unreadableModel,
-            "The model has an entity named \(taken), but a kept history needs a table with that name. Rename the entity."
-        )
+        try schema.requireFree(names, "a kept history needs a table with that name")
     }
 
     // MARK: State

@@ -53,10 +53,6 @@ enum ScopeTable {
 
     /// Checks that no table of the model has the same name as the table of scopes.
     static func check(_ schema: StoreSchema) throws(DataSourceError) {
-        guard let taken = schema.namedSQL.first(where: { $0.name.lowercased() == name }) else { return }
-        throw DataSourceError(
-            .unreadableModel,
-            "The model has an entity named \(taken.name), but the store needs a table with that name to keep scopes. Rename the entity.",
-            entityName: taken.name)
+        try schema.requireFree([name], "the store needs a table with that name to keep scopes")
     }
 }

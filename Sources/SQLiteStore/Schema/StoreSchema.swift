@@ -82,6 +82,16 @@ struct StoreSchema: Sendable {
             + namedJoinSQL
     }
 
+    /// Checks that no table of the model has one of the names.
+    ///
+    /// - Parameter need: What needs a table with this name, for the error.
+    func requireFree(_ names: [String], _ need: String) throws(DataSourceError) {
+        guard let taken = namedSQL.first(where: { names.contains($0.name.lowercased()) })?.name else { return }
+        throw DataSourceError(
+            .unreadableModel, "The model has an entity named \(taken), but \(need). Rename the entity.",
+            entityName: taken)
+    }
+
     /// The SQL of the metadata table, and of the join tables in the first store format.
     var otherSQL: [String] { [StoreMetadata.createSQL] + namedJoinSQL.map(\.sql) }
 

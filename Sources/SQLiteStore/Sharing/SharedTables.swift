@@ -179,11 +179,6 @@ enum SharedTables {
 
     /// Checks that no table of the model has the same name as one of these tables.
     static func check(_ schema: StoreSchema) throws(DataSourceError) {
-        let taken = schema.namedSQL.map { $0.name.lowercased() }.first(where: names.contains)
-        guard let taken else { return }
-        throw DataSourceError(
-            .unreadableModel,
-            "The model has an entity named \(taken), but processes need a table with that name to share a store. Rename the entity."
-        )
+        try schema.requireFree(names, "processes need a table with that name to share a store")
     }
 }
