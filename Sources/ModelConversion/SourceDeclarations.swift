@@ -49,9 +49,9 @@ struct SourceDeclarations {
         for declaration in parser.declarations() {
             let path = SourceScopes.path(declaration.name, in: scope)
             if declaration.attribute("StoredEntity") != nil {
-                try addEntity(declaration, file, path)
+                try Self.add(declaration, file, path, to: &entities) { $0.entity(declaration) }
             } else if declaration.attribute("StoredComposite") != nil {
-                try addComposite(declaration, file, path)
+                try Self.add(declaration, file, path, to: &composites) { $0.composite(declaration) }
             }
             switch declaration.kind {
             case .class, .struct, .enum, .actor, .extension, .protocol:
@@ -71,45 +71,24 @@ struct SourceDeclarations {
         }
     }
 
-    private mutating func addEntity(
-        _ declaration: Declaration, _ file: SourceFolder.File, _ path: String
+    /// Adds what `read` finds in a declaration.
+    private static func add<Value>(
+        _ declaration: Declaration, _ file: SourceFolder.File, _ path: String, to found: inout [String: Found<Value>],
+        read: (inout EntityReader) -> Value?
     ) throws(ModelReaderError) {
         var reader = EntityReader(file.source)
-        let entity = reader.entity(declaration)
-        try Self.check(reader, file)
-        guard let entity else { return }
-        if let other = entities[path] {
-            throw duplicateDeclarationError(declaration, in: file, of: other.file, at: other.offset)
-        }
-        entities[path] = Found(file: file, value: entity, offset: declaration.offset, path: path)
-    }
-
-    private mutating func addComposite(
-        _ declaration: Declaration, _ file: SourceFolder.File, _ path: String
-    ) throws(ModelReaderError) {
-        var reader = EntityReader(file.source)
-        let composite = reader.composite(declaration)
-        try Self.check(reader, file)
-        guard let composite else { return }
-        if let other = composites[path] {
-            throw duplicateDeclarationError(declaration, in: file, of: other.file, at: other.offset)
-        }
-        composites[path] = Found(file: file, value: composite, offset: declaration.offset, path: path)
-    }
-
-    private static func check(_ reader: EntityReader, _ file: SourceFolder.File) throws(ModelReaderError) {
+        let value = read(&reader)
         if let first = reader.diagnostics.first(where: { !$0.isWarning }) {
             throw file.error(.malformedSwift, at: first.offset, first.message)
         }
-    }
-
-    private func duplicateDeclarationError(
-        _ declaration: Declaration, in file: SourceFolder.File, of other: SourceFolder.File, at offset: Int
-    ) -> ModelReaderError {
-        file.error(
-            .duplicateName, at: declaration.offset,
-            "\(declaration.name) is declared in \(other.path):\(other.source.line(of: offset)), too. Rename or remove one of the two."
-        )
+        guard let value else { return }
+        if let other = found[path] {
+            let place = "\(other.file.path):\(other.file.source.line(of: other.offset))"
+            throw file.error(
+                .duplicateName, at: declaration.offset,
+                "\(declaration.name) is declared in \(place), too. Rename or remove one of the two.")
+        }
+        found[path] = Found(file: file, value: value, offset: declaration.offset, path: path)
     }
 
     // MARK: Models
