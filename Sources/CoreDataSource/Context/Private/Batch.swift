@@ -1,6 +1,16 @@
 internal import Foundation
 internal import RowStore
 
+/// The entities that a batch may change.
+enum BatchScope {
+    /// No entities: the batch only reads.
+    case nothing
+    /// The entities that the data source owns.
+    case own
+    /// The entities that the data source owns, and the entities that delete rules reach.
+    case reach
+}
+
 /// The work of a hook or of `perform`, in one or several contexts. A batch makes one save.
 ///
 /// **Isolation**: the queues of all contexts of the batch.

@@ -79,16 +79,6 @@ package actor PrivateTier {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 }
 
-/// The entities that a batch may change.
-enum BatchScope {
-    /// No entities: the batch only reads.
-    case nothing
-    /// The entities that the data source owns.
-    case own
-    /// The entities that the data source owns, and the entities that delete rules reach.
-    case reach
-}
-
 /// A context that is used only on its queue.
 ///
 /// Guarded by: the queue of its tier. A save over several data sources blocks the queues of all these data sources. An actor
