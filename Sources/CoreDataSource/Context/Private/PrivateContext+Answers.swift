@@ -89,9 +89,7 @@ extension PrivateContext {
         if edited.isEmpty { return }
         let scopes = try stack.root.laterScopes(than: request, of: Array(Set(edited.lazy.map(\.layout.index)))) ?? []
         for scope in scopes where scope.isComplete && scope.answer != request.laterAnswers[scope.name] {
-            guard scope.requestedAt.map({ $0 > request.requestedAt }) == true,
-                let list = CompleteList(scope, in: stack.layout)
-            else { continue }
+            guard let list = CompleteList(scope, in: stack.layout) else { continue }
             let objects = edited.filter { list.family.contains($0.layout.index) }
             try check(objects.filter { !$0.isDeleted }, areNotIn: list, request)
             if list.query.joined.isEmpty {
