@@ -24,7 +24,8 @@ struct KeyPathSearch {
         /// The key path leads to a property that is not in the model.
         case unknown(followsRelationship: Bool)
         /// The key path leads to a part of a composite, but `?` comes before the composite and the composite is not optional. Such a
-        /// key path cannot be built from its properties, because a built key path that ends with the composite makes it optional.
+        /// key path cannot be built from its properties, because a built key path that ends with the composite makes the
+        /// composite optional.
         case partAfterOptional(PartAfterOptional, followsRelationship: Bool)
         /// There were too many key paths to build.
         case undecided
@@ -181,8 +182,8 @@ private struct KeyPathStep: @unchecked Sendable {
 ///
 /// The form of descriptions is not documented, so descriptions only decide which key paths to build and compare.
 private struct KeyPathText: Sendable {
-    /// The description with addresses. Nil if the addresses differ from the addresses of the properties. Another module has its
-    /// own copies of the accessors, and so other addresses.
+    /// The description with addresses. Nil after a property was found whose addresses differ: a key path of another module can
+    /// have other addresses, because each module has its own copies of the accessors.
     private var whole: ArraySlice<UInt8>?
     /// The description without the addresses of functions.
     private var types: ArraySlice<UInt8>

@@ -21,7 +21,7 @@ private enum Spelling {
     static let maxLength = 512
     static let maxSpellings = 16
     /// U+FFFD also replaces bytes that are not UTF-8. U+0F71 begins Tibetan marks that count as letters, but the parts of these
-    /// marks do not. So Swift's equality depends on the preceding scalars.
+    /// marks do not. So the preceding scalars determine whether Swift treats such a mark and its parts as equal.
     private static let uncertain: Set<Unicode.Scalar> = ["\u{FFFD}", "\u{F71}"]
 
     /// Whether Swift treats a scalar as equal to its canonically equivalent scalars. Swift's tables disagree about marks that

@@ -101,8 +101,8 @@ extension PredicateResolver {
         return compareNumber(column, relation, value)
     }
 
-    /// Whether a comparison of a column with options is a comparison of the column's bytes with the folded constant. This is
-    /// true for a column of folded strings: no option changes such a string.
+    /// Whether a comparison with these options can compare the column's bytes with the folded constant. This is true for a
+    /// column of folded strings, because folding does not change such a string.
     private func canCompareFolded(_ column: Int, _ options: StringOptions) -> Bool {
         options.folds && options.isDisjoint(with: [.localized, .characters]) && !JoinedColumn.isJoined(column)
             && layout.columns[column].isFolded
