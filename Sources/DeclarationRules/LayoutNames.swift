@@ -1,4 +1,4 @@
-/// Names that the members of the macros use, so that an app's types cannot have them.
+/// Names that the macros use in the members that they add. The types of an app cannot have these names.
 package enum LayoutNames {
     /// The names of the types that the macros add to a class or a struct.
     package static let added: Set<String> = [
@@ -7,7 +7,7 @@ package enum LayoutNames {
         "LayoutOptionalPaths", "LayoutInitialValues",
     ]
 
-    /// The names of the modules whose types the macros name.
+    /// The modules whose types occur in the code of the macros.
     package static let modules: Set<String> = ["Swift", "CoreDataSource"]
 
     /// The first parts of names that the macros make from the names of properties.

@@ -20,7 +20,7 @@ struct DiagnosticTests {
         ),
         (
             "@StoredEntity class ‸Swift: ManagedObject {}",
-            "Swift is also the name of a module whose types @StoredEntity names."
+            "Swift is also the name of a module, and the code of @StoredEntity uses types of this module."
         ),
         (
             "class A: ManagedObject { @Stored(.codable) var x: ‸[SuperLayout.B]? }",

@@ -152,7 +152,7 @@ package struct EntityReader {
         } else if LayoutNames.modules.contains(name) {
             reportError(
                 declaration.offset,
-                "\(name) is also the name of a module whose types @\(macro) names. Rename the \(kind). To keep the name in the model, write @\(macro)(\"\(name)\")."
+                "\(name) is also the name of a module, and the code of @\(macro) uses types of this module. Rename the \(kind). To keep the name in the model, write @\(macro)(\"\(name)\")."
             )
         } else if LayoutNames.isAdded(name) {
             reportError(

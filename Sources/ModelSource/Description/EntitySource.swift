@@ -26,7 +26,7 @@ package struct EntitySource: Sendable {
     package var versionHashModifier: String?
     package var renamingIdentifier: String?
     package var userInfo: [String: String] = [:]
-    /// Whether the author wrote the initializer that every class has.
+    /// Whether the source of the class has a required initializer.
     package var hasRequiredInitializer = false
 
     /// Whether `ManagedObject` is the superclass.

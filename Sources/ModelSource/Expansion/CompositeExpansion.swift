@@ -71,7 +71,8 @@ struct CompositeExpansion {
     private var isDeprecated: Bool { composite.attributes.contains(where: \.isDeprecated) }
     private var deprecation: [String] { isDeprecated ? ["    \(TypeChecks.deprecation)"] : [] }
 
-    /// The arguments of the initializer for other modules, from which a deprecated initializer makes the struct.
+    /// A struct with the arguments of the initializer for other modules. From this struct, a deprecated initializer makes the
+    /// value of the composite.
     private var parts: [String] {
         guard isDeprecated, !AccessText.prefix(composite.accessLevel).isEmpty, !composite.hasInitializer else {
             return []

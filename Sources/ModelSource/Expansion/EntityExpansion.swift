@@ -232,8 +232,8 @@ struct EntityExpansion {
 /// The access modifier of added members. Members of an `open` or `public` declaration get `public`, members of a
 /// `package` declaration get `package`, and other members get no modifier.
 enum AccessText {
-    /// Returns the access level, or a lower level of a type around the declaration. In an extension, the compiler refuses a
-    /// public member of a type that is declared public inside a type that is not public.
+    /// Returns the access level of a declaration, but at most the access level of each type around it. If a public type is
+    /// inside a type that is not public, the compiler refuses public members in an extension of the public type.
     static func level(_ level: String?, in lexicalContext: [String]) -> String? {
         let ranks = ["open": 3, "public": 3, "package": 2]
         return lexicalContext.reduce(level) { lowest, text in

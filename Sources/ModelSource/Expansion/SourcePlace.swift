@@ -32,8 +32,8 @@ struct PlacedLines {
         self.lineStarts = lineStarts
     }
 
-    /// Returns two lines. The second line has the place of a part of the declaration. Returns one line without a place if
-    /// the part is in the first line of the file, because the opening line would have no place.
+    /// Returns two lines. The second line has the place of a part of the declaration, and the first line has the place of the
+    /// line before the part. If the part is in the first line of the file, returns one line without a place.
     ///
     /// - Parameters:
     ///   - opening: The first line.

@@ -1,7 +1,7 @@
 /// The checks of attribute types in an expansion. The compiler performs the checks when it compiles the expansion.
 enum TypeChecks {
     /// Lines that compile only if each type can be stored. Nothing calls them. The function with these lines is deprecated,
-    /// so that the compiler does not warn if a type is.
+    /// so that the compiler does not warn of a deprecated type.
     ///
     /// - Parameters:
     ///   - areParts: Whether the attributes are parts of a composite.
@@ -82,8 +82,8 @@ enum CheckedType {
         return attributes.flatMap { attribute -> [String] in
             let alias = alias(for: attribute)
             guard alias != nil || checks && needsCheck(attribute) else { return [] }
-            // Where the accessors need an alias, it is made of the checked name, so that the compiler reports an unknown type
-            // only once.
+            // An alias for the accessors contains the checked name instead of the type, so that the compiler reports an unknown
+            // type only once.
             let access = alias == nil ? "private " : attribute.isPrivate ? "fileprivate " : ""
             // The alias of a composite is never deprecated, because the code that counts the columns of the composite is
             // not deprecated, and would cause a warning.
