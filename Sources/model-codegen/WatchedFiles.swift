@@ -4,7 +4,7 @@ internal import Foundation
 ///
 /// SwiftPM plans the build again only when the manifest changes, or when a file is added to or removed from a target's
 /// directory. SwiftPM watches the file that names the current version. If a model outside of the target's directory
-/// gets a new version, SwiftPM therefore generates its source, but would not notice later edits of this version.
+/// gets a new version, SwiftPM therefore generates the version's source, but would not notice later edits of this version.
 struct WatchedFiles {
     let model: String
     let files: [String]

@@ -21,8 +21,8 @@ package struct UnsupportedPart: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// The unsupported declarations of the model. Declarations that this type does not keep, such as
-    /// `usedWithCloudKit`, are not included: the model reader reports them when it reads the file.
+    /// The unsupported declarations of the model. A model does not keep some declarations of its file, such as
+    /// `usedWithCloudKit`. They are not included, because the model reader reports them when it reads the file.
     ///
     /// - Complexity: linear in the properties and fetch requests of the model, times the depth of inheritance.
     package var unsupportedParts: [UnsupportedPart] {

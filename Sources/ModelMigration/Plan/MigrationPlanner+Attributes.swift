@@ -42,8 +42,8 @@ extension MigrationPlanner {
         }
     }
 
-    /// If the migration changes the value that an attribute is derived from, derives the attribute again, even if the
-    /// derivation is unchanged.
+    /// Plans to derive an attribute again if the migration changes the attribute that it is derived from. The derivation itself
+    /// can be unchanged.
     private mutating func planRecalculation(
         _ leaf: MigrationLeaf, _ index: Int, from oldLeaves: [MigrationLeaf], _ leaves: [MigrationLeaf]
     ) {

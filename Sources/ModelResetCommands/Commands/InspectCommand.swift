@@ -15,8 +15,8 @@ struct InspectCommand: Command {
 
           STORE                 a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name
           --name NAME           the name of the store in the database
-          --model MODEL         a model to decode saves with, besides the store's own copy: the saves of an app whose model has its
-                                attributes in another order can be decoded only with that model
+          --model MODEL         a model to decode saves with, besides the store's own copy. If an app's model has its attributes in
+                                another order than this copy, the app's saves can be decoded only with the app's model
           --values              shows the values in the records of the history
           --follow              continues with each new save until the program is ended; with --json, each save is a line
           --json                prints the answer as JSON, on one line
