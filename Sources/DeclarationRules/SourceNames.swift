@@ -7,6 +7,6 @@ package enum SourceNames {
         "isPreservedAfterDeletion", "isCloudEncrypted", "isIndexedBySpotlight", "userInfo",
     ]
 
-    /// The modules whose types a model can name. The name of a module can precede the name of a type.
+    /// The modules whose types can occur in a model. The name of the module can precede the name of the type.
     package static let modules: Set<String> = ["Swift", "Foundation", "CoreDataSource"]
 }

@@ -19,7 +19,7 @@ struct SourceMapping {
 
     private typealias File = SourceFolder.File
 
-    /// Returns the path of the type that a name means; nil if these files have no such type.
+    /// Looks up a type by its name in a scope, and returns its path; nil if these files have no such type.
     ///
     /// - Throws: An error at the offset if the name is a typealias, because only the compiler knows its type for certain.
     func path(

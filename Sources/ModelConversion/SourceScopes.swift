@@ -60,7 +60,7 @@ struct SourceScopes {
         }
     }
 
-    /// Finds the type that a name means.
+    /// Looks up a type by its name.
     ///
     /// - Parameters:
     ///   - name: The name in the spelling of the source.

@@ -7,7 +7,7 @@ internal import RowStore
 /// The folder `Arguments` parses the command line, `Commands` has a file for each command, and `Output` formats the
 /// results.
 package enum ModelReset {
-    /// Runs the command that the command line names.
+    /// Runs the command that is named on the command line.
     ///
     /// **Isolation**: none. The call blocks its thread while it reads and writes files.
     ///

@@ -42,7 +42,7 @@ public struct ManagedObjectModel: Sendable {
     ///   - name: The name of the bundle, without its extension.
     ///   - version: The name of the version; nil, the default, for the name of the model.
     ///   - entities: Every entity, in any order.
-    ///   - composites: The composite types that attributes name, in any order.
+    ///   - composites: The composite types of the attributes, in any order.
     ///   - fetchRequests: The fetch requests stored with the model, in any order.
     ///   - configurations: Named subsets of the entities.
     ///   - versionIdentifier: The author's label for the version.

@@ -53,7 +53,8 @@ enum Identifier {
     ]
 }
 
-/// Names that generated declarations must not have, because they would hide other declarations that generated code uses.
+/// Names that generated declarations must not have. A declaration with such a name would hide another declaration, which
+/// generated code uses.
 enum ReservedNames {
     /// Names that a property must not have: words that mean something else after a dot, such as `self`; the members of
     /// `ManagedObject`; and the modules, whose names precede names of types.
@@ -135,6 +136,6 @@ enum ReservedNames {
         return types.contains(identifier) ? identifier + "_" : identifier
     }
 
-    /// Whether Swift forbids the name for any class, even for a class that an author writes.
+    /// Whether no class can have the name, even in backticks.
     static func cannotBeEscaped(_ identifier: String) -> Bool { words.contains(identifier) }
 }

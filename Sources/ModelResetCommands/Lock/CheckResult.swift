@@ -69,8 +69,8 @@ struct ConfigurationFinding {
     private let lockedHash: ModelHash?
     private var difference: LockDifference?
 
-    /// Returns the findings for all configurations for which a store can be made now, or could be made when the lock
-    /// file was written. Sorted by name.
+    /// Returns a finding for each configuration that can have a store now, or could have a store when the lock file was
+    /// written. The findings are sorted by name.
     static func all(_ model: ManagedObjectModel, _ locked: LockedModel) -> [ConfigurationFinding] {
         let present = LockedModel(model, path: locked.path).configurations
         let names = Set((present + locked.configurations).map(\.name)).sorted {

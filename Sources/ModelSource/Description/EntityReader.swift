@@ -141,7 +141,8 @@ package struct EntityReader {
         return superclass
     }
 
-    /// Reports a type whose name cannot be written in the members that a macro adds, or is the name of an added type.
+    /// Returns whether a type can have its name. Reports a name that the members of a macro cannot contain, and a name that a
+    /// macro needs for a type of its own.
     private mutating func hasAllowedName(_ declaration: Declaration, _ kind: String, _ macro: String) -> Bool {
         let name = declaration.name
         if !ReservedMembers.isIdentifier(name) {

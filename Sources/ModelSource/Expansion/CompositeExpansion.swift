@@ -36,7 +36,7 @@ struct CompositeExpansion {
     private var keyPaths: [String] {
         let names = composite.attributes.map { (ReservedMembers.escaped($0.propertyName), $0.name) }
         let paths = ["LayoutClass", "LayoutClass?.?"].flatMap { root in
-            // With a type, the compiler reports nothing about the key path of a part whose own type it does not know.
+            // If the type of a part is unknown, the `as` prevents a further error about the key path of the part.
             names.map { "        paths[\\\(root).\($0) as Swift.AnyKeyPath] = \(DescriptionText.string($1))" }
         }
         return [

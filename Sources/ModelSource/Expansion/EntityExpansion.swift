@@ -141,7 +141,7 @@ struct EntityExpansion {
             "    \(access)static func \(kind)KeyPaths<\(subclass): \(name)>(of type: \(subclass).Type) -> LayoutTypes.KeyPaths {"
         let inherited = "SuperLayout.\(kind)KeyPaths(of: type)"
         if properties.isEmpty { return [opening, "        \(inherited)", "    }"] }
-        // With a type, the compiler reports nothing about the key path of a property whose own type it does not know.
+        // If the type of a property is unknown, the `as` prevents a further error about the key path of the property.
         func lines(areDeprecated: Bool) -> [String] {
             properties.filter { $0.2 == areDeprecated }.map { property, name, _ in
                 "        paths[\(root).\(ReservedMembers.escaped(property)) as Swift.AnyKeyPath] = \(DescriptionText.string(name))"
