@@ -70,7 +70,8 @@ extension MigrationStatements {
         }
     }
 
-    /// Returns the second columns in which the first format stored the same links.
+    /// Returns the columns with the second copy of the links. Only the first format stored the links of a one-to-one
+    /// relationship twice.
     func secondSources(of sources: [LinkSource]) -> [LinkSource] {
         sources.compactMap { source in
             old.secondColumn(of: source.relationship).map {

@@ -96,7 +96,7 @@ package protocol SQLDialect: Sendable {
     /// Whether SQL functions of the store derive strings in the same way as a save. If false, derived strings are written after
     /// the copy.
     var derivesStrings: Bool { get }
-    /// The SQL type of columns whose values have the storage.
+    /// The SQL type of a column with this storage.
     func type(_ storage: ColumnStorage) -> String
 
     /// The SQL for a parameter.

@@ -4,8 +4,8 @@ package import RowStore
 /// Resolves the key paths of a class: attributes, parts of composites, relationships, and properties beyond to-one relationships.
 ///
 /// A key path cannot be divided into its properties. Two key paths of the same properties need not be equal: the literal
-/// `\.team?.name` is not equal to `\.team` with `?.name` appended. A key path also records up to which property it is writable,
-/// and here these records differ. But both key paths have the same types, hash and description. So the search builds key paths
+/// `\.team?.name` is not equal to `\.team` with `?.name` appended. A key path also records its last writable property, and these
+/// two key paths record different properties. But both have the same types, hash and description. So the search builds key paths
 /// from properties of the model until one has the wanted hash. The description limits the properties to try, so that few key
 /// paths are built. No property is ever read.
 package enum RelatedKeyPaths {
