@@ -82,7 +82,7 @@ extension ControlRecord {
         return text
     }
 
-    /// The packages that a field names; empty if the field is missing.
+    /// The packages in the value of a field; empty if the field is missing.
     fileprivate func references(_ name: String) throws(ControlFault) -> [[PackageReference]] {
         guard let text = try unfolded(name) else { return [] }
         guard let references = PackageReference.requirements(text) else {

@@ -1,4 +1,4 @@
-/// A package that a dependency names: `libc6:amd64 (>= 2.34)`.
+/// A reference to a package, as in a dependency: `libc6:amd64 (>= 2.34)`.
 ///
 /// Source: the Debian Policy Manual, section 7.1, "Syntax of relationship fields".
 public struct PackageReference: Sendable, Hashable {
