@@ -2,8 +2,8 @@ import Foundation
 
 /// Draws a recording of a terminal, read from standard input, as an SVG image on standard output.
 ///
-/// `mail --record` prints a recording. It has the lines of each picture, with color sequences, and then a form feed with the
-/// duration of the picture in milliseconds.
+/// `mail --record` prints a recording: for each picture, its lines with color sequences, and then a form feed with the duration
+/// of the picture in milliseconds.
 @main
 struct TerminalDrawing {
     static func main() {

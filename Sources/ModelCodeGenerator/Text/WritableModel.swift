@@ -98,6 +98,6 @@ extension AttributeValue {
 }
 
 extension RelationshipDescription {
-    /// Whether a number of objects is between the counts. Otherwise, the range of the counts is no range in Swift.
+    /// Whether a number of objects is between the counts. If not, the counts cannot be written as a range in Swift.
     var hasPossibleCount: Bool { !isToMany || maximumCount <= 0 || minimumCount <= maximumCount }
 }

@@ -32,8 +32,9 @@ package struct PredicateTree: Sendable, Hashable {
         chain(lhs, rhs, as: Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
     }
 
-    /// Joins two predicates in one list, in their order, if both fit into one list. Otherwise adds one side to the list of the
-    /// other side, preferably to the deeper list. So a chain stays flat, whether it grows to the left or to the right.
+    /// Joins two predicates in their order. Two short lists become one list. Otherwise, one side is added to the list of the
+    /// other side if that list has room; if both lists have room, to the deeper list. So a chain stays flat, whether it grows
+    /// to the left or to the right.
     private static func chain(
         _ lhs: PredicateTree, _ rhs: PredicateTree, as list: ([Node]) -> Node, parts: (Node) -> [Node]?
     ) -> PredicateTree {
@@ -267,7 +268,7 @@ extension PredicateTree {
 }
 
 extension PredicateTree.Node {
-    /// The same node with each chain of one connective as one list.
+    /// The same node, in which each chain of one connective is a single list.
     var flat: Self {
         switch self {
         case .and: flatChain(isAnd: true)
@@ -301,7 +302,7 @@ extension FetchExpression {
 }
 
 extension PredicateTree.Node {
-    /// The same node, with the nodes and expressions one level below replaced.
+    /// The same node, after replacing the nodes and expressions one level below it.
     package func replacingParts(_ node: (Self) -> Self, _ expression: (FetchExpression) -> FetchExpression) -> Self {
         switch self {
         case .constant, .custom, .invalid: self
@@ -322,7 +323,7 @@ extension PredicateTree.Node {
 }
 
 extension FetchExpression {
-    /// The same expression, with the nodes and expressions one level below replaced.
+    /// The same expression, after replacing the nodes and expressions one level below it.
     package func replacingParts(
         _ node: (PredicateTree.Node) -> PredicateTree.Node, _ expression: (Self) -> Self
     ) -> Self {

@@ -26,7 +26,7 @@ package enum MailboxRole: Int16, AttributeStorable, Codable {
     case inbox, archive, other
 }
 
-/// A conversation: a message and all its replies. These can be in several mailboxes of one account.
+/// A conversation: a message and all its replies. Its messages can be in several mailboxes of one account.
 @StoredEntity package final class ThreadEntity: ManagedObject {
     @Stored(unique: true) package var uid: String
     package var subject: String = ""
