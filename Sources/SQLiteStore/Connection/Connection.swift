@@ -115,6 +115,14 @@ extension Connection {
         try statement(StatementSlot(fixed), sql())
     }
 
+    /// Begins a transaction that sees the state of its first read.
+    func beginReading() throws(DataSourceError) {
+        let statement = try statement(.begin, "BEGIN")
+        let code = statement.step()
+        sqlite3_reset(statement.handle)
+        guard code == SQLITE_DONE else { throw error(code, while: "reading") }
+    }
+
     /// Returns the statement of a query, with the values bound.
     ///
     /// - Parameter isKept: Whether later queries with the same SQL can use the statement again.

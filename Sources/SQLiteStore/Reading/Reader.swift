@@ -60,7 +60,7 @@ final class Reader: @unchecked Sendable {
         if let keptTransaction, keptTransaction.writes != writes || keptTransaction.isOld { endKeptTransaction() }
         defer { lastLookup = writes }
         guard let writes, writes == lastLookup, keptTransaction == nil else { return }
-        try execute(.begin, "BEGIN")
+        try connection.beginReading()
         keptTransaction = KeptTransaction(writes: writes)
     }
 
@@ -69,7 +69,7 @@ final class Reader: @unchecked Sendable {
     ) throws(DataSourceError) -> R {
         guard isolation == .snapshot || isShared else { return try body(self) }
         // In SQLite, the snapshot of a transaction begins with its first read.
-        try execute(.begin, "BEGIN")
+        try connection.beginReading()
         defer { connection.rollBack() }
         if isShared { try recordPosition() }
         return try body(self)
@@ -79,7 +79,7 @@ final class Reader: @unchecked Sendable {
     func beginSnapshot() throws(DataSourceError) {
         endKeptTransaction()
         lastLookup = nil
-        try execute(.begin, "BEGIN")
+        try connection.beginReading()
         if isShared { try recordPosition() }
     }
 
@@ -88,13 +88,6 @@ final class Reader: @unchecked Sendable {
         defer { sqlite3_reset(statement.handle) }
         guard statement.step() == SQLITE_ROW else { throw SharedTables.damaged(connection) }
         position = sqlite3_column_int64(statement.handle, 0)
-    }
-
-    private func execute(_ fixed: FixedStatement, _ sql: String) throws(DataSourceError) {
-        let statement = try connection.statement(fixed, sql)
-        let code = statement.step()
-        sqlite3_reset(statement.handle)
-        guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
     }
 
     /// Makes the first step of a statement, passes the result code of the step to the body, and clears the statement for its

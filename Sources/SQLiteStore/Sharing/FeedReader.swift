@@ -50,7 +50,7 @@ final class FeedReader {
     private func snapshot<R>(
         _ body: (SharedTables.Feed) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        try step(.begin, "BEGIN")
+        try connection.beginReading()
         defer { connection.rollBack() }
         let feed = try SharedTables.feed(connection.statement(.selectFeed, SharedTables.selectFeedSQL), connection)
         var found: UInt32 = 0
@@ -59,13 +59,6 @@ final class FeedReader {
         if knownWrites >= 0 && found != version && feed.writes == knownWrites { foundOutsideWrites = true }
         (version, knownWrites) = (found, feed.writes)
         return try body(feed)
-    }
-
-    private func step(_ fixed: FixedStatement, _ sql: String) throws(DataSourceError) {
-        let statement = try connection.statement(fixed, sql)
-        let code = statement.step()
-        sqlite3_reset(statement.handle)
-        guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
     }
 
     // MARK: Saves
