@@ -64,7 +64,7 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
         maxAge: Duration? = nil, maxCount: Int? = nil, by date: any KeyPath<Object, Date> & Sendable,
         keeping kept: FetchPredicate<Object>? = nil
     ) {
-        self.init(maxAge, maxCount, [.descending(date)], .required(date), kept)
+        self.init(maxAge, maxCount, order: [.descending(date)], date: .required(date), kept: kept)
     }
 
     /// Evicts objects by a date that an object may have. An object without a date has no age, and counts as older than all
@@ -83,7 +83,7 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
         maxAge: Duration? = nil, maxCount: Int? = nil, by date: any KeyPath<Object, Date?> & Sendable,
         keeping kept: FetchPredicate<Object>? = nil
     ) {
-        self.init(maxAge, maxCount, [.descending(date)], .optional(date), kept)
+        self.init(maxAge, maxCount, order: [.descending(date)], date: .optional(date), kept: kept)
     }
 
     /// Evicts the last objects of an order.
@@ -99,12 +99,12 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     ///     were inserted last stay.
     ///   - kept: The objects to keep. They do not count for `maxCount`. Nil, the default, for none.
     public init(maxCount: Int, order: [FetchOrder<Object>], keeping kept: FetchPredicate<Object>? = nil) {
-        self.init(nil, maxCount, order, nil, kept)
+        self.init(nil, maxCount, order: order, date: nil, kept: kept)
     }
 
     private init(
-        _ maxAge: Duration?, _ maxCount: Int?, _ order: [FetchOrder<Object>], _ date: DateAttribute?,
-        _ kept: FetchPredicate<Object>?
+        _ maxAge: Duration?, _ maxCount: Int?, order: [FetchOrder<Object>], date: DateAttribute?,
+        kept: FetchPredicate<Object>?
     ) {
         (self.maxAge, self.maxCount) = (maxAge.map { max($0, .zero) }, maxCount.map { max(0, $0) })
         (self.order, self.date, self.kept) = (order, date, kept)

@@ -291,7 +291,7 @@ package struct PropertyReader {
         let form = arguments.member("", of: ["plain", "codable", "composite", "transformable"], in: "StoredForm")
         // Without a valid way to store the property, its type cannot be checked.
         let hasNoErrors = arguments.diagnostics.isEmpty
-        guard hasNoErrors, let (storage, kind) = storage(of: type, form, raw, &arguments, typeOffset) else {
+        guard hasNoErrors, let (storage, kind) = storage(of: type, form: form, raw: raw, &arguments, typeOffset) else {
             diagnostics += arguments.diagnostics
             return .invalid
         }
@@ -310,7 +310,7 @@ package struct PropertyReader {
     }
 
     private mutating func storage(
-        of type: SourceType, _ form: String?, _ raw: String?, _ arguments: inout ArgumentReader, _ typeOffset: Int
+        of type: SourceType, form: String?, raw: String?, _ arguments: inout ArgumentReader, _ typeOffset: Int
     ) -> (StorageType, AttributeSource.Form)? {
         if let raw {
             guard let storage = StorageType.raw[raw] else {

@@ -26,7 +26,7 @@ extension ManagedObjectContext {
         if lookupCache != nil, isOwnedElsewhere(family) {
             return try findInOtherDataSources(entity, column: column, value)
         }
-        return try find(entity, family, column, value)
+        return try find(entity, in: family, column, value)
     }
 
     /// Like ``find(entity:column:value:)``, but each entity is read in the context that shows its edits.
@@ -36,7 +36,7 @@ extension ManagedObjectContext {
         var first: ManagedObject?
         for entity in family {
             let reader = reader(ofEntity: entity)
-            let found = try reader.find(entity, [entity], column, value)
+            let found = try reader.find(entity, in: [entity], column, value)
             if let found, first.map({ found.key < $0.key }) ?? true { first = found }
         }
         return first
@@ -50,7 +50,7 @@ extension ManagedObjectContext {
         -> ManagedObject?
     {
         if let kept = lookupCache?.result(entity, column: column, value) { return kept }
-        let found = try find(entity, bindings[entity].layout.concreteFamily, column, value)
+        let found = try find(entity, in: bindings[entity].layout.concreteFamily, column, value)
         lookupCache?.keep(found, entity, column: column, value)
         let isRemote = stack.root.isRemote
         if lookupCache?.countRead(entity, column: column) == ManagedObjectContext.lookupsBeforeDiagnostic(isRemote) {
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
     static func lookupsBeforeDiagnostic(_ isRemote: Bool) -> Int { isRemote ? 16 : 1024 }
 
     private func find(
-        _ entity: Int, _ family: [Int], _ column: Int, _ value: RowValue
+        _ entity: Int, in family: [Int], _ column: Int, _ value: RowValue
     ) throws(DataSourceError) -> ManagedObject? {
         let isUnique = family.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
         // If other contexts write the entities, read all entities in one state, because an object may be replaced by an object
