@@ -147,14 +147,14 @@ package final class PostgreSQLServer: Sendable {
     }
 
     /// Makes a standby a primary server.
-    package func promote() throws { try session().run("SELECT pg_promote(true, 60)") }
+    package func promote() throws { try session().run("SELECT pg_promote(true, 600)") }
 
     private func wait(_ session: PostgreSQLSession, _ condition: String) throws {
-        for _ in 0..<3000 {
+        for _ in 0..<60_000 {
             if try session.run(condition)[0][0] == "t" { return }
             usleep(10_000)
         }
-        throw Failure("The server has waited for half a minute for: \(condition)")
+        throw Failure("The server has waited for ten minutes for: \(condition)")
     }
 
     /// Halts all processes of the server until ``resume()``, as if the machine had no time for them.
