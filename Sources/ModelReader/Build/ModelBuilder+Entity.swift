@@ -13,7 +13,8 @@ extension ModelBuilder {
             userInfo: userInfo(of: element),
             versionHashModifier: element.nonEmptyValue("versionHashModifier"),
             renamingIdentifier: element.nonEmptyValue("elementID"),
-            codeGeneration: codeGeneration(of: element))
+            codeGeneration: choice(
+                "codeGenerationType", of: element, defaultValue: .manual, "No code is generated."))
         if element.nonEmptyValue("coreSpotlightDisplayNameExpression") != nil {
             record(.spotlightName, "coreSpotlightDisplayNameExpression", at: name, element)
         }
@@ -28,13 +29,6 @@ extension ModelBuilder {
         }
         entity.indexes = try indexes(of: element)
         return entity
-    }
-
-    private mutating func codeGeneration(of element: MarkupElement) -> CodeGeneration {
-        guard let word = element.nonEmptyValue("codeGenerationType") else { return .manual }
-        if let codeGeneration = CodeGeneration(rawValue: word) { return codeGeneration }
-        log.warn(element.line, "codeGenerationType=\"\(word)\" is unknown. No code is generated.")
-        return .manual
     }
 
     private mutating func constraints(of element: MarkupElement) throws(ModelReaderError) -> [[String]] {
@@ -176,7 +170,7 @@ extension ModelBuilder {
             isTransient: flag("transient", of: element),
             minimumCount: try count("minCount", of: element) ?? 0,
             maximumCount: try maximumCount(of: element, isToMany: isToMany),
-            deleteRule: deleteRule(of: element),
+            deleteRule: choice("deletionRule", of: element, defaultValue: .nullify, "Nullify is assumed."),
             versionHashModifier: element.nonEmptyValue("versionHashModifier"),
             renamingIdentifier: element.nonEmptyValue("elementID"),
             userInfo: userInfo(of: element))
@@ -205,13 +199,6 @@ extension ModelBuilder {
         if name != nil { inverseEntities[path] = entity }
         return name
     }
-
-    private mutating func deleteRule(of element: MarkupElement) -> DeleteRule {
-        guard let word = element.nonEmptyValue("deletionRule") else { return .nullify }
-        if let rule = DeleteRule(rawValue: word) { return rule }
-        log.warn(element.line, "deletionRule=\"\(word)\" is unknown. Nullify is assumed.")
-        return .nullify
-    }
 }
 
 extension ModelBuilder {
@@ -234,21 +221,13 @@ extension ModelBuilder {
     /// A flag that is missing in the file has the default value that Core Data uses at run time.
     mutating func fetchRequest(_ element: MarkupElement) throws(ModelReaderError) -> FetchRequestTemplate {
         let name = try required("name", of: element)
-        let resultType = resultType(of: element)
         return FetchRequestTemplate(
             name: name,
             entityName: try required("entity", of: element),
             predicateFormat: element.nonEmptyValue("predicateString"),
-            resultType: resultType,
+            resultType: choice("resultType", of: element, defaultValue: .objects, "Objects are fetched."),
             fetchLimit: try count("fetchLimit", of: element) ?? 0,
             includesSubentities: flag("includeSubentities", of: element, defaultValue: true))
-    }
-
-    private mutating func resultType(of element: MarkupElement) -> FetchRequestTemplate.ResultType {
-        guard let text = element.nonEmptyValue("resultType") else { return .objects }
-        if let type = Int(text).flatMap(FetchRequestTemplate.ResultType.init) { return type }
-        log.warn(element.line, "resultType=\"\(text)\" is unknown. Objects are fetched.")
-        return .objects
     }
 }
 

@@ -169,6 +169,18 @@ extension ModelBuilder {
         return defaultValue
     }
 
+    /// Returns the default value if the word in the file is unknown.
+    ///
+    /// - Parameter consequence: The rest of the warning about an unknown word.
+    mutating func choice<Value: RawRepresentable>(
+        _ attribute: String, of element: MarkupElement, defaultValue: Value, _ consequence: String
+    ) -> Value where Value.RawValue: LosslessStringConvertible {
+        guard let word = element.nonEmptyValue(attribute) else { return defaultValue }
+        if let value = Value.RawValue(word).flatMap(Value.init) { return value }
+        log.warn(element.line, "\(attribute)=\"\(word)\" is unknown. \(consequence)")
+        return defaultValue
+    }
+
     /// An invalid count is an error, because counts affect which objects are stored and fetched.
     func count(
         _ attribute: String, of element: MarkupElement, from lowest: Int = 0
