@@ -4,38 +4,25 @@ internal import RowStore
 
 /// A number type that can be summed and averaged.
 nonisolated public protocol SummableAttribute: AttributeStorable {
-    /// The type of a sum.
-    associatedtype Sum: AttributeStorable
-    /// The type of an average.
-    associatedtype Average: AttributeStorable
+    /// The type of a sum; the number type itself by default.
+    associatedtype Sum: AttributeStorable = Self
+    /// The type of an average; `Double` by default.
+    associatedtype Average: AttributeStorable = Double
 }
 
 extension Int16: SummableAttribute {
     public typealias Sum = Int64
-    public typealias Average = Double
 }
 extension Int32: SummableAttribute {
     public typealias Sum = Int64
-    public typealias Average = Double
 }
-extension Int64: SummableAttribute {
-    public typealias Sum = Int64
-    public typealias Average = Double
-}
-extension Int: SummableAttribute {
-    public typealias Sum = Int
-    public typealias Average = Double
-}
+extension Int64: SummableAttribute {}
+extension Int: SummableAttribute {}
 extension Float: SummableAttribute {
     public typealias Sum = Double
-    public typealias Average = Double
 }
-extension Double: SummableAttribute {
-    public typealias Sum = Double
-    public typealias Average = Double
-}
+extension Double: SummableAttribute {}
 extension Decimal: SummableAttribute {
-    public typealias Sum = Decimal
     public typealias Average = Decimal
 }
 extension Optional: SummableAttribute where Wrapped: SummableAttribute {
