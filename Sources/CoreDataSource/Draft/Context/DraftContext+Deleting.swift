@@ -46,7 +46,18 @@ extension DraftContext {
     ///
     /// - Throws: `deletionDenied`, and errors of the body.
     func withDeleteRulesApplied<R>(_ body: () throws -> R) throws -> R {
-        let deleted = changed.filter { $0.state == .deleted } + deletedObjectsWithDenyRule
+        try withRulesApplied(to: changed.filter { $0.state == .deleted } + deletedObjectsWithDenyRule, body)
+    }
+
+    /// Checks the Deny rules of new objects that were deleted. A save cannot check these rules, because it does not get
+    /// the objects.
+    ///
+    /// - Throws: `deletionDenied` if a rule denies a deletion.
+    func checkDenials() throws {
+        try withRulesApplied(to: deletedObjectsWithDenyRule) {}
+    }
+
+    private func withRulesApplied<R>(to deleted: [ManagedObject], _ body: () throws -> R) throws -> R {
         if deleted.isEmpty { return try body() }
         let known = cascaded
         journal.beginGroup()
@@ -56,22 +67,6 @@ extension DraftContext {
         }
         try applyRules(to: deleted)
         return try body()
-    }
-
-    /// Checks the Deny rules of new objects that were deleted. A save cannot check these rules, because it does not get
-    /// the objects.
-    ///
-    /// - Throws: `deletionDenied` if a rule denies a deletion.
-    func checkDenials() throws {
-        let objects = deletedObjectsWithDenyRule
-        if objects.isEmpty { return }
-        let known = cascaded
-        journal.beginGroup()
-        defer {
-            rollBack(journal.abandonGroup())
-            cascaded = known
-        }
-        try applyRules(to: objects)
     }
 
     /// The new objects that were deleted and have a relationship with the Deny rule.
