@@ -80,7 +80,8 @@ struct ReadThroughTests {
             try await withThrowingTaskGroup(of: String?.self) { group in
                 for _ in 0..<20 {
                     group.addTask {
-                        try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { uid in
+                        try await contacts.value(where: \.uid, equals: "7", as: ContactName.self, timeLimit: .ample) {
+                            uid in
                             await server.load(uid)
                             return ContactData(uid: uid, name: "Guan Yu")
                         }?.name
@@ -102,7 +103,8 @@ struct ReadThroughTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for uid in ["1", "2", "3"] {
                     group.addTask {
-                        _ = try await contacts.value(where: \.uid, equals: uid, as: ContactName.self) { uid in
+                        _ = try await contacts.value(where: \.uid, equals: uid, as: ContactName.self, timeLimit: .ample)
+                        { uid in
                             await server.load(uid)
                             return ContactData(uid: uid, name: uid)
                         }
@@ -125,7 +127,9 @@ struct ReadThroughTests {
                 for _ in 0..<5 {
                     group.addTask {
                         do {
-                            _ = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { uid in
+                            _ = try await contacts.value(
+                                where: \.uid, equals: "7", as: ContactName.self, timeLimit: .ample
+                            ) { uid in
                                 await server.load(uid)
                                 throw Poison()
                             }
@@ -163,7 +167,7 @@ struct ReadThroughTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             let server = Server()
             let ask: @Sendable () async throws -> String? = {
-                try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { uid in
+                try await contacts.value(where: \.uid, equals: "7", as: ContactName.self, timeLimit: .ample) { uid in
                     await server.load(uid)
                     return ContactData(uid: uid, name: "Guan Yu")
                 }?.name
@@ -182,7 +186,7 @@ struct ReadThroughTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             let (arrived, cancelled) = (Signal(), Signal())
             let task = Task {
-                try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) { _ in
+                try await contacts.value(where: \.uid, equals: "7", as: ContactName.self, timeLimit: .ample) { _ in
                     arrived.send()
                     // Ends when its task is cancelled.
                     for await _ in AsyncStream.makeStream(of: Void.self).stream {}

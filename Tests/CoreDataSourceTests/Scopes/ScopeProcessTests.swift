@@ -32,7 +32,7 @@ struct ScopeProcessTests {
                 let container = try await PersistentContainer(
                     model: .contacts, store: .sqlite(URL(filePath: path), sharing: .processes))
                 try await container.dataSource(ContactDataSource.self).load(
-                    .contacts, maxAge: .seconds(86_400), timeLimit: .seconds(86_400)
+                    .contacts, maxAge: .ample, timeLimit: .ample
                 ) { _ in
                     _ = FileManager.default.createFile(atPath: path + ".asked", contents: nil)
                     await waitForFile(path + ".answer")
@@ -44,7 +44,7 @@ struct ScopeProcessTests {
         await waitForFile(path + ".asked", unless: hasEnded)
         let requests = Shared(0)
         let load = Task {
-            try await contacts.load(.contacts, maxAge: .seconds(86_400), timeLimit: .seconds(86_400)) { _ in
+            try await contacts.load(.contacts, maxAge: .ample, timeLimit: .ample) { _ in
                 requests.update { $0 += 1 }
                 return .list(contactList(5..<6), entityTag: "parent")
             }
@@ -69,7 +69,7 @@ struct ScopeProcessTests {
             let container = try await PersistentContainer(
                 model: .contacts, store: .sqlite(URL(filePath: path), sharing: .processes))
             try await container.dataSource(ContactDataSource.self).load(
-                .contacts, maxAge: .seconds(86_400), timeLimit: .seconds(86_400)
+                .contacts, maxAge: .ample, timeLimit: .ample
             ) { _ in
                 kill(getpid(), SIGKILL)
                 return .notModified
@@ -77,7 +77,7 @@ struct ScopeProcessTests {
         }
         let store = try #require(container.stack.root.store.sharing as? any LeaseStore)
         #expect(try store.leaseSnapshot().arbiter.leases.keys.contains { LeaseArbiter.isScope($0) })
-        let found = try await contacts.load(.contacts, maxAge: .seconds(86_400), timeLimit: .seconds(86_400)) { _ in
+        let found = try await contacts.load(.contacts, maxAge: .ample, timeLimit: .ample) { _ in
             .list(contactList(0..<3), entityTag: "parent")
         }
         #expect(found.entityTag == "parent")
