@@ -12,7 +12,7 @@ struct AbsentUniqueValues {
 
     fileprivate var values: [Key: Set<[RowValue]>] = [:]
 
-    /// Whether no row of an entity in the store has the values. False if this is not known.
+    /// Whether it is known that the store has no row of the entity with the values.
     func contains(_ entity: Int, constraint: Int, _ own: [RowValue]) -> Bool {
         values[Key(entity: entity, constraint: constraint)]?.contains(own) ?? false
     }
@@ -36,7 +36,8 @@ extension EditingContext {
             }
         }
         for (key, values) in wanted where values.count > 1 {
-            // A look-up of one value finds pending rows by a hash, but a query tests all pending rows.
+            // If rows are pending, look up the values one by one later: a look-up of one value finds pending rows by a hash,
+            // but a query tests all pending rows.
             if bindings[key.entity].hasAllRows || source.hasPendingRows(key.entity) { continue }
             absent.values[key] = try absentValues(values, key)
         }

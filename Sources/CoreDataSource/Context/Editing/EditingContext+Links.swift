@@ -65,7 +65,8 @@ extension EditingContext {
         try editor.delete(owned: link)
     }
 
-    /// Inserts the pair row of a link that does not exist. Each end gets its position among the objects of the other end.
+    /// Inserts the pair row of a link that does not exist yet. The position of each object is its position among the objects that
+    /// the other object is linked to.
     func insertLink(
         _ pairs: PairColumns, _ first: (object: ManagedObject, position: Int64?),
         _ second: (object: ManagedObject, position: Int64?), key: Int64? = nil

@@ -75,7 +75,8 @@ extension EditingContext {
             if mayHaveTooMany || mayLeadToGoneObjects {
                 counted.append(owner)
             } else if changes.contains(.lost) || description.minimumCount > 1 {
-                // An optional relationship may be empty. The minimum applies only to a relationship with objects.
+                // A new link can break the rule, too: an optional relationship may be empty, but if it has objects, they must
+                // be at least the minimum number.
                 lacking.append(owner)
             }
         }

@@ -10,8 +10,8 @@ public class EditingContext: ManagedObjectContext {
     /// Deleted objects whose delete rules have not been applied yet.
     // Safe: no code uses the array while it is being changed.
     @exclusivity(unchecked) final var deletions: [ManagedObject] = []
-    /// The entities that the delete rules of the running batch reach; nil outside of a batch, and if they reach no other data
-    /// source.
+    /// The entities that the delete rules of the running batch reach; nil outside of a batch, and if the rules reach no other
+    /// data source.
     final var reach: BatchReach?
     /// The number of link changes in the context.
     var linkEdits = 0
@@ -19,7 +19,7 @@ public class EditingContext: ManagedObjectContext {
     /// The other contexts whose edits are saved together with the edits of this context.
     var otherEditingContexts: [EditingContext] { [] }
 
-    /// Whether a data source owns the entity. A batch disregards data sources that wait for it.
+    /// Whether a data source owns the entity. During a batch, data sources that wait for the end of the batch do not count.
     final func isOwnedByAny(_ entity: Int) -> Bool { reach?.isOwned(entity) ?? stack.tierRegistry.isOwned(entity) }
 
     /// Returns the context that deletes an object: the object's own context, if that context is part of this save.
@@ -108,7 +108,7 @@ public class EditingContext: ManagedObjectContext {
         }
     }
 
-    /// Inserts an object with a value that no other object has.
+    /// Inserts an object with a value. The caller has found no object with this value.
     func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
         let object = try insert(entity: entity)
         object.setValue(value, column)
@@ -118,7 +118,7 @@ public class EditingContext: ManagedObjectContext {
         return object
     }
 
-    /// Whether any links of to-many relationships are cached. A change of links makes cached links outdated.
+    /// Whether links of to-many relationships are cached. If so, a change of links must forget the cached links.
     var hasCachedEnds: Bool { related.hasCachedEnds || otherEditingContexts.contains { $0.related.hasCachedEnds } }
 
     /// Forgets the cached links of objects, because links to or from these objects have changed.
@@ -188,12 +188,12 @@ extension EditingContext {
 }
 
 extension ManagedObject {
-    /// Whether a link column leads to the object.
+    /// Whether a link column of this object leads to the other object.
     final func leads(to other: ManagedObject, _ column: LinkColumns) -> Bool {
         row.end(column, [other.layout.index])?.key == other.key
     }
 
-    /// Whether a pair row links the two objects.
+    /// Whether this object is a pair row that links the two objects.
     final func links(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) -> Bool {
         leads(to: first, pairs.own) && leads(to: second, pairs.other)
     }
@@ -297,7 +297,7 @@ extension EditingContext {
         return values.contains(.null) ? nil : values
     }
 
-    /// The entities whose objects must not have the same values as an object.
+    /// The entities that a uniqueness constraint of the object covers.
     func uniqueFamily(of object: ManagedObject, _ constraint: Int) -> [Int] {
         bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily
     }

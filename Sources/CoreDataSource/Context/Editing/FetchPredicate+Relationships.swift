@@ -3,7 +3,7 @@ internal import RowStore
 
 /// Predicates over relationships.
 extension FetchPredicate {
-    /// Matches if any object of a to-many relationship matches.
+    /// Matches if any object of a to-many relationship matches the given predicate.
     ///
     /// ```swift
     /// let threads = try mail.fetch(
@@ -18,7 +18,7 @@ extension FetchPredicate {
         some(keyPath, predicate.tree)
     }
 
-    /// Matches if any object of an ordered to-many relationship matches.
+    /// Matches if any object of an ordered to-many relationship matches the given predicate.
     ///
     /// ```swift
     /// let large: FetchPredicate<MessageEntity> = .any(
@@ -55,7 +55,7 @@ extension FetchPredicate {
         any(keyPath, \.objectID == object.objectID)
     }
 
-    /// Matches if all objects of a to-many relationship match.
+    /// Matches if all objects of a to-many relationship match the given predicate.
     ///
     /// ```swift
     /// let grown: FetchPredicate<GroupEntity> = .all(\.members, \.age >= 18)
@@ -68,7 +68,7 @@ extension FetchPredicate {
         !some(keyPath, (!predicate).tree)
     }
 
-    /// Matches if all objects of an ordered to-many relationship match.
+    /// Matches if all objects of an ordered to-many relationship match the given predicate.
     ///
     /// ```swift
     /// let small: FetchPredicate<MessageEntity> = .all(
@@ -80,7 +80,7 @@ extension FetchPredicate {
         !some(keyPath, (!predicate).tree)
     }
 
-    /// Matches if no object of a to-many relationship matches.
+    /// Matches if no object of a to-many relationship matches the given predicate.
     ///
     /// ```swift
     /// let empty: FetchPredicate<GroupEntity> = .none(\.members)
@@ -93,7 +93,7 @@ extension FetchPredicate {
         !some(keyPath, predicate.tree)
     }
 
-    /// Matches if no object of an ordered to-many relationship matches.
+    /// Matches if no object of an ordered to-many relationship matches the given predicate.
     ///
     /// ```swift
     /// let plain: FetchPredicate<MessageEntity> = .none(\.attachments)

@@ -159,8 +159,8 @@ struct LinkEditor {
         }
     }
 
-    /// Returns the saved positions of the rows of a draft, with nil for each new row. Returns nil if the order of the rows has
-    /// changed.
+    /// Returns the saved positions of the rows of a draft; an element is nil if its link is new. Returns nil if the context is
+    /// not a draft, if the order of the rows has changed, or if no row has a saved position.
     private func savedPositions(_ rows: [ManagedObject?], _ column: Int) -> [Int64?]? {
         guard context.editing == .inDraft else { return nil }
         var last = Int64.min
@@ -184,8 +184,8 @@ struct LinkEditor {
         return row.savedRow.end(column, [object.layout.index])?.key == object.key
     }
 
-    /// Returns the saved position of a draft's object among the objects of its saved owner. If the object is linked to
-    /// this owner again, it gets this position.
+    /// Returns the saved position of a source in a draft, if the owner is its saved owner. So an object that is linked to its
+    /// former owner again gets its former position. Returns nil for another owner, and outside of drafts.
     private func formerPosition(_ source: ManagedObject, _ column: LinkColumns, of owner: ManagedObject) -> Int64? {
         guard context.editing == .inDraft, let position = column.position, let saved = source.saved,
             saved.end(column, [owner.layout.index])?.key == owner.key, !saved.isNull(position)
@@ -231,7 +231,8 @@ struct LinkEditor {
     /// Returns the position after the last object whose link column refers to the owner; nil if the objects have no order.
     private func nextPosition(_ owner: ManagedObject, _ column: LinkColumns) throws -> Int64? {
         guard let position = column.position else { return nil }
-        // Decide by the relationship and not by the objects, because an object can be its own owner.
+        // Find the owner's side by the relationship, not by a comparison of the objects, because an object can be its own
+        // owner.
         let own = relationship.isToMany ? index : inverseIndex(owner)
         return try own.flatMap { try nextPosition(owner, $0, position) }
     }

@@ -163,7 +163,8 @@ extension RelatedObjects: RelatedCollection {
     package static var emptiness: AnyKeyPath { \Self.isEmpty }
 }
 
-/// Groups of aggregates. An object is in the group of each related object, and in no group if it has no related objects.
+/// Aggregates can be grouped by a to-many relationship. An object is then in the group of each of its related objects, and in
+/// no group if it has no related objects.
 extension RelatedObjects: GroupableProperty {
     public static func groupKey(of value: GroupValue) throws -> ManagedObjectID { try Object.groupKey(of: value) }
 
@@ -226,7 +227,8 @@ extension RelatedObjects {
 }
 
 extension RelatedObjects {
-    /// The key paths to values that are calculated from the objects, with the names of the values in format strings.
+    /// The key paths to values that are calculated from the objects. Each has the parts of its name in a format string, for
+    /// example `@max` and `date`.
     package static var aggregates: [(keyPath: AnyKeyPath, names: [String])] {
         var found: [(keyPath: AnyKeyPath, names: [String])] = [(\Self.count, ["@count"])]
         for (keyPath, name) in AttributeNames.of(Object.self) {
@@ -281,7 +283,7 @@ extension ManagedObject {
             if type(of: found) == Object.self { return unsafeDowncast(found, to: Object.self) }
             if let found = found as? Object { return found }
         }
-        // The context may not know the class of the destination's entity yet.
+        // If the context does not know the class of the destination's entity yet, `adopt` gives it the class.
         return readingFromContext(at: index) { context in
             try context.adopt(Object.self, relationship(at: index, isToMany: false))
             return try context.destination(of: self, at: index)

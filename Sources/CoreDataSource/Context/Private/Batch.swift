@@ -50,7 +50,7 @@ struct Batch {
     /// Runs the work, checks its edits, and passes the edits to the root. If the call throws, it changes nothing. Throws
     /// ``NewTierReached`` before the work, if the batch needs another queue.
     ///
-    /// The compiler makes a copy of this function for each type of result, so all other functions of the batch are not
+    /// The compiler makes a copy of this function for each type of result, so most of the code is in functions that are not
     /// generic.
     func run<Result>(
         isAwaited: Bool, _ work: (PrivateContext) throws -> Result
@@ -299,7 +299,7 @@ public struct SaveLevel: Sendable, Hashable {
     public static let main = SaveLevel(rawValue: 1)
 }
 
-/// The early write of a context's batch.
+/// The early write of a context's batch: inserted rows are written to the store while the hooks of the batch still run.
 ///
 /// Without early writes, a large save would use one core for its hooks, and then one core for SQLite. With early writes, both
 /// run at the same time. All other saves take precedence, so an early write begins only while no other data source saves.
@@ -357,7 +357,7 @@ struct EarlyWriteBatch {
 extension PrivateContext {
     /// Reserves keys for a batch that may insert `count` objects.
     func expectInserts(_ count: Int) {
-        // A reservation is a separate transaction, which would end an early write.
+        // Reserve the keys of a large batch now. Each reservation is a separate transaction, which would end an early write.
         if count >= EarlyWriteBatch.threshold { stack.keys.reserve(for: count) }
     }
 

@@ -38,8 +38,8 @@ public struct PendingChanges {
     ///
     /// If the hook calls ``of(_:)`` or ``owners(of:)`` for objects that the change may affect, the call throws. After such a
     /// call, or after any edit, the edits of the hook are discarded, and each row of the change becomes an object of about
-    /// 1,000 bytes. Then the hook is called again, like in any other batch, and `bulk` is empty. Until then, the hook should
-    /// not change anything outside of the context.
+    /// 1,000 bytes. Then the hook is called again, like in any other batch, and `bulk` is empty. So a call in which `bulk` is
+    /// not empty should not change anything outside of the context.
     public let bulk: [Bulk]
     private let context: PrivateContext
     private let changes: [ObjectChange]
@@ -105,7 +105,7 @@ public struct PendingChanges {
                 "owners(of:) was called with a property of \(Object.self) that is not a relationship of the model. Use a property that relationshipKeyPaths of \(Object.self) lists.",
                 entityName: layout.name)
         }
-        // An update of attributes changes no links.
+        // An update of attributes changes no links, so only a deletion needs objects.
         if let trial, trial.isDeletion { try trial.requireObjects() }
         var found = changes.ends(of: layout.relationships[index], context.stack.layout)
             .filter { layout.concreteFamily.contains($0.entity) }
@@ -156,8 +156,8 @@ extension PendingChanges {
         /// The names of the attributes and relationships whose values differ. For an inserted or deleted object, the names of
         /// the properties with a value.
         ///
-        /// The link of a to-many relationship is stored on its to-one side. Only the objects on that side list the
-        /// relationship. ``PendingChanges/owners(of:)`` finds the objects of the other side.
+        /// If one side of a link is to-one and the other side is to-many, only the object with the to-one relationship stores
+        /// the link, and lists its relationship here. ``PendingChanges/owners(of:)`` finds the objects of the to-many side.
         public var properties: [String] {
             change.columns.compactMap { column in
                 let name = object.layout.columns[column].name

@@ -1,11 +1,11 @@
 internal import RowStore
 
-/// Answers to overlapping requests.
+/// The rules for answers of the server whose requests overlapped.
 extension PrivateContext {
-    /// Compares the changes of the batch with the requests of loads. A batch that stores an answer is refused if it would
-    /// replace rows that another answer or another member has saved since the request. Otherwise the rows of the answer are
-    /// recorded, so that no answer to a running request replaces them. For a batch that stores no answer, the inserted and
-    /// linked rows are recorded, because a sweep for an answer to a running request must not delete them.
+    /// Refuses a batch that stores the answer to a request, if it would replace rows that another answer or another member has
+    /// saved since the request. Otherwise records the rows of the answer, so that no answer to a running request replaces them.
+    /// For a batch that stores no answer, records the inserted and linked rows, because a sweep for an answer to a running
+    /// request must not delete them.
     ///
     /// - Parameter changes: The changes of the whole batch.
     /// - Throws: `scopeChanged`; errors of the store.
@@ -81,8 +81,8 @@ extension PrivateContext {
     }
 
     /// Refuses an answer that would change, add or delete objects of a complete list that another member has stored since the request.
-    /// The feed has only the rows that the other member has changed. It does not say which objects the list has with the same values,
-    /// and which objects it lacks.
+    /// The feed has only the rows that the other member has changed. It does not say which unchanged objects are in the list and
+    /// which are not, so the predicate of the list must decide.
     private func checkListsOfOthers(storedSince request: AnsweredRequest) throws {
         if request.number == nil { return }
         let edited = changed.filter { $0.isInserted || $0.isDeleted || $0.isUpdated && $0.hasEdits }
@@ -108,8 +108,8 @@ extension PrivateContext {
     }
 
     /// Refuses a list that lacks an object which another answer of this container has brought into scope since the
-    /// request. The object may be older than the list, and then it must not stay. It may also be newer, and then it
-    /// must not be deleted.
+    /// request. If that answer is older than the list, the object must not stay. If it is newer, the object must not be
+    /// deleted. It is not known which of the two is the case.
     ///
     /// - Parameter objects: The objects that came into scope during the request, and are not in the list.
     /// - Throws: `scopeChanged`

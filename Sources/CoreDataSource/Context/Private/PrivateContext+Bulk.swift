@@ -120,7 +120,7 @@ extension PrivateContext {
 
     private func canUpdateRows(ofEntity entity: Int, _ values: [Int: RowValue]) -> Bool {
         let layout = bindings[entity].layout
-        // Only registered objects have the values of transient attributes.
+        // Only registered objects have the values of transient attributes, so the rows must become objects.
         if layout.storedColumns.count < layout.columns.count { return false }
         return values.allSatisfy { column, value in
             value.fits(layout.columns[column].storage) && !layout.uniqueColumns.contains(column)
@@ -160,7 +160,8 @@ extension PrivateContext {
         return changes
     }
 
-    /// Returns the matching rows of an entity. If there are too many rows for a change set, returns only the first rows.
+    /// Returns the matching rows of an entity. If `isLimited` is true and there are too many rows for a change set, returns only
+    /// the first rows.
     private func rows(
         _ plan: FetchPlan, ofEntity entity: Int, _ isLimited: Bool
     ) throws -> (rows: [StoredRow], areAll: Bool) {

@@ -115,7 +115,7 @@ extension PrivateContext {
         let layout = bindings[entity].layout
         let isUnique = layout.concreteFamily.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
         // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is
-        // needed.
+        // needed. So the number of rows is limited.
         let limit = isUnique ? nil : values.count * 4
         var plan = FetchPlan(
             RowQuery(
@@ -138,7 +138,7 @@ extension PrivateContext {
     ) throws(DataSourceError) -> [ManagedObject] {
         let constraint = binding.layout.constraint(onColumn: column)
         // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is
-        // needed.
+        // needed. So the number of rows is limited.
         let limit = constraint == nil ? values.count * 4 : nil
         let query = RowQuery(
             entity: binding.layout.index,

@@ -51,12 +51,13 @@ extension PrivateContext {
         return changes
     }
 
-    /// Returns the changes of scopes. If a delete rule or a hook has deleted an object of the list, the stored objects no
-    /// longer match the entity tag and the cursor of the list, so the store keeps neither. The context forgets the list.
+    /// Returns the changes of scopes. The batch may store a list that the server has sent. If a delete rule or a hook has deleted
+    /// an object of that list, the stored objects no longer match the entity tag and the cursor of the list, so the store keeps
+    /// neither. The call also clears ``listedObjects``.
     ///
     /// The server may still have an evicted object. So the store forgets that the object was requested, and the next look-up
-    /// requests it again. The same is true for an object that delete rules have deleted because of the eviction, but not for an
-    /// object that was deleted before the eviction.
+    /// requests it again. The store also forgets the request for an object that delete rules have deleted because of the
+    /// eviction, but not for an object that was deleted before the eviction.
     ///
     /// - Parameter changes: The changes of the whole batch.
     func scopeChanges(savedWith changes: ChangeSet) -> [ScopeChange] {

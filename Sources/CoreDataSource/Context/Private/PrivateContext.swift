@@ -11,17 +11,17 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// Hooks and `perform` get the context. One call of `add` or `perform` makes one save, which is shown and stored either
-/// completely or not at all. The save checks the edits against the model. A save that fails leaves the context unchanged. The
-/// context can read the objects of other data sources, but cannot edit them.
+/// Hooks and the work of `perform` get the context. One call of `add` or `perform` makes one save, which is shown and stored
+/// either completely or not at all. The save checks the edits against the model. A save that fails leaves the context
+/// unchanged. The context can read the objects of other data sources, but cannot edit them.
 ///
 /// **Isolation**: the serial queue of its data source. The context is valid only during the call that gets it.
 public final class PrivateContext: EditingContext {
     /// The other contexts whose edits are saved together with the edits of this context.
     var otherBatchContexts: [PrivateContext] = []
-    /// The position of the context's tier in the order of tiers.
+    /// The index of the first entity that the context owns. It puts the contexts of a batch in a fixed order.
     private(set) lazy var firstOwnedIndex = bindings.firstIndex(where: \.isOwned) ?? .max
-    /// The other contexts whose objects the work may use.
+    /// The other contexts whose objects the work of the batch may use.
     var workContexts: [PrivateContext] = []
     /// The sweeps of the batch.
     var sweeps = ChildSweeps()
@@ -49,7 +49,7 @@ public final class PrivateContext: EditingContext {
     var isReverting = false
     /// Whether any data source completes the save of the running batch.
     var isCompleted = false
-    /// The changes of the running batch that the data source's hook was told of.
+    /// The changes of the running batch that the data source's hook already got.
     var told = ToldChanges()
     /// Whether the hook of another data source is running. That hook may only read the objects of this context.
     var isGuarded = false {
@@ -58,7 +58,7 @@ public final class PrivateContext: EditingContext {
             for binding in bindings { binding.home.editing = isGuarded ? .guarded : .inBatch }
         }
     }
-    /// The early write of the batch.
+    /// The early write of the batch, which writes inserted rows to the store while the hooks still run.
     var earlyWrites = EarlyWriteBatch()
     private var lastSyncMark: Int32 = 0
     /// Whether a uniqueness constraint covers objects of this context and of another context.
@@ -239,7 +239,7 @@ public final class PrivateContext: EditingContext {
 
     /// Returns the matching objects, in any order.
     ///
-    /// - Throws: `entityNotOwned` if any of the objects may not be edited; the errors of a fetch.
+    /// - Throws: `entityNotOwned` if the context cannot edit all these objects; the errors of a fetch.
     private func editableObjects<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws -> [Object] {
@@ -325,7 +325,7 @@ extension PrivateContext {
         for change in changes.deleted {
             if let object = binding.objects[change.key] { binding.forget(object) }
         }
-        // The inserted rows are not registered.
+        // The inserted rows are not registered, so the context no longer has all rows of the entity.
         if !changes.inserted.isEmpty { binding.recordUnregisteredRow() }
     }
 }

@@ -52,8 +52,8 @@ package actor PrivateTier {
 
     package var context: PrivateContext { box.context }
 
-    /// Lets other data sources find the tier of a data source that owns the entities. All batches of the tier wait for the batches
-    /// that run now and whose delete rules reach the entities.
+    /// Registers this tier as the owner of the entities, so that other data sources find it. All batches of this tier wait for
+    /// the batches that are running now and whose delete rules reach the entities.
     @MainActor
     func register(_ entities: Set<Int>) {
         let ends = stack.tierRegistry.register(self, entities, stack.root.scheduling.makeSignal)
@@ -177,7 +177,7 @@ extension PrivateTier {
         }
     }
 
-    /// Runs the body on this queue, while the queues of other tiers are blocked.
+    /// Runs the body on this queue, while the queues of the call's other tiers are blocked.
     fileprivate func run<R: Sendable>(
         _ call: TierCall, _ body: @Sendable () throws -> R
     ) -> Swift.Result<R, any Error> {
@@ -233,7 +233,7 @@ struct TierCall: Sendable {
         _ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false, kind: HistoryKind = .local,
         reversal: SaveReversal? = nil, mark: DraftMark? = nil
     ) {
-        // The hook of a data source that completes saves may delete objects, too.
+        // The hook of a data source that completes saves may delete objects, and then delete rules apply.
         let scope = scope == .own && tiers.contains(where: \.completes) ? .reach : scope
         self.tiers = tiers
         facts = tiers[0].stack.facts(kind, from: tiers[0].source, reversal: reversal, mark: mark)
@@ -244,8 +244,8 @@ struct TierCall: Sendable {
         completion = scope == .reach ? SaveCompletion.of(participants, named: tiers) : nil
     }
 
-    /// Makes the same call, which also blocks the queues of the tiers that were registered since. These queues come last in the
-    /// order of locking, so a call that holds the queues of the given call can lock them.
+    /// Makes a copy of the call that also blocks the queues of the tiers that were registered after the call had chosen its
+    /// queues. These queues come last in the order of locking, so the copy can lock them while the other queues are held.
     private init(extending call: TierCall) {
         (tiers, facts, scope) = (call.tiers, call.facts, call.scope)
         knownTierCount = call.stack.tierRegistry.count
@@ -266,9 +266,8 @@ struct TierCall: Sendable {
         return blocked
     }
 
-    /// Adds the tiers in which delete rules may change rows when the hooks of added tiers delete objects.
-    ///
-    /// - Parameter start: The index of the first added tier.
+    /// The hooks of the tiers from `start` on may delete objects. Adds the tiers in which delete rules may then change rows, and
+    /// does the same for each added tier.
     private static func addReached(by start: Int, _ all: inout [PrivateTier]) {
         var index = start
         while index < all.count {
@@ -379,7 +378,7 @@ struct TierCall: Sendable {
 
     /// The entities that the delete rules of the batch reach; nil if they reach no other data source.
     private var reach: BatchReach? {
-        // The hooks of data sources that complete the save may delete objects, too.
+        // The hooks of data sources that complete the save may delete objects, and then delete rules apply.
         let reaching = completion == nil ? tiers : tiers + participants.filter(\.completes)
         if scope == .nothing || reaching.allSatisfy(\.reach.isEmpty) { return nil }
         return BatchReach(

@@ -117,7 +117,7 @@ final class SaveCompletion: Sendable {
                     released = tier.owner
                 }
             }
-            // The tier of a released data source is not among the tiers.
+            // The tier of a released data source is not among the tiers, so find its name by the entities.
             guard !tier.reach.isEmpty, tier.completes || named.contains(where: { $0 === tier }) else { continue }
             released = released ?? tier.stack.releasedCompleter(of: tier.reach)
         }
@@ -252,7 +252,7 @@ extension PrivateContext {
     fileprivate func recordTold(_ changes: [ObjectChange]) { told.record(changes) }
 }
 
-/// The state that each changed object of a batch had when a hook was last told of the object.
+/// The state that each changed object of a batch had when the hook of a data source last got its change.
 struct ToldChanges {
     private struct Told {
         let row: RowSnapshot

@@ -229,16 +229,16 @@ struct ChildSweep {
     let parent: ManagedObject
     /// The index of the relationship among the relationships of the parent's entity.
     let relationship: Int
-    /// The children that stay.
+    /// The children in the list that was passed to `sweep`. They stay.
     let kept: Set<LinkEnd>
-    /// Whether the list had an ignored value.
+    /// Whether the list that was passed to `sweep` had an ignored value.
     let hasIgnored: Bool
     let rules: SyncRules
 
-    /// `ThreadEntity/12.messages`.
+    /// The name for messages, for example `ThreadEntity/12.messages`.
     private var name: String { "\(parent.objectID).\(parent.layout.relationships[relationship].name)" }
 
-    /// Whether to delete the children that are not in the list.
+    /// Whether to delete the children that are not in the list of the sweep.
     ///
     /// - Parameters:
     ///   - lacking: The number of saved children that are not in the list.

@@ -2,7 +2,8 @@ internal import Foundation
 internal import ManagedModel
 package import RowStore
 
-/// The shared parts of all contexts of one container: the model, the root, and the keys of new objects.
+/// What all contexts of one container share: the model, the root tier, through which all saves go to the store, and the keys of
+/// new objects.
 package final class PersistentStack: Sendable {
     package let layout: ModelLayout
     /// The effects of deleting and linking objects.
@@ -97,16 +98,16 @@ package final class PersistentStack: Sendable {
     ///   - version: Its ``DataSource/mappingVersion``.
     func recordOwner(_ name: String, mappingVersion version: Int, ofEntity entity: Int) {
         owners.withLock { $0[entity] = (name, version) }
-        // Lists may show the freshness of a scope before its data source is made.
+        // Lists can already show the freshness of the entity's scopes, which was looked up without the mapping version.
         if version != 0 { root.scopes.didChange() }
     }
 
     func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity]?.name } }
 
-    /// The version by which the owner of the entity maps answers; 0 if no data source owns the entity yet.
+    /// The ``DataSource/mappingVersion`` of the entity's owner; 0 if no data source owns the entity yet.
     func mappingVersion(ofEntity entity: Int) -> Int { owners.withLock { $0[entity]?.mappingVersion ?? 0 } }
 
-    /// Returns what identifies a scope in the store.
+    /// Returns the id of a scope in the store. If the mapping version is not 0, this id also contains the version.
     func mapped(_ id: ScopeID) -> ScopeID {
         // One data source owns all entities of a scope.
         guard let entity = layout.entity(named: id.entity)?.concreteFamily.first else { return id }
@@ -178,7 +179,7 @@ struct SaveOrigins {
     private func assign() -> [Int: Int] {
         var moved: [Int: Int] = [:]
         for (source, entity) in sources {
-            // 0 marks saves that belong to no data source.
+            // Origin 0 stands for saves that belong to no data source, so add 1.
             let (old, new) = (source.origin, root(entity) + 1)
             if old == new { continue }
             if old != 0 { moved[old] = new }

@@ -10,7 +10,7 @@ final class RelationshipGraph: Sendable {
         let isPair: Bool
     }
 
-    /// A link column of a relationship with a count rule.
+    /// A link column of a relationship with a count rule, which limits the number of the relationship's objects.
     struct CountedColumn: Sendable {
         let column: LinkColumns
         /// The possible entities of the owner.
@@ -30,7 +30,7 @@ final class RelationshipGraph: Sendable {
     /// Whether the model has any rule for relationships.
     var hasChecks: Bool { !checkedLayouts.isEmpty }
     private let checkedLayouts: [Int]
-    /// By layout of links: the entities of both ends; empty for other layouts.
+    /// By layout: for pair rows, the possible entities of both ends; empty for other layouts.
     private let linkEnds: [[Int]]
     /// By layout: whether any relationship leads to rows of the layout.
     private let isDestination: [Bool]
@@ -107,7 +107,8 @@ final class RelationshipGraph: Sendable {
     /// Whether a change of rows changes links.
     func changesLinks(_ changes: EntityChanges) -> Bool {
         let columns = linkAndPositionColumns[changes.entity]
-        // If a deletion is rolled back, the row appears as inserted, and the links to the row return.
+        // An inserted row counts even if the layout has no links: if a deletion is rolled back, the row appears as inserted,
+        // and the links to the row return.
         if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
             return !columns.isEmpty || isDestination[changes.entity]
         }
@@ -200,7 +201,7 @@ extension EntityLayout {
 }
 
 extension RelationshipLayout {
-    /// Whether deleting a source affects other rows, or may be refused.
+    /// Whether deleting a source affects other rows, or can be refused by the rule Deny.
     fileprivate var hasEffects: Bool {
         switch (storage, description.deleteRule) {
         case (.none, _): false

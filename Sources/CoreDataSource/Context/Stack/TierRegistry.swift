@@ -3,12 +3,13 @@ internal import Synchronization
 
 /// The tiers of a container's data sources, and the running batches whose delete rules reach entities of other data sources.
 ///
-/// A deletion blocks the queues of the data sources that its delete rules reach. It cannot block the queue of a data source that
-/// is made after the batch has begun. So the first batch of the new data source waits until this batch has ended. Otherwise, it
-/// could link to an object that the running batch deletes, after the delete rules have been applied.
+/// A batch that deletes objects blocks the queues of the data sources that its delete rules reach. But it cannot block the queue
+/// of a data source that is made after the batch has begun. So the first batch of the new data source waits until the running
+/// batch has ended. Otherwise, the first batch could link to an object that the running batch deletes, after the delete rules
+/// have been applied.
 ///
-/// A batch is recorded when it holds all its queues and its leases. So it waits neither for another batch nor for another
-/// process, and no two batches wait for each other. The creation of a data source never waits.
+/// A batch is recorded only when it already holds all its queues and its leases. A recorded batch waits neither for another
+/// batch nor for another process, so no two batches wait for each other. The creation of a data source never waits.
 final class TierRegistry: Sendable {
     private struct Entry {
         let tier: WeakReference
@@ -57,7 +58,7 @@ final class TierRegistry: Sendable {
         }
     }
 
-    /// Whether an existing data source owns the entity, and its tier has a lower number than the given one.
+    /// Whether a data source that still exists owns the entity, and the number of its tier is below the given number.
     func isOwned(_ entity: Int, byTierBelow number: Int = .max) -> Bool {
         state.withLock { state in
             guard let entry = state.owners[entity], entry.number < number else { return false }
@@ -75,8 +76,8 @@ final class TierRegistry: Sendable {
     ///
     /// - Parameters:
     ///   - reaches: The entities that the delete rules of each data source reach.
-    ///   - known: The number of tiers that were registered when the batch chose its queues; nil if it need not hold the queues of
-    ///     all reached tiers.
+    ///   - known: The number of tiers that were registered when the batch chose its queues; nil if the batch need not hold the
+    ///     queues of all reached tiers.
     /// - Returns: The number of the batch, and the number of registered tiers. Nil if a tier that the batch reaches was registered
     ///   since.
     fileprivate func begin(_ reaches: [Set<Int>], knowing known: Int?) -> (batch: Int, tiers: Int)? {
@@ -99,7 +100,7 @@ final class TierRegistry: Sendable {
     }
 }
 
-/// A data source was made that a batch reaches, after the batch had chosen its queues. The batch has not begun.
+/// After a batch had chosen its queues, a data source was made that the delete rules of the batch reach. The batch has not begun.
 struct NewTierReached: Error {}
 
 /// The entities that the delete rules of one batch reach, and the owners of these entities.
@@ -125,20 +126,22 @@ final class BatchReach {
         self.holdsQueues = holdsQueues
     }
 
-    /// Makes the first batches of data sources that are made from now on wait, if the batch may change rows of other data
-    /// sources. Must be called when the batch holds its queues and its leases, and before the batch reads anything.
+    /// Records the batch, if it holds the queues of all tiers that it reaches. From then on, the first batch of each new data
+    /// source that the delete rules reach waits until this batch has ended. Must be called when the batch holds its queues and
+    /// its leases, and before the batch reads anything.
     func beginBatch() throws(NewTierReached) {
         guard holdsQueues else { return }
         record = registry.begin(reaches, knowing: knownTierCount)
         if record == nil { throw NewTierReached() }
     }
 
-    /// Does the same for any other batch. Must be called before the batch applies delete rules.
+    /// Records the batch, if ``beginBatch()`` has not recorded it. Must be called before the batch applies delete rules.
     func beginRules() {
         if record == nil { record = registry.begin(reaches, knowing: nil) }
     }
 
-    /// Whether a data source owned the entity when the batch was recorded. Data sources that were made later wait for the batch.
+    /// Whether a data source owned the entity when the batch was recorded. Data sources that were made later do not count,
+    /// because they wait for the batch.
     func isOwned(_ entity: Int) -> Bool { registry.isOwned(entity, byTierBelow: record?.tiers ?? .max) }
 
     func end() {
