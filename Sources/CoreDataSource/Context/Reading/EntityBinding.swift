@@ -60,7 +60,7 @@ final class EntityBinding {
     }
     /// The results of predicates that this batch uses repeatedly.
     @exclusivity(unchecked) private var repeatedPredicates = RepeatedPredicates()
-    /// Whether new values of objects must be recorded.
+    /// Whether new values of objects must be recorded in value indexes or for repeated predicates.
     var followsValues: Bool { !valueIndexes.isEmpty || !repeatedPredicates.isEmpty }
     /// For each column, the number of rows that were evaluated without an index. An index is built when this number is high
     /// enough.
@@ -308,7 +308,7 @@ final class EntityBinding {
     func indexLater(_ object: ManagedObject, _ constraint: Int) {
         if unindexed[constraint].last == object.key { return }
         unindexed[constraint].append(object.key)
-        // Some objects may have been recorded many times.
+        // An object can be recorded many times, so limit the number of waiting entries.
         if unindexed[constraint].count > 1024 + 2 * objects.count { indexPendingValues(constraint) }
     }
 
@@ -345,7 +345,7 @@ final class EntityBinding {
     /// The number of entries that were visited while values were added to the unique indexes. For tests.
     var uniqueIndexProbeCount: Int { uniqueIndexes.reduce(0) { $0 + $1.probeCount } }
 
-    /// Whether an index has far more entries than there are objects, because values changed.
+    /// Whether an index has far more entries than there are objects: each change of a value adds an entry.
     var isIndexStale: Bool {
         let most = objects.count * 4 + 1024
         return uniqueIndexes.contains { $0.count > most } || valueIndexes.contains { $0.count > most }

@@ -90,7 +90,7 @@ extension ModelLayout {
         return found
     }
 
-    /// The entities of the objects to which relationships lead; empty if the last name is not a relationship.
+    /// The entities of the objects to which a path of relationships leads; empty if a name is not a relationship.
     func destinations(_ names: [String], from entity: EntityLayout) -> [Int] {
         var (entity, family) = (entity, [Int]())
         for name in names {
@@ -121,8 +121,8 @@ extension ManagedObjectContext {
             case .end(let end): ids[key] = ManagedObjectID(stack.layout.entities[end.entity], key: end.key)
             case .value(let value):
                 guard case .integer(let number) = value else { continue }
-                // The queries below find the right entity. If the object was deleted in the meantime, its id keeps this
-                // entity.
+                // Begin with the first entity. The queries below find the right entity. If the object was deleted in the
+                // meantime, its id keeps the first entity.
                 ids[key] = ManagedObjectID(stack.layout.entities[first], key: number)
                 wanted.append(value)
             }

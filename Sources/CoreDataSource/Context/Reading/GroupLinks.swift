@@ -8,8 +8,8 @@ struct GroupLinks: Sendable {
     let destinations: [Int]
     /// The rows that store the links.
     let sources: [LinkSource]
-    /// Whether the links have rows of their own. Only such links can lead to objects that do not exist, because other links are
-    /// deleted together with the objects.
+    /// Whether the links have rows of their own. Only such links can lead to objects that do not exist. Any other link is stored
+    /// in the row of the related object, and is deleted together with this row.
     let usesPairs: Bool
 
     /// The number of objects whose links one query reads.
@@ -26,8 +26,8 @@ struct GroupLinks: Sendable {
     /// Passes each row to the body, with its related objects in the order of the relationship. The rows without related objects
     /// are left out.
     ///
-    /// **Complexity**: one query for up to 1,000 rows and each entity that stores links. If the links have rows of their own, also
-    /// one query for each entity of the related objects.
+    /// **Complexity**: for every 1,000 rows, one query for each entity that stores links. If the links have rows of their own,
+    /// also one query for each entity of the related objects.
     func forEach(
         _ rows: [EntityRow], in view: any RowView, _ budget: QueryBudget, _ body: (EntityRow, [LinkEnd]) -> Void
     ) throws(DataSourceError) {
@@ -77,8 +77,8 @@ struct GroupLinks: Sendable {
 }
 
 extension ManagedObjectContext {
-    /// Adds all matching rows to a result, each with its related objects, in the order of the request and with the edits of
-    /// the context. Without edits, the rows and the links are read in one state of the store.
+    /// Adds all matching rows to a result, each with its related objects, in the order of the request. The edits of the context
+    /// are included. If there are no edits, the rows and the links are read in one state of the store.
     ///
     /// - Parameter columns: The columns to read; other columns may be null.
     func gather<Result>(

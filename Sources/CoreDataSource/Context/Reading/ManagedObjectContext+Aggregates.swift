@@ -80,9 +80,9 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// **Complexity**: all matching rows are read. For a to-many relationship, one more query for up to 1,000 objects and each
-    /// entity that stores links, and for a many-to-many relationship also one for each entity of the related objects. For a to-one
-    /// relationship to objects of several entities, one more query for each entity.
+    /// **Complexity**: all matching rows are read. For a to-many relationship, every 1,000 objects need one more query for each
+    /// entity that stores links. For a many-to-many relationship, they also need one query for each entity of the related
+    /// objects. For a to-one relationship to objects of several entities, there is one more query for each entity.
     ///
     /// - Parameters:
     ///   - request: The request for the objects.
@@ -143,8 +143,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Adds all matching rows to a result, in the order of the request and with the edits of the context. Rows of the store are
-    /// not kept.
+    /// Adds all matching rows to a result, in the order of the request. The edits of the context are included. Rows of the store
+    /// are not kept in memory.
     ///
     /// - Parameter columns: The columns to read; other columns may be null.
     private func gather<Result>(
@@ -249,8 +249,8 @@ extension ManagedObjectContext {
     /// let ids = try context.ids(ObjectRequest(ContactEntity.self, where: \.age >= 18))
     /// ```
     ///
-    /// **Complexity**: a request for one entity makes no objects if its predicate needs no objects. **Isolation**: the ids are
-    /// `Sendable`.
+    /// **Complexity**: a request for one entity makes no objects, unless a part of its predicate can be evaluated only on
+    /// objects. **Isolation**: the ids are `Sendable`.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
     public func ids<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> [ManagedObjectID] {
@@ -264,8 +264,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns some attributes of the objects of a request, in the order of the request. Only these attributes are
-    /// read, and no objects are made, unless the predicate needs objects.
+    /// Returns some attributes of the objects of a request, in the order of the request. Only these attributes are read, and no
+    /// objects are made, unless a part of the predicate can be evaluated only on objects.
     ///
     /// ```swift
     /// for (name, age) in try context.values(
@@ -295,8 +295,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns one attribute of the objects of a request, in the order of the request. Only this attribute is read, and
-    /// no objects are made, unless the predicate needs objects.
+    /// Returns one attribute of the objects of a request, in the order of the request. Only this attribute is read, and no
+    /// objects are made, unless a part of the predicate can be evaluated only on objects.
     ///
     /// ```swift
     /// let known = Set(try context.values(ObjectRequest<ContactEntity>(), \.uid))

@@ -26,11 +26,11 @@ extension ManagedObjectContext {
         return reader.sorted(try reader.editedObjects(query), query).map { StoredRow(key: $0.key, row: $0.row) }
     }
 
-    /// Returns the matching rows with the links of some objects, in order and with edits.
+    /// Returns the matching rows that store links, in order. The edits of the batch are included.
     ///
     /// - Parameters:
     ///   - columns: The columns to read. Other columns may be null.
-    ///   - isStoreRead: Whether rows of the store are included; false if the objects can have no links in the store.
+    ///   - isStoreRead: Whether rows of the store are included; false if the store has no links of the linked objects.
     func linkRows(_ query: RowQuery, columns: [Int], isStoreRead: Bool) throws(DataSourceError) -> [StoredRow] {
         try isStoreRead ? rows(FetchPlan(query), columns: columns) : editedRows(query)
     }
@@ -55,7 +55,7 @@ extension ManagedObjectContext {
         return count
     }
 
-    /// The number of matching rows of one entity with the edits, minus the number of matching saved rows.
+    /// The number by which the edits of the batch change the number of matching rows of one entity.
     func countOfEdits(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if !binding.hasEdits { return 0 }
@@ -66,7 +66,8 @@ extension ManagedObjectContext {
         return try editedObjects(query).count - countOfTouched(query)
     }
 
-    /// Whether a repeated predicate of this batch is known to have a matching object. Reads nothing from the store.
+    /// Whether the batch has used the predicate of the plan before, and knows an object that matches it. Reads nothing from the
+    /// store.
     func existsEdited(_ plan: FetchPlan) throws(DataSourceError) -> Bool {
         guard plan.objectPredicate == nil, plan.query.joined.isEmpty, plan.query.offset == 0, plan.query.limit != 0
         else {

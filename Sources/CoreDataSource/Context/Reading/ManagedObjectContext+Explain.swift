@@ -6,8 +6,8 @@ extension ManagedObjectContext {
     /// Called before a relationship is read for an object that was fetched alone.
     func recordReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
 
-    /// Called before a query reads a relationship for a single object, also if the rest of its group has been read. If a batch makes
-    /// many such queries, a diagnostic is recorded.
+    /// Called before a query reads a relationship for a single object, even if the object was fetched together with other objects
+    /// whose links are already known. If a batch makes many such queries, a diagnostic is recorded.
     func diagnoseReadingOne(_ key: RelatedCache.Key, of object: ManagedObject) {
         // The links of a new object need no query. Objects with very many destinations must be read one at a time.
         if object.hasOnlyUnsavedLinks || (object.group?.endWindow ?? .max) <= 1 { return }
@@ -114,7 +114,7 @@ extension ManagedObjectContext {
             }
             if !found.statement.isEmpty { explanation.sql.append(found.statement) }
             explanation.steps += found.steps
-            // The entities of a family can have the same tables of related rows.
+            // Entities of a family can have the same tables of related rows, so leave out warnings that are already in the list.
             for warning in warnings(found.findings, plan.query, bindings[entity].layout)
             where !explanation.warnings.contains(warning) { explanation.warnings.append(warning) }
             explainDeferredReads(bindings[entity].layout, &explanation)
@@ -181,7 +181,7 @@ extension ManagedObjectContext {
             + findings.hashedStringAdvice(predicate, layout)
     }
 
-    /// What makes the sort of a query unnecessary.
+    /// Advice on how to avoid the sort of a query, or the reason why no index can avoid it.
     private func sortAdvice(_ findings: QueryFindings, _ query: RowQuery, _ layout: EntityLayout) -> String {
         // Related and calculated values are not stored in the rows that are sorted.
         if query.sort.contains(where: { JoinedColumn.isJoined($0.column) }) {
@@ -208,14 +208,15 @@ extension StoreReader {
         var explanation = try explain(query)
         var rest = query
         rest.sort = query.sort(without: query.predicate.fixedColumns(layout))
-        // A store can call a sort by the other columns a sort of a part, although this part is all rows.
+        // If a sort column has the same value in all rows, a store can report a sort of rows with equal values, although these
+        // are all rows. So use its findings for a sort by the other columns.
         if rest.sort.count < query.sort.count { explanation.findings.sort = try explain(rest).findings.sort }
         return explanation
     }
 }
 
 extension RowQuery {
-    /// - Returns: The order of the rows; nothing is left out if nothing would be left.
+    /// - Returns: The sort by all other columns; the whole sort if there are no other columns.
     fileprivate func sort(without columns: Set<Int>) -> [SortKey] {
         let rest = sort.filter { !columns.contains($0.column) }
         return rest.isEmpty ? sort : rest
@@ -337,7 +338,7 @@ private struct RelatedScan {
 }
 
 extension QueryFindings {
-    /// What a server's index of a string lacks, if the predicate uses one.
+    /// A sentence about the limits of a server's index of strings, if the predicate uses such an index; otherwise empty.
     fileprivate func hashedStringAdvice(_ predicate: RowPredicate, _ layout: EntityLayout) -> String {
         let hasString = predicate.storedColumns.contains {
             layout.indexedColumns.contains($0) && layout.order(of: $0).storage == .text

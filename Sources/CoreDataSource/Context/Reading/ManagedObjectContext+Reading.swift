@@ -134,7 +134,8 @@ extension ManagedObjectContext {
     /// let count = try context.count(request)  // at most 100
     /// ```
     ///
-    /// **Complexity**: the store counts the rows. Objects are made only if the predicate needs objects.
+    /// **Complexity**: the store counts the rows. Objects are made only if a part of the predicate can be evaluated only on
+    /// objects.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
     public func count<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int {
@@ -145,7 +146,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Counts the objects that match a predicate. Objects are made only if the predicate needs objects.
+    /// Counts the objects that match a predicate.
     ///
     /// ```swift
     /// let minors = try context.count(ContactEntity.self, where: \.age < 18)
@@ -163,7 +164,8 @@ extension ManagedObjectContext {
         try count(ObjectRequest(type, where: predicate))
     }
 
-    /// Whether a request has any object. If the predicate needs no objects, at most one row is read.
+    /// Whether a request finds any object. At most one row is read, unless a part of the predicate can be evaluated only on
+    /// objects.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
     package func exists<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Bool {
@@ -179,7 +181,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Whether any object matches a predicate. If the predicate needs no objects, at most one row is read.
+    /// Whether any object matches a predicate. At most one row is read, unless a part of the predicate can be evaluated only on
+    /// objects.
     ///
     /// ```swift
     /// if try context.exists(ContactEntity.self, where: \.phone == "110") {
@@ -273,7 +276,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Runs a read that makes objects from rows only if the predicate needs objects.
+    /// Runs a read that makes objects from rows only if a part of the predicate can be evaluated only on objects.
     func reading<Object: ManagedObject, R>(
         _ request: ObjectRequest<Object>, _ body: () throws(DataSourceError) -> R
     ) throws -> R {
@@ -340,7 +343,7 @@ extension ManagedObjectContext {
         return (try Join(ContextView(context: self), query.budget).rows(query, family), asOf)
     }
 
-    /// The entities with deleted objects that links of this context may still refer to.
+    /// The entities that have deleted objects to which links of this context may still refer.
     var entitiesWithDeletedObjects: Set<Int> {
         guard editing != .readOnly else { return [] }
         return Set(bindings.indices.filter(mayHaveGoneObjects))

@@ -248,7 +248,7 @@ extension ManagedObjectContext {
 
     /// Reads the ends of a to-many relationship for some objects.
     ///
-    /// - Returns: False if there are too many ends to read the ends of several objects together.
+    /// - Returns: False if the ends of all these objects together reach the limit. In this case, no ends are cached.
     private func readEnds(
         of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key
     ) throws(DataSourceError) -> Bool {
@@ -263,7 +263,7 @@ extension ManagedObjectContext {
         return true
     }
 
-    /// The largest number of ends that are read for several objects together, about 8 MB.
+    /// The limit for the number of ends that are read for several objects together. So many ends need about 8 MB.
     private static let endLimit = 1 << 17
 
     /// Returns the ends of a relationship by their owners, in the order of the relationship; nil if the limit is
@@ -294,8 +294,8 @@ extension ManagedObjectContext {
 }
 
 extension ManagedObject {
-    /// Whether all links to the object are edits of the same batch. This is true if the object is new, and if the batch
-    /// has made the keys of all new objects. But while a draft is being saved, its new objects can have other links.
+    /// Whether all links to the object are unsaved edits: the object is new in this batch, and all new objects of the batch
+    /// have new keys. False in a draft, because the save of the draft may already have stored links to its new objects.
     final var hasOnlyUnsavedLinks: Bool {
         guard state == .inserted, let context else { return false }
         return context.editing != .inDraft && !context.hasGivenKeys

@@ -2,7 +2,7 @@ internal import RowStore
 
 /// Queries for rows, without making objects.
 extension ManagedObjectContext {
-    /// Returns the matching rows, in order and with edits, for requests that return values.
+    /// Returns the matching rows, in order, for requests that return values. The edits of the batch are included.
     ///
     /// - Parameter columns: The columns to read; nil for all columns. Other columns may be null.
     func rows(_ plan: FetchPlan, columns: [Int]?) throws(DataSourceError) -> [StoredRow] {
@@ -59,7 +59,7 @@ extension ManagedObjectContext {
     private func firstRows(
         _ query: RowQuery, _ family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: SaveNumber) {
-        // Each row that the batch has changed may replace a row of the store.
+        // Each row that the batch has changed may replace a row of the store, so read more rows than the limit.
         var spare = 0
         if query.limit != nil {
             for entity in family {
@@ -127,7 +127,7 @@ private struct EditedRows: NewerRows {
     }
 }
 
-/// The objects that match a repeated predicate of a batch.
+/// The objects that match a predicate that a batch uses repeatedly.
 ///
 /// Only objects that were edited since the last query are evaluated. So if a batch alternates between inserting and counting,
 /// each object is evaluated once.

@@ -54,7 +54,8 @@ public class ManagedObjectContext {
     var readOneByOne: [RelatedCache.Key: Int] = [:]
     /// Whether a long query ends when its task is canceled.
     var isCancellable = false
-    /// Whether fetched rows may have deferred values. Rows that are edited or compared must not have any.
+    /// Whether fetched rows may have deferred values: large values that are read only when they are used. Rows that are edited
+    /// or compared must not have deferred values.
     var defersValues = false
     /// For each column, how often an object was read again for a deferred value.
     var deferredReads: [DeferredColumn: Int] = [:]
@@ -153,7 +154,7 @@ public class ManagedObjectContext {
             entityName: layout.name)
     }
 
-    /// - Throws: `entityNotOwned` if this context may not insert and change objects of the entity.
+    /// - Throws: `entityNotOwned` if this context cannot insert and change objects of the entity.
     func checkOwned(_ entity: Int) throws(DataSourceError) {
         if !mayEdit(entity) { throw notOwned(bindings[entity].layout) }
     }
@@ -177,7 +178,8 @@ public class ManagedObjectContext {
         readsCompanions ? editor(ofEntity: entity) : self
     }
 
-    /// Whether links of this context may refer to deleted objects of an entity, because only the save applies delete rules.
+    /// Whether links of this context may refer to deleted objects of an entity. Only the save applies the delete rules that
+    /// remove such links.
     func mayHaveGoneObjects(_ entity: Int) -> Bool { editor(ofEntity: entity).bindings[entity].hasDeletions }
 
     /// Whether the container reports read failures of accessors. If false, the next save, or ``PersistentContainer/read(_:)``,
@@ -198,7 +200,7 @@ public class ManagedObjectContext {
         }
     }
 
-    /// Called after a batch.
+    /// Called after a batch, and when its edits are discarded.
     func forgetDeletions() {}
 
     func notOwned(_ layout: EntityLayout) -> DataSourceError {

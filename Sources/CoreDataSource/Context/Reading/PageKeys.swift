@@ -11,10 +11,10 @@ struct PageKeys: Sendable {
     private var entities = KeyList<Int32>()
     /// The entities of the request.
     private let family: [Int]
-    /// The number of accepted objects to skip. If the predicate needs no objects, the number is 0, because the query
-    /// for the keys has already applied the offset.
+    /// The number of matching objects that are still to be skipped. If the store evaluates the whole predicate, the number is
+    /// 0, because the query for the keys has already applied the offset.
     private var skipped = 0
-    /// The number of accepted objects that later pages can return.
+    /// The number of matching objects that later pages can return.
     private var remaining = Int.max
 
     /// Reads the keys of the objects of a request.
@@ -59,14 +59,15 @@ struct PageKeys: Sendable {
     ///
     /// - Parameters:
     ///   - count: The largest number of objects.
-    ///   - size: The number of objects to read if the predicate may not accept all of them.
-    /// - Returns: At most `count` objects; fewer if the predicate does not accept all objects that were read, or at the
-    ///   end of the keys. The caller calls again until ``isEmpty``.
+    ///   - size: The number of objects to read if a part of the predicate is evaluated on objects, which can reject some of
+    ///     them.
+    /// - Returns: At most `count` objects; fewer if some of the objects that were read do not match, or at the end of the
+    ///   keys. The caller calls again until ``isEmpty``.
     mutating func next<Object: ManagedObject>(
         _ count: Int, of size: Int, _ request: ObjectRequest<Object>, _ context: ReadContext
     ) throws -> [Object] {
         var request = request
-        // The keys begin after the cursor.
+        // The keys already begin after the cursor, so do not apply it again.
         request.after = nil
         let plan = try context.reading { () throws(DataSourceError) in try context.plan(request) }
         return try context.reading { () throws(DataSourceError) in
@@ -100,7 +101,7 @@ struct PageKeys: Sendable {
         return wanted.compactMap { found[$0] }
     }
 
-    /// Returns the accepted objects. Removes the keys of all examined objects.
+    /// Returns the objects that match the predicate. Removes the keys of all examined objects.
     private mutating func take(
         _ count: Int, from objects: [ManagedObject], _ plan: FetchPlan, _ context: ReadContext
     ) throws(DataSourceError) -> [ManagedObject] {

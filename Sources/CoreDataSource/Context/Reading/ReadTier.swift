@@ -23,7 +23,7 @@ extension PersistentStack {
             Swift.Result {
                 let context = ReadContext(self, .snapshot(snapshot))
                 let result = try body(context)
-                // If a relationship could not be read, its value was nil in the body.
+                // If a relationship could not be read, its value was nil in the body, so throw the error now.
                 try context.checkRefusal()
                 return result
             }
@@ -165,7 +165,8 @@ public final class ReadContext: ManagedObjectContext {
     }
 
     deinit {
-        // Break the reference cycle between objects, their homes and the tables of objects.
+        // Break a reference cycle: the table of each binding retains its objects, each object retains its `ObjectHome`, and
+        // each home retains the tables with the destinations of its relationships.
         for binding in bindings { binding.objects.removeAll() }
     }
 }

@@ -1,4 +1,5 @@
-/// A cache of the links of to-many relationships that a context has read. Links stay in the cache until a link changes.
+/// A cache of the links of to-many relationships that a context has read. The links of an object stay in the cache until one of
+/// them changes.
 struct RelatedCache {
     struct Key: Hashable {
         let entity: Int

@@ -114,7 +114,7 @@ private struct RelatedCell {
     }
 
     func groupValue(_ row: RowSnapshot?, _ index: Int, _ id: ManagedObjectID?) -> GroupValue {
-        // The key of an object is not an attribute.
+        // A group with an id needs no value: the key of an object is not an attribute.
         if id == nil { fill(row, index) }
         return GroupValue(object: object, column: column, id: id)
     }
