@@ -75,8 +75,8 @@ extension EditingContext {
             if mayHaveTooMany || mayLeadToGoneObjects {
                 counted.append(owner)
             } else if changes.contains(.lost) || description.minimumCount > 1 {
-                // A new link can break the rule, too: an optional relationship may be empty, but if it has objects, they must
-                // be at least the minimum number.
+                // Even an owner that has only gained objects can be below the minimum: its optional relationship was empty
+                // before, and the minimum applies only to a relationship with objects.
                 lacking.append(owner)
             }
         }

@@ -5,7 +5,7 @@ internal import RowStore
 ///
 /// **Isolation**: the isolation of the context.
 public class EditingContext: ManagedObjectContext {
-    /// The entities of other data sources to which the batch has made links.
+    /// The entities of other data sources whose objects the batch has linked.
     var linkedEntities: Set<Int> = []
     /// Deleted objects whose delete rules have not been applied yet.
     // Safe: no code uses the array while it is being changed.
@@ -22,7 +22,7 @@ public class EditingContext: ManagedObjectContext {
     /// Whether a data source owns the entity. During a batch, data sources that wait for the end of the batch do not count.
     final func isOwnedByAny(_ entity: Int) -> Bool { reach?.isOwned(entity) ?? stack.tierRegistry.isOwned(entity) }
 
-    /// Returns the context that deletes an object: the object's own context, if that context is part of this save.
+    /// Returns the context that deletes an object: the object's own context if it is part of this save, otherwise this context.
     func editor(of object: ManagedObject) -> EditingContext { self }
 
     func didInsert(_ object: ManagedObject) {}
@@ -348,7 +348,8 @@ extension EditingContext {
 }
 
 extension ManagedObject {
-    /// Runs the body, and makes all its edits one undo step of the object's draft. In other contexts, only runs the body.
+    /// Runs the body, and makes all its edits one undo step of the object's draft. If the object is not in a draft, the call only
+    /// runs the body.
     ///
     /// ```swift
     /// draft.object.editTogether {

@@ -294,8 +294,9 @@ struct LinkEditor {
 package enum ListPositions {
     /// The gap between objects that are added at an end.
     private static let gap: Int128 = 1 << 32
-    /// If objects must be moved, the gap between them is at least this number multiplied by the number of moved objects. So a
-    /// move of more objects leaves wider gaps, and the cost of moves is amortized over later inserts.
+    /// If objects must be moved, the gap between them is at least this number multiplied by the number of moved objects, or at
+    /// least ``gap`` if that is less. So a move of more objects leaves wider gaps, and the cost of moves is amortized over later
+    /// inserts.
     private static let room: Int128 = 1 << 10
 
     /// Returns the position of an object that is added at the end.

@@ -227,8 +227,8 @@ extension RelatedObjects {
 }
 
 extension RelatedObjects {
-    /// The key paths to values that are calculated from the objects. Each has the parts of its name in a format string, for
-    /// example `@max` and `date`.
+    /// The key paths to values that are calculated from the objects. Each comes with the parts of its name in a format string,
+    /// for example `@max` and `date`.
     package static var aggregates: [(keyPath: AnyKeyPath, names: [String])] {
         var found: [(keyPath: AnyKeyPath, names: [String])] = [(\Self.count, ["@count"])]
         for (keyPath, name) in AttributeNames.of(Object.self) {

@@ -156,8 +156,8 @@ extension PendingChanges {
         /// The names of the attributes and relationships whose values differ. For an inserted or deleted object, the names of
         /// the properties with a value.
         ///
-        /// If one side of a link is to-one and the other side is to-many, only the object with the to-one relationship stores
-        /// the link, and lists its relationship here. ``PendingChanges/owners(of:)`` finds the objects of the to-many side.
+        /// If a link is to-one on one side and to-many on the other side, the object on the to-one side stores the link. Only
+        /// this object lists its relationship here. ``PendingChanges/owners(of:)`` finds the objects of the to-many side.
         public var properties: [String] {
             change.columns.compactMap { column in
                 let name = object.layout.columns[column].name

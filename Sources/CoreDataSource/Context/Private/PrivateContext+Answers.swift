@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The rules for answers of the server whose requests overlapped.
+/// Checks of answers from a server whose requests overlapped.
 extension PrivateContext {
     /// Refuses a batch that stores the answer to a request, if it would replace rows that another answer or another member has
     /// saved since the request. Otherwise records the rows of the answer, so that no answer to a running request replaces them.

@@ -43,7 +43,7 @@ public final class PrivateContext: EditingContext {
     private var hasFailedToCascade = false
     /// The data source, if it completes the save of the running batch.
     var completer: (any SaveCompleting)?
-    /// The running call of the hook for a change that the store could make; nil if there is none.
+    /// The running call of `willSave` for a change of many rows that the store could make itself; nil if there is none.
     var bulkTrial: BulkTrial?
     /// Whether the running batch reverts a record of the history.
     var isReverting = false
@@ -95,7 +95,7 @@ public final class PrivateContext: EditingContext {
 
     override var editing: ObjectEditing { .inBatch }
 
-    /// Hooks look up many objects one by one.
+    /// Hooks look up many objects one by one, so that a store can use one transaction for several look-ups.
     override var lookupIsolation: ReadIsolation { .lookup }
 
     override func editor(of object: ManagedObject) -> EditingContext {

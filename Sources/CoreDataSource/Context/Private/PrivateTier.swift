@@ -244,8 +244,8 @@ struct TierCall: Sendable {
         completion = scope == .reach ? SaveCompletion.of(participants, named: tiers) : nil
     }
 
-    /// Makes a copy of the call that also blocks the queues of the tiers that were registered after the call had chosen its
-    /// queues. These queues come last in the order of locking, so the copy can lock them while the other queues are held.
+    /// Makes a copy of a call. The copy also blocks the queues of reached tiers that were registered after the call had chosen
+    /// its queues. These queues come last in the order of locking, so the copy can lock them while the call's queues are held.
     private init(extending call: TierCall) {
         (tiers, facts, scope) = (call.tiers, call.facts, call.scope)
         knownTierCount = call.stack.tierRegistry.count

@@ -101,7 +101,7 @@ final class SaveCompletion: Sendable {
         self.released = released
     }
 
-    /// Returns nil if no data source completes the save.
+    /// Returns the data sources that complete a save; nil if there are none.
     ///
     /// - Parameters:
     ///   - tiers: The tiers whose rows the save may change.
@@ -252,7 +252,7 @@ extension PrivateContext {
     fileprivate func recordTold(_ changes: [ObjectChange]) { told.record(changes) }
 }
 
-/// The state that each changed object of a batch had when the hook of a data source last got its change.
+/// For each changed object of a batch, the state that the hook of a data source got last.
 struct ToldChanges {
     private struct Told {
         let row: RowSnapshot

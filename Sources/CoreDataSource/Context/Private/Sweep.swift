@@ -235,7 +235,7 @@ struct ChildSweep {
     let hasIgnored: Bool
     let rules: SyncRules
 
-    /// The name for messages, for example `ThreadEntity/12.messages`.
+    /// The name of the relationship in error messages, for example `ThreadEntity/12.messages`.
     private var name: String { "\(parent.objectID).\(parent.layout.relationships[relationship].name)" }
 
     /// Whether to delete the children that are not in the list of the sweep.

@@ -90,7 +90,7 @@ extension ModelLayout {
         return found
     }
 
-    /// The entities of the objects to which a path of relationships leads; empty if a name is not a relationship.
+    /// The entities of the objects to which a path of relationships leads; empty if a name in the path is not a relationship.
     func destinations(_ names: [String], from entity: EntityLayout) -> [Int] {
         var (entity, family) = (entity, [Int]())
         for name in names {

@@ -30,7 +30,7 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - columns: The columns to read. Other columns may be null.
-    ///   - isStoreRead: Whether rows of the store are included; false if the store has no links of the linked objects.
+    ///   - isStoreRead: Whether rows of the store are included; false if it is known that the store has none of these links.
     func linkRows(_ query: RowQuery, columns: [Int], isStoreRead: Bool) throws(DataSourceError) -> [StoredRow] {
         try isStoreRead ? rows(FetchPlan(query), columns: columns) : editedRows(query)
     }

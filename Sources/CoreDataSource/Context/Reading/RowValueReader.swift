@@ -58,7 +58,7 @@ struct RowValueReader {
         }
     }
 
-    /// - Parameter columns: For results of aggregates, the attribute's column of each result; nil for a count.
+    /// - Parameter columns: For results of aggregates, the column that each result was calculated from; nil for a count.
     /// - Throws: `damagedValue` if a value that was read since the last check did not have its type.
     func check(attributes columns: [Int?]? = nil) throws(DataSourceError) {
         for cell in joined { try cell.check() }

@@ -79,7 +79,7 @@ final class RelationshipGraph: Sendable {
         return layouts.reduce(into: []) { $0.formUnion(linkEnds[$1].isEmpty ? [$1] : Set(linkEnds[$1])) }
     }
 
-    /// Whether objects of an entity must be deleted one by one, because of delete rules or count rules.
+    /// Whether delete rules or count rules require that objects of an entity are deleted one by one.
     func needsObjects(toDelete entity: Int) -> Bool { hasEffects[entity] || !countedColumns[entity].isEmpty }
 
     /// Returns the entities whose rows a cascade can delete without making objects, when objects of the given entities are

@@ -84,7 +84,7 @@ package final class StoreKeys: Sendable {
     /// Makes all new keys at least `firstFree`, after another program has inserted rows.
     func raise(to firstFree: Int64) {
         lastKeyMaybeUsedElsewhere.max(lastKey.load(ordering: .acquiring), ordering: .acquiringAndReleasing)
-        // In a shared store, the next reservation is above the keys of other programs.
+        // In a shared store, forget the reserved keys: the next reservation is above the keys of other programs.
         if sharing != nil { return forget() }
         var last = lastKey.load(ordering: .relaxed)
         while last < firstFree - 1 {

@@ -35,7 +35,7 @@ final class TierRegistry: Sendable {
     /// The number of registered tiers. The next tier gets this number.
     var count: Int { registered.load(ordering: .acquiring) }
 
-    /// Adds the tier of a data source that owns entities.
+    /// Registers the tier of a data source as the owner of the entities.
     ///
     /// - Returns: A signal for each running batch whose delete rules reach any of the entities. The signal is sent when the batch
     ///   ends.
