@@ -17,7 +17,7 @@ extension EditingContext {
 
     /// The largest number of owners that are queried one by one.
     private static let maxOwnersQueriedOneByOne = 16
-    /// The average number of links that are read for each of many owners.
+    /// The average number of links per owner that one query for many owners reads.
     private static let fewLinks = 4
 
     /// Checks the relationships of edited objects, and of objects whose links have changed. Returns the errors.

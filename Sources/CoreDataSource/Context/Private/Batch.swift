@@ -17,7 +17,7 @@ enum BatchScope {
 struct Batch {
     private let context: PrivateContext
     private let others: [PrivateContext]
-    /// The contexts whose objects the work may use. Other contexts take part only because of delete rules.
+    /// The contexts whose objects the work may use. The other contexts take part only because delete rules may change their objects.
     private let workContexts: [PrivateContext]
     private let source: SaveSource
     /// The entities that the batch may change in a shared store; nil if the batch saves nothing, or if the store is not
@@ -226,7 +226,7 @@ struct Batch {
             try requireLeases(changes, epochs)
             changes.leases = epochs
         }
-        // From here on, the commit writes the remaining rows.
+        // End the early write. The commit writes the remaining rows.
         changes.earlyWrite?.end()
         changes.facts = facts
         // Contexts can begin at different positions. The context that began first may have the oldest rows, so use its
@@ -281,7 +281,7 @@ extension PrivateContext {
     }
 }
 
-/// The tier that a save must reach before a call returns.
+/// How far a save must have got before a call returns: to the main context or to the store.
 ///
 /// ```swift
 /// try await contacts.add(Contact(uid: "4", name: "Zhao Yun"), waitFor: .main)

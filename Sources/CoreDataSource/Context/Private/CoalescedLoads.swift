@@ -210,7 +210,7 @@ final class CoalescedLoads: Sendable {
         }
     }
 
-    /// - Parameter started: The number of the load, and of the caller that has started it.
+    /// - Parameter started: The number of the load. The caller that has started the load has the same number.
     private func end(_ key: Key, _ started: Int, _ result: Result<Void, any Error>) {
         let waiting = state.withLock { state -> [Int: Caller] in
             // Another load of the key may have started after the last waiter of this load left.

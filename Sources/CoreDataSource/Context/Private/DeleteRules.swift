@@ -18,7 +18,8 @@ struct DeleteRules {
     private let leasedEntities: Set<Int>?
     /// Whether rows may be deleted without being made into objects. A hook would not see such deletions.
     private let deletesRows: Bool
-    /// Whether the deleted objects were never saved. If true, their deletion does not cascade to saved objects.
+    /// Whether the objects to which rules are being applied were deleted in a draft and never saved. If true, their deletion
+    /// does not cascade to saved objects.
     private var keepsSavedObjects = false
     private var denials: [Denial] = []
     /// The entities whose rows are deleted without making objects.

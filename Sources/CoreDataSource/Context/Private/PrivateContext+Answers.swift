@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Checks of answers from a server whose requests overlapped.
+/// Checks of the answers of a server to overlapping requests.
 extension PrivateContext {
     /// Refuses a batch that stores the answer to a request, if it would replace rows that another answer or another member has
     /// saved since the request. Otherwise records the rows of the answer, so that no answer to a running request replaces them.
@@ -26,7 +26,7 @@ extension PrivateContext {
             SavedRows(changes, listed: listedObjects.lazy.map { LinkEnd($0) }, layout), from: answered)
     }
 
-    /// Returns the saves since a request whose rows the answer may replace.
+    /// Returns those saves since a request that have rows which the answer may replace.
     private func saved(since request: AnsweredRequest, replacedBy rows: () -> AnswerRows) -> [RunningRequests.Saved] {
         let requests = stack.root.requests
         let saved = requests.saved(since: request)

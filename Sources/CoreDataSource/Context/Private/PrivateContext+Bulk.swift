@@ -6,8 +6,8 @@ enum RowChangeWay {
     case rows
     /// There are too many rows for a change set, so the store must change the rows.
     case tooManyRows
-    /// The rows must become objects, because the predicate needs objects, values must be unique, delete rules apply, or a
-    /// setter does more than set its attribute.
+    /// The rows must become objects, because a part of the predicate can be evaluated only on objects, values must be unique,
+    /// delete rules apply, or a setter does more than set its attribute.
     case objects
 }
 

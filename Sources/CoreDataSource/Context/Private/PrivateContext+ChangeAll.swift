@@ -151,7 +151,7 @@ extension PrivateContext {
             do {
                 try complete(PendingChanges(self, [], bulk: bulk, trial))
             } catch {
-                // The error may be only a consequence of the missing objects.
+                // If the hook needs objects, the error may be only a consequence of the missing objects, so ignore it.
                 if !trial.needsObjects { throw error }
             }
         }

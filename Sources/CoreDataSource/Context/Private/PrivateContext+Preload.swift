@@ -60,7 +60,7 @@ extension PrivateContext {
     func preload(
         _ binding: EntityBinding, _ column: Int, _ values: some Sequence<RowValue>
     ) throws(DataSourceError) {
-        // There is nothing to read, and objects without relationships need no group.
+        // If all objects are registered, there is nothing to read. Objects without relationships also need no group.
         if binding.hasAllRows && binding.layout.relationships.isEmpty { return }
         let constraint = binding.layout.constraint(onColumn: column)
         let index = constraint == nil ? valueIndex(binding, column) : nil

@@ -17,7 +17,7 @@ package actor PrivateTier {
     nonisolated let waitingJobs = Atomic<Int>(0)
     /// Whether the data source completes saves (``SaveCompleting``).
     nonisolated let completes: Bool
-    /// Whether the data source is made completely. Until then, other data sources do not call its hook.
+    /// Whether the initialization of the data source has ended. Until then, other data sources do not call its hook.
     nonisolated let isMade = Atomic<Bool>(false)
     private nonisolated let weakCompleter = Guarded(WeakCompleter())
     /// The leases that batches need; nil if the store is not shared.
@@ -28,7 +28,7 @@ package actor PrivateTier {
     nonisolated let owner: String
     /// The ``DataSource/mappingVersion`` of the data source.
     nonisolated let mappingVersion: Int
-    /// The source of the data source's saves.
+    /// Identifies the data source in its saves.
     nonisolated let source: SaveSource
     /// The running loads of single objects and of lists.
     nonisolated let loads = CoalescedLoads()
@@ -325,8 +325,8 @@ struct TierCall: Sendable {
         return try next.executor.runAndWait { try withBlockedQueues(tiers.dropFirst(), body) }
     }
 
-    /// Also blocks the queues of the tiers that were registered since the call chose its queues, and runs the body with the longer
-    /// call.
+    /// Also blocks the queues of reached tiers that were registered after the call had chosen its queues. Then runs the body with
+    /// the extended call.
     private func extended<R>(_ body: (TierCall) throws -> R) throws -> R {
         let call = TierCall(extending: self)
         return try call.withBlockedQueues(call.blocked.dropFirst(blocked.count)) { try body(call) }
