@@ -159,8 +159,8 @@ extension EditingContext {
         return object
     }
 
-    /// Returns a key that no registered object has. The next key may be in use already: another program may have stored a row with
-    /// this key, and this context may have read that row.
+    /// Returns a key that no registered object has. The next key may be in use already: another program may have stored a row
+    /// with this key, and this context may have read that row.
     private func newKey(_ entity: Int) throws(DataSourceError) -> Int64 {
         while true {
             let key = try stack.keys.next()

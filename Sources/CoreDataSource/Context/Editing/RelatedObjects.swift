@@ -33,8 +33,8 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// The number of objects.
     ///
     /// - Complexity: The first use makes one query for up to 1,000 owners that were fetched together. Later uses take constant
-    ///   time. No objects are read, with one exception: after a deletion, a batch or a draft reads the objects of a
-    ///   many-to-many relationship.
+    ///   time. No objects are read, with one exception: after a deletion in a batch or a draft, the objects of a many-to-many
+    ///   relationship are read.
     public var count: Int { ends.count }
 
     /// Whether there are no objects.

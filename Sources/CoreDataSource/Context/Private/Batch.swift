@@ -17,7 +17,8 @@ enum BatchScope {
 struct Batch {
     private let context: PrivateContext
     private let others: [PrivateContext]
-    /// The contexts whose objects the work may use. The other contexts take part only because delete rules may change their objects.
+    /// The contexts whose objects the work may use. The other contexts take part only because delete rules may change their
+    /// objects.
     private let workContexts: [PrivateContext]
     private let source: SaveSource
     /// The entities that the batch may change in a shared store; nil if the batch saves nothing, or if the store is not

@@ -174,10 +174,11 @@ private struct UniqueValues: Hashable {
 /// print("\(report.inserted) new, \(report.updated) changed")
 /// ```
 public struct SaveReport: Sendable, Hashable {
-    /// The number of inserted objects of all entities, including the objects that hooks insert besides the object of a value. So
-    /// the number can be higher than the number of added values.
+    /// The number of inserted objects of all entities. For one added value, a hook can insert several objects, so the number can
+    /// be higher than the number of added values.
     public var inserted: Int
-    /// The number of objects of all entities with at least one changed value. Changed links in a join table alone do not count.
+    /// The number of objects, of all entities, that have at least one changed value. Changed links in a join table alone do not
+    /// count.
     public var updated: Int
     /// The number of deleted objects of all entities, including deletions by delete rules.
     public var deleted: Int

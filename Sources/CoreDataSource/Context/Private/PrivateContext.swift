@@ -41,7 +41,7 @@ public final class PrivateContext: EditingContext {
     private var hasCascaded = false
     /// Whether the last application of delete rules threw an error, or is still running.
     private var hasFailedToCascade = false
-    /// The data source, if it completes the save of the running batch.
+    /// The data source, if it completes the save of the running batch; otherwise nil.
     var completer: (any SaveCompleting)?
     /// The running call of `willSave` for a change of many rows that the store could make itself; nil if there is none.
     var bulkTrial: BulkTrial?
@@ -95,7 +95,7 @@ public final class PrivateContext: EditingContext {
 
     override var editing: ObjectEditing { .inBatch }
 
-    /// Hooks look up many objects one by one, so that a store can use one transaction for several look-ups.
+    /// Hooks look up many objects one by one. With this isolation, a store can use one transaction for several look-ups.
     override var lookupIsolation: ReadIsolation { .lookup }
 
     override func editor(of object: ManagedObject) -> EditingContext {

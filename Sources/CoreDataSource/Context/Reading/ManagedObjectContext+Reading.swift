@@ -134,7 +134,7 @@ extension ManagedObjectContext {
     /// let count = try context.count(request)  // at most 100
     /// ```
     ///
-    /// **Complexity**: the store counts the rows. Objects are made only if a part of the predicate can be evaluated only on
+    /// **Complexity**: the store counts the rows. No objects are made, unless a part of the predicate can be evaluated only on
     /// objects.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
@@ -276,7 +276,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Runs a read that makes objects from rows only if a part of the predicate can be evaluated only on objects.
+    /// Runs a read that makes no objects from rows, unless a part of the predicate can be evaluated only on objects.
     func reading<Object: ManagedObject, R>(
         _ request: ObjectRequest<Object>, _ body: () throws(DataSourceError) -> R
     ) throws -> R {

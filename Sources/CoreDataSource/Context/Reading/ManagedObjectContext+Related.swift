@@ -79,7 +79,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The largest number of repetitions of a read whose result has changed during the read.
+    /// The largest number of tries, if the objects or the links change during a read.
     private static let tries = 8
 
     /// Runs a read of relationships. Repeats the read if the cache of links was cleared during the read.

@@ -98,7 +98,8 @@ package final class PersistentStack: Sendable {
     ///   - version: Its ``DataSource/mappingVersion``.
     func recordOwner(_ name: String, mappingVersion version: Int, ofEntity entity: Int) {
         owners.withLock { $0[entity] = (name, version) }
-        // Lists can already show the freshness of the entity's scopes, which was looked up without the mapping version.
+        // Lists can already show the freshness of the entity's scopes, which they have looked up without the mapping version.
+        // So notify them.
         if version != 0 { root.scopes.didChange() }
     }
 
