@@ -206,7 +206,7 @@ extension PendingChanges {
             return (value as? ManagedObject) === former ? nil : value
         }
 
-        /// The value of an optional attribute or a to-one relationship before the change, as for other properties.
+        /// The value of an optional attribute or a to-one relationship before the change; nil for an inserted object.
         public func previous<Value>(_ property: KeyPath<Object, Value?>) -> Value? {
             former.flatMap { $0[keyPath: property] }
         }
@@ -230,7 +230,7 @@ extension PendingChanges {
         public let isDeletion: Bool
         /// The request for the rows; nil for all rows of the entity.
         private let request: Any?
-        /// An object outside any context with the new values; nil for a deletion.
+        /// An object that has the new values and belongs to no context; nil for a deletion.
         private let sample: ManagedObject?
 
         init<Object: ManagedObject>(

@@ -208,8 +208,8 @@ extension StoreReader {
         var explanation = try explain(query)
         var rest = query
         rest.sort = query.sort(without: query.predicate.fixedColumns(layout))
-        // If a sort column has the same value in all rows, a store can report a sort of rows with equal values, although these
-        // are all rows. So use its findings for a sort by the other columns.
+        // If a sort column has the same value in all rows, a store can report that it sorts only parts of the rows, although
+        // there is only one part. So use its findings for a sort by the other columns.
         if rest.sort.count < query.sort.count { explanation.findings.sort = try explain(rest).findings.sort }
         return explanation
     }
