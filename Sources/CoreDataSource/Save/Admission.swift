@@ -90,7 +90,7 @@ package final class Admission: Sendable {
         for body in ended { body() }
     }
 
-    /// Stops counting values of admitted calls.
+    /// Stops counting this number of values of admitted calls. If there is room now, admits waiting calls.
     func forgetValues(_ values: Int) {
         let admitted = state.withLock { state in
             state.queuedValues -= values

@@ -4,9 +4,9 @@ package import RowStore
 /// The leases of one container in a shared store.
 ///
 /// A batch uses the leases of all entities that it can change, for its whole duration. The container keeps an unused lease
-/// until another member requests the lease. When the turn of this container ends, or when the container pauses, the lease is
-/// handed over in three steps: no new batch uses the lease, the pending saves under the lease are committed, and the lease is
-/// released.
+/// until another member requests the lease. It then hands over the lease as soon as ``LeaseTimes/turn`` has passed, or no
+/// batch has used the lease for ``LeaseTimes/pause``. This takes three steps: no new batch uses the lease, the pending saves
+/// under the lease are committed, and the lease is released.
 ///
 /// The store decides which member has a lease. The state here is a copy of the state in the store, and is updated in the order
 /// of the store's versions.
@@ -49,8 +49,8 @@ package final class LeaseKeeper: Sendable {
         var isAnotherTry = false
         while true {
             let (generation, requested) = (generation, ContinuousClock.now)
-            // The last try may have failed because the state here was newer than the answer of the store. Accept the next
-            // answer, whatever its version.
+            // The store may have lost its newest state. Then the state here was newer than the store's answer to the previous
+            // try, and the answer was ignored. So accept the next answer, whatever its version.
             if isAnotherTry { acceptAnyVersion() }
             isAnotherTry = true
             let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
@@ -68,8 +68,8 @@ package final class LeaseKeeper: Sendable {
 
     /// Reads the saves of the earlier holders of the leases, so that hooks work on the newest rows.
     ///
-    /// At this point, other members can no longer change the entities of the batch. If reading their saves costs a round trip,
-    /// ``StoreSharing/trust`` of the store says how long the last read remains valid.
+    /// The container has the leases now, so other members can no longer change the entities of the batch. If reading their saves
+    /// costs a round trip, ``StoreSharing/trust`` of the store says how long the last read remains valid.
     ///
     /// - Returns: Whether the container still has the leases. If false, take the leases again.
     /// - Throws: Errors of the store.
@@ -84,7 +84,8 @@ package final class LeaseKeeper: Sendable {
         }
     }
 
-    /// Reads the saves of other members before a batch that only reads. Skips the read if this container has all the leases.
+    /// Reads the saves of other members before a batch that only reads. Does nothing if the last read is still valid, and this
+    /// container has had the leases of all the entities since then.
     ///
     /// - Throws: Errors of the store.
     func follow(beforeReading entities: Set<Int>) throws(DataSourceError) {
@@ -96,7 +97,7 @@ package final class LeaseKeeper: Sendable {
         guard let trust else { return false }
         let now = ContinuousClock.now
         // A container that does not answer for `leaseTimes.answer` counts as stopped. Then another member gets the requested
-        // lease, and this container may not notice. So trust the leases for a shorter time only.
+        // lease, and this container might not notice it. So trust the leases for a shorter time only.
         let unanswered = sharing.leaseTimes.answer * 3 / 4
         return state.withLock {
             now < trust.end && $0.isConfirmed(since: now - unanswered) && isFollowed($0, trust.number)
@@ -137,8 +138,8 @@ package final class LeaseKeeper: Sendable {
                 failure = error
             } catch {}
             guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
-            // If the withdrawal fails, the ticket stays until it is served. Then this container hands over the leases of the
-            // ticket if others request them.
+            // If the withdrawal fails, the ticket stays, and this container gets the leases later. It hands them over when
+            // others request them.
             if let ticket = wait.ticket {
                 _ = try? updateTable { () throws(DataSourceError) in
                     try sharing.settleLeases(answered: [], withdrawn: ticket)
@@ -242,7 +243,7 @@ package final class LeaseKeeper: Sendable {
         for batch in step.longBatches { root?.failures.report(StoreFailure(batch)) }
     }
 
-    /// Releases leases after a flush. If saves under these leases are still pending, keeps all the leases.
+    /// Releases leases after a flush. If any save under these leases is still pending, keeps all of them.
     private func release(_ leaving: [Int], _ root: RootTier) {
         let isPending = root.hasPendingSaves(of: Set(leaving))
         let released = state.withLock { $0.confirm(leaving, isPending: isPending) }
@@ -259,7 +260,7 @@ package final class LeaseKeeper: Sendable {
         endHandOver(nextAfter: delay)
     }
 
-    /// The delay before the next try after the store could not be written.
+    /// The delay before the next try to hand over leases, after a commit or a release has failed.
     private static let retryDelay = Duration.milliseconds(100)
 
     private func answer(_ tickets: [Int64]) {

@@ -18,7 +18,7 @@ package struct LeaseState {
     var isHandingOver = false
     /// Whether another hand-over was requested since the running hand-over began.
     var isHandOverRequested = false
-    /// The time of the next check.
+    /// The time of the next scheduled check whether to hand over leases; nil if no check is scheduled.
     var timer: ContinuousClock.Instant?
     /// The newest version of the table that is known to exist.
     private var newest: Int64 = -1
@@ -153,7 +153,8 @@ package struct LeaseState {
         return true
     }
 
-    /// Lets each batch with a served ticket continue.
+    /// Lets a waiting batch continue if its ticket is no longer in the table: the batch has got its leases, or must request
+    /// them again.
     mutating func serve() {
         for wait in waits where !isWaiting(wait) {
             let wanted = wait.entities.map { leases[$0] }
@@ -188,7 +189,8 @@ package struct LeaseState {
         _ table: LeaseTable, own: Int64, requested generation: Int, at time: ContinuousClock.Instant
     ) {
         guard generation == self.generation, table.version >= self.table.version else { return serve() }
-        // A store that has lost its newest state may have an older version.
+        // If there is no version here, any version is accepted: a store that has lost its newest state may have an older
+        // version than `newest`.
         newest = self.table.version < 0 ? table.version : max(newest, table.version)
         self.table = table
         record(table.version, at: time)
@@ -209,7 +211,7 @@ package struct LeaseState {
         serve()
     }
 
-    /// Accepts the next table, whatever its version is. The saves of earlier holders must be read again.
+    /// Accepts the next table, whatever its version is. The saves of earlier holders must then be read again.
     package mutating func acceptAnyVersion() {
         table = LeaseTable(version: -1, leases: table.leases, tickets: table.tickets)
         (newest, confirmed) = (max(newest, 0), nil)
@@ -245,7 +247,7 @@ extension LeaseState {
         return isHandOverRequested
     }
 
-    /// The entities whose leases this container has while other members wait for these leases.
+    /// The entities whose leases this container has and other members wait for.
     var requestedHeldEntities: Set<Int> { requestedEntities.filter { leases[$0] != nil } }
 
     /// The next actions for the members that wait.
@@ -254,7 +256,7 @@ extension LeaseState {
         package var leaving: [Int] = []
         /// Tickets of other members that must be answered now.
         var unanswered: [Int64] = []
-        /// The batches that the tickets in ``unanswered`` wait for. Each batch is reported only once.
+        /// The batches that use leases for which the tickets in ``unanswered`` wait. Each batch is reported only once.
         var longBatches: [LongBatch] = []
         /// The time until the next check; nil to wait for a change.
         package var delay: Duration?
@@ -314,7 +316,7 @@ extension LeaseState {
         return batches
     }
 
-    /// Returns the leases that can be released now, and keeps all other leases.
+    /// Returns those of the given leases that can be released now, and keeps the others.
     ///
     /// - Parameter isPending: Whether any saves under the leases are still pending. If true, all leases are kept.
     mutating func confirm(_ leaving: [Int], isPending: Bool) -> [Int] {

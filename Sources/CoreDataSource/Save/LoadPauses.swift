@@ -43,10 +43,10 @@ public struct LoadPauses: Sendable {
 
     /// Returns the pause after a number of successive failures, in seconds.
     ///
-    /// - Parameter asked: The pause that the server has asked for. The result is at least as long, but at most a day. It is
-    ///   up to a tenth longer, so that devices with the same pause do not all try again at the same time.
+    /// - Parameter asked: The pause that the server has asked for. The result is at least as long as this pause, and up to a
+    ///   tenth longer, so that devices with the same pause do not all try again at the same time. But it is at most a day.
     package func pause(afterFailures count: Int64, asked: Duration? = nil) -> TimeInterval {
-        // The number may be NaN.
+        // In this order of the arguments, NaN becomes 0.
         let random = min(1, max(0, self.random()))
         let growth = exp2(Double(min(max(0, count - 1), 60)))
         let pause = min(LoadPauses.seconds(longest), LoadPauses.seconds(first) * growth) * (0.5 + random / 2)

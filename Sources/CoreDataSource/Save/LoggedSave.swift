@@ -8,7 +8,7 @@ package struct LoggedSave: Sendable {
     /// Whether the caller waits for the store and gets the outcome. If false, the caller waits only until the main
     /// context shows the save.
     package let isAwaited: Bool
-    /// Whether the save must be committed, because it is not in the store and was not rolled back.
+    /// Whether the save must still be committed: it is not in the store, and was not rolled back.
     package internal(set) var isPending: Bool
     /// Whether the save is in the group that is being committed.
     package internal(set) var isCommitting = false

@@ -41,7 +41,7 @@ package final class PinnedRows: Sendable {
         }
     }
 
-    /// Whether the store has lost the snapshot, although it is open and was not reset. False after ``end()``.
+    /// Whether the store has lost the snapshot, although the store is open and was not reset. False after ``end()``.
     var isLost: Bool {
         guard snapshot.withLock({ $0 })?.hasEnded ?? false else { return false }
         return root.state.withLock { state in
@@ -217,7 +217,7 @@ extension RootTier {
         return PinnedRows(self, snapshot, pending, start: start, newest: newest, generation: basis.generation)
     }
 
-    /// Lets the store empty its log, after the main context has moved to newer rows and has released the older ones.
+    /// Lets the store empty its log, after the main context has moved to a newer snapshot and has released the older one.
     ///
     /// For this, the store restarts the transactions of the snapshots. If a restart fails, the snapshot is lost. The main
     /// context then follows saves again, even if nobody reads.

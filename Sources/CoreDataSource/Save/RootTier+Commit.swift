@@ -38,8 +38,8 @@ extension RootTier {
 
     /// Commits a group, notifies the waiters, and rolls back refused saves.
     ///
-    /// - Returns: `isWritten` is true if the group was written, except for refused saves. `isMoreWaiting` is true if saves
-    ///   were added during the commit.
+    /// - Returns: `isWritten` is false if the commit failed as a whole. `isMoreWaiting` is true if another commit must follow,
+    ///   because saves were added or resumed during the commit.
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
         let result = Result { () throws(DataSourceError) in try store.commit(group) }
         let outcome = result.map { GroupOutcome($0, of: group, lockPatience) }
@@ -70,8 +70,8 @@ extension RootTier {
         }
     }
 
-    /// Notifies the main context after saves were rolled back, so that all followers undo these saves. If reads have replaced
-    /// writes of other programs with rows of these saves, the followers also reload rows.
+    /// Notifies the main context after saves were rolled back, so that all contexts undo these saves. While the saves were
+    /// pending, reads may have returned their rows instead of writes of other programs. Then the contexts also reload rows.
     func didRollBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         notifyMainIfListening()

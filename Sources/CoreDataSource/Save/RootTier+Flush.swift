@@ -63,7 +63,7 @@ extension RootTier {
             let begun = state.log.commitCount
             state.waiters.add(state.log.newest, .flush) { result in
                 if case .failure = result, self.isCommitting(begun) {
-                    // The failed commit began before this call, so it may not include the newest saves.
+                    // The failed commit began before this call, so it might lack the newest saves.
                     self.queue.async { self.flush(waiter) }
                 } else {
                     waiter(result)
@@ -172,7 +172,7 @@ extension RootTier {
         }
     }
 
-    /// Rolls back the early write of a save that failed.
+    /// Ends an early write, and rolls back its rows.
     func abandon(_ earlyWrite: EarlyWrite) {
         earlyWrite.end()
         earlyWriteStore?.abandon(earlyWrite)
@@ -186,15 +186,15 @@ extension RootTier {
 extension RootTier {
     /// Makes a bulk change. Afterwards all contexts reload the rows of the changed entities.
     ///
-    /// The caller blocks the queues of all contexts that can change these entities, so no context saves the entities
-    /// during the call. Earlier saves of these entities are committed first. Other data sources save as usual.
+    /// The caller blocks the queues of all contexts that can change these entities, so no context saves objects of the
+    /// entities during the call. Earlier saves of such objects are committed first. Other data sources save as usual.
     ///
     /// - Parameters:
     ///   - source: The data source that makes the change.
     ///   - basis: The feed position of the caller's context when the caller decided what to change.
     /// - Returns: The number of changed rows.
-    /// - Throws: `storeClosed`; `storeReset`; `saveRolledBack` if an earlier save of the data source was refused in the
-    ///   meantime; the errors of earlier saves of these entities that cannot be committed; errors of the store. If the call
+    /// - Throws: `storeClosed`; `storeReset`; `saveRolledBack` if a save of the data source was rolled back after `basis`;
+    ///   the errors of earlier saves of these entities that cannot be committed; errors of the store. If the call
     ///   throws, it changes nothing, except for `storeReset`: a reset during the call empties the store.
     package func make(
         _ change: BulkChange, from source: SaveSource, basis: FeedPosition
@@ -232,7 +232,7 @@ extension RootTier {
         let isPending = state.withLock { state in
             state.log.pending.contains { $0.changes.entities.contains { entities.contains($0.entity) } }
         }
-        // The callers of saves of other entities get the errors of those saves.
+        // Ignore the errors of saves of other entities: the callers of those saves get them.
         if isPending { try flushed.get() }
     }
 }

@@ -39,7 +39,7 @@ extension RootTier {
             if case .changes(let changes) = event { return (event, PendingRows.block(changes, layout)) }
             return (event, nil)
         }
-        // Record the rows first: a batch that has followed to this position checks them.
+        // Record the rows before the position is raised: a batch that has followed to this position checks these rows.
         for (event, _) in events { recordForRequests(event) }
         state.withLock { state in
             guard state.log.generation == generation else { return }
@@ -72,8 +72,8 @@ extension RootTier {
         }
     }
 
-    /// Makes all followers reload rows, after saves were refused because another member has taken over a lease. The rows may
-    /// differ from the rows before these saves.
+    /// Makes all contexts reload rows, after saves were refused because another member has taken over a lease. That member may
+    /// have changed the rows.
     func didLoseLease() {
         // Read the leases before callers are notified, so that the next try of a caller requests the lease.
         leases?.acceptAnyVersion()
@@ -118,7 +118,7 @@ extension RootTier.State {
     }
 }
 
-/// Events that contexts must apply before they continue.
+/// Events that each context must apply before its next batch or merge.
 extension RootTier {
     /// The current position of the feed.
     package var feedPosition: FeedPosition {
@@ -135,7 +135,7 @@ extension RootTier {
         }
     }
 
-    /// Checks whether another program has written to the store, and makes all followers apply its writes.
+    /// Checks whether another program has written to the store, and makes all contexts apply its writes.
     ///
     /// A shared store on a server is not checked, because the server sends notifications. In addition, each read applies the
     /// saves up to its own position (``follow(to:)``), and each batch applies the saves before it begins
@@ -161,7 +161,8 @@ extension RootTier {
         let isComplete: Bool
         state.withLock { $0.unrecordedChangeCount += 1 }
         if store.sharing != nil, !store.isRemote {
-            // A transaction that reserves keys or changes leases also finds writes of other programs, but does not report them.
+            // A transaction that reserves keys or changes leases also finds writes of other programs, but does not report them,
+            // so ask the store.
             isComplete =
                 (try? follow()) != nil && (store as? any SnapshotStore)?.hasUnreportedOutsideWrite == false
         } else {
@@ -171,7 +172,7 @@ extension RootTier {
         }
         return state.withLock { state in
             state.unrecordedChangeCount -= 1
-            // A commit checks for writes of other programs, too.
+            // A running commit, too, may have found writes of other programs that are not recorded yet.
             return isComplete && state.unrecordedChangeCount == 0 && state.log.committing == nil
         }
     }
@@ -222,7 +223,7 @@ extension RootTier {
 
     /// - Returns: Whether the store is watched, so that it need not be checked.
     private func watchStore(_ attempt: Int) -> Bool {
-        // In a shared store, the members notify each other. The store is checked as well.
+        // A shared store is not watched: its members notify each other, and the checks find writes of other programs.
         guard store.sharing == nil, let store = store as? any SnapshotStore else { return false }
         let watch = store.watchForOutsideWrites { [weak self] in self?.didNoticeWrite(attempt) }
         guard let watch else { return false }
@@ -242,21 +243,20 @@ extension RootTier {
 struct OutsideWriteState {
     /// The position of the feed after the last event about writes of other programs.
     fileprivate(set) var position = EventNumber.beforeFirst
-    /// The newest pending save whose rows may not include the writes of other programs; nil if there is none.
+    /// The newest pending save whose rows might lack writes of other programs; nil if there is none.
     fileprivate(set) var newestStaleSave: SaveNumber?
 
-    /// Records that the pending saves up to a number may not include the last changes, because it is not known which rows
-    /// have changed.
+    /// Records that the pending saves up to a number might lack the last changes. It is not known which rows have changed.
     mutating func recordStaleSaves(for number: SaveNumber?) {
         if let number { newestStaleSave = number }
     }
 }
 
 extension RootTier.State {
-    /// Makes all followers reload the rows that another program may have written.
+    /// Makes all contexts reload the rows that another program may have written.
     ///
     /// A pending save has complete rows, but the store writes only the changed columns. As long as the save is pending, reads
-    /// replace the rows of the other program with the rows of the save. So all followers reload the rows once more after the
+    /// return its rows instead of the rows that the other program wrote. So all contexts reload the rows once more after the
     /// save was committed or rolled back.
     mutating func recordOutsideWrites() {
         feed.append(.unknown(nil))
@@ -268,12 +268,13 @@ extension RootTier.State {
         outsideWrites.newestStaleSave = newestStaleSave?.changes.saveNumber
     }
 
-    /// Records the save, if it is based on rows from before the last event about writes of other programs.
+    /// Records that the save might lack writes of other programs, if it is based on rows from before the last event about
+    /// such writes.
     mutating func recordBasis(of number: SaveNumber, _ basis: FeedPosition) {
         if basis.number < outsideWrites.position { outsideWrites.newestStaleSave = number }
     }
 
-    /// Makes all followers reload rows, once every save that may lack the writes of another program was committed or rolled
+    /// Makes all contexts reload rows, once every save that might lack the writes of another program was committed or rolled
     /// back.
     mutating func readAgainAfterOutsideWrites() {
         guard let newestStaleSave = outsideWrites.newestStaleSave, log.committed >= newestStaleSave else { return }
@@ -281,11 +282,11 @@ extension RootTier.State {
     }
 }
 
-/// A list of events about changes that were not saves of this container's contexts. Each context applies the events before it
-/// continues.
+/// A list of events about changes that were not saves of this container's contexts. Each context applies the new events before
+/// its next batch or merge.
 ///
-/// The feed keeps a limited number of events and bytes. A follower at an older position gets a single event, which says that
-/// all rows may have changed.
+/// The feed keeps a limited number of events and bytes. If an event that a context has not applied is no longer kept, the
+/// context gets a single event instead, which says that all rows may have changed.
 package struct Feed: Sendable {
     /// The number of the newest event.
     package private(set) var position = EventNumber.beforeFirst

@@ -12,7 +12,7 @@ extension RootTier {
         var isClosed = false
         /// The last commit that failed as a whole; nil after a successful commit.
         private(set) var failure: (through: SaveNumber, error: DataSourceError)?
-        /// The first save that the ending commit refused.
+        /// The first save that the running commit refused.
         private var refusal: (number: SaveNumber, error: DataSourceError)?
         /// The number of failed commits in a row.
         private(set) var failureCount = 0
@@ -26,8 +26,8 @@ extension RootTier {
         var outsideWrites = OutsideWriteState()
         /// The number of bulk changes that have begun. If this number changes during a read, the read is repeated.
         var bulkChangeCount = 0
-        /// The number of running bulk changes, reads of the feed, and checks for writes of other programs. Their findings may not
-        /// be recorded yet.
+        /// The number of running bulk changes, reads of the feed, and checks for writes of other programs. Changes that they made
+        /// or found might not be recorded yet.
         var unrecordedChangeCount = 0
         /// The number of times that pending rows were dropped because other members had changed rows and it was not known
         /// which. If this number changes during a read, the read is repeated.
@@ -95,7 +95,7 @@ extension RootTier {
             }
         }
 
-        /// Postpones saves whose rows other programs have locked. Stops waiting for saves that have waited too long.
+        /// Postpones saves whose rows other programs have locked. Ends the wait for saves that were postponed for too long.
         private mutating func postpone(_ outcome: GroupOutcome) -> [StoreFailure.Report] {
             guard let error = outcome.cause else {
                 postponeCount = 0
@@ -107,8 +107,8 @@ extension RootTier {
             return expired.isEmpty ? [] : fail(expired, error)
         }
 
-        /// Ends the wait for saves of the ending commit that cannot be written now. Awaited saves are rolled back, and all
-        /// other saves are delayed.
+        /// Ends the wait for saves of the running commit that cannot be written now. Awaited saves are rolled back, and the
+        /// others are reported as delayed.
         private mutating func fail(_ numbers: [SaveNumber], _ error: DataSourceError) -> [StoreFailure.Report] {
             let through = log.committing?.upperBound ?? .beforeFirst
             failure = (through, error)
@@ -218,7 +218,7 @@ struct ReadBasis: Equatable {
     let dropCount: Int
 }
 
-/// A position in the feed. A follower has applied the events up to its position.
+/// A position in the feed. A context has applied the events up to its position.
 package struct FeedPosition: Sendable, Equatable {
     /// The number of resets of the store.
     package var generation: Int
@@ -242,7 +242,7 @@ package struct EventNumber: Strideable, Sendable {
     package func advanced(by count: Int) -> EventNumber { EventNumber(rawValue + Int64(count)) }
 }
 
-/// The positions at which the running fetches began.
+/// The running fetches, grouped by the newest save that was committed when they began.
 struct OpenReads {
     /// The last committed save at the start of each fetch, in ascending order, with the number of fetches that began there.
     private var starts: [(number: SaveNumber, count: Int)] = []

@@ -44,8 +44,8 @@ package final class RootTier: Sendable {
     let raiseKeys = Guarded<(@Sendable (_ firstFree: Int64) -> Void)?>(nil)
     /// The leases; nil if the store is not shared.
     package let leases: LeaseKeeper?
-    /// The version of the leases in the newest page. Lock this value while events of other members are read and added to the
-    /// log, so that the events keep their order.
+    /// The version of the leases in the newest page of the store's feed. Lock this value while events of other members are read
+    /// and added to the log, so that the events keep their order.
     let newestLeaseVersion = Guarded<Int64?>(nil)
 
     package init(
@@ -192,8 +192,8 @@ package final class RootTier: Sendable {
 
     func hasPendingRows(_ entity: Int) -> Bool { state.withLock { !$0.log.rows.isEmpty(entity) } }
 
-    /// Reads from the store, and then looks up the pending rows that the store may not have yet. Repeats both steps if a reset
-    /// or a bulk change began in the meantime.
+    /// Reads from the store, and then looks up the pending rows that the store might not have yet. Repeats both steps in the
+    /// cases in which ``readOnce(_:_:pending:)`` returns nil.
     ///
     /// - Parameter pending: Looks up the pending rows of saves after the given number.
     /// - Returns: Both results, and the number of the newest save that they include.
@@ -206,10 +206,11 @@ package final class RootTier: Sendable {
         }
     }
 
-    /// Like ``read(_:_:pending:)``, but returns nil instead of repeating.
+    /// Like ``read(_:_:pending:)``, but does not repeat. Returns nil if one of these happened during the read:
     ///
-    /// After a reset, the log no longer has some of the saves that the result must include. After a bulk change has begun,
-    /// older pending rows would replace the rows that it changes.
+    /// - The store was reset, or the log dropped pending rows. So the log no longer has some rows that the result must include.
+    /// - A bulk change began. The pending rows might be older than the rows that the bulk change has changed, so they must not
+    ///   replace these rows.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, SaveNumber) -> P
@@ -235,8 +236,8 @@ package final class RootTier: Sendable {
         let read = try store.read(isolation) { reader throws(DataSourceError) in
             (result: try body(reader), position: reader.position)
         }
-        // The log must have all saves of other members that the read has seen, because rows in the log replace rows of the
-        // store.
+        // Add to the log all saves of other members that the read has seen. Otherwise, an older row in the log would replace
+        // a newer row of the store.
         try follow(to: read.position)
         return read.result
     }

@@ -33,7 +33,7 @@ package enum RowSource {
         }
     }
 
-    /// Reads from the store, and then looks up the pending rows that the store may not have yet; see
+    /// Reads from the store, and then looks up the pending rows that the store might not have yet; see
     /// ``RootTier/read(_:_:pending:)``.
     ///
     /// - Parameter pending: Looks up the pending rows of saves after the given number.
@@ -50,8 +50,8 @@ package enum RowSource {
         }
     }
 
-    /// Like ``read(_:_:pending:)``, but calls the body at most once. Returns nil if a reset or a bulk change began during the
-    /// read, or if a pinned snapshot ended.
+    /// Like ``read(_:_:pending:)``, but calls the body at most once. Returns nil in the cases in which
+    /// ``RootTier/readOnce(_:_:pending:)`` returns nil, or if a pinned snapshot ended during the read.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, SaveNumber) -> P
@@ -95,9 +95,8 @@ extension RootTier {
         }
     }
 
-    /// Like ``withSnapshot(_:)``, but returns nil if a reset or a bulk change began before the snapshot was complete.
-    ///
-    /// After a reset, the log no longer has pending rows that the snapshot must include.
+    /// Like ``withSnapshot(_:)``, but tries only once. Returns nil if, before the snapshot was complete, something happened for
+    /// which ``readOnce(_:_:pending:)`` returns nil.
     private func withSnapshotOnce<R>(
         _ body: (RootSnapshot) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R? {

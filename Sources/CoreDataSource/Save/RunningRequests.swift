@@ -15,8 +15,8 @@ struct AnsweredRequest: Sendable {
     private static let attempts = 3
     /// The answer, if it is a complete list; nil for other answers.
     var list: CompleteList?
-    /// The answers to requests that seemed to be later when this request began, because the clock of another member is ahead; by the
-    /// names of their scopes.
+    /// The answers, by the names of their scopes, that were already stored when this request began, but seem to belong to later
+    /// requests: the clock of another member is ahead.
     var laterAnswers: [String: Int64] = [:]
     /// Identifies the rows of the answer in ``RunningRequests``. Each page of a list has a number of its own; 0 before the answer.
     var answer: Int64 = 0
@@ -37,12 +37,12 @@ struct AnsweredRequest: Sendable {
     }
 }
 
-/// A complete list that an answer has stored. It has all rows of its entities that match its predicate. Any other matching row
-/// counts as missing in the list.
+/// A complete list that an answer has stored: all objects of its entities that match its predicate on the server. A stored row
+/// that also matches, but is not in the list, counts as missing in the list.
 struct CompleteList: Sendable {
     /// The entities of the listed objects.
     let family: [Int]
-    /// The query of the list, for each of the entities. A part of the predicate that needs objects is left out.
+    /// The query of the list, for each of the entities. Parts of the predicate that only objects can evaluate are left out.
     let query: RowQuery
     /// The objects on earlier pages, which are part of the list. If they are forgotten, they count as missing in the list.
     var earlier: Set<LinkEnd>
@@ -57,10 +57,11 @@ struct CompleteList: Sendable {
 /// not have known these rows yet: a sweep during the save of the answer does not delete them. It keeps nothing else.
 ///
 /// It keeps at most ``keyLimit`` keys. Beyond that, it knows only the entities of the saved rows, and the predicates of
-/// complete lists. It also knows only the entities of another member's save if the feed has only these entities. An answer
-/// that changes or deletes any row of such an entity is refused, so that its load begins again. An answer that only inserts
-/// rows is refused if rows of the entity were deleted, or if the rows match the predicate of a complete list. If rows of such
-/// an entity were inserted or linked, a sweep deletes no rows of this entity.
+/// complete lists. The same is true for a save of another member if the feed has only the entities of the save. If the keys of
+/// an entity's saved rows are not known, an answer that changes or deletes any row of the entity is refused, so that its load
+/// begins again. An answer that only inserts rows of the entity is refused if rows of the entity were deleted, or if the
+/// inserted rows match the predicate of a complete list. If rows of the entity were inserted or linked, a sweep deletes no
+/// rows of the entity.
 package final class RunningRequests: Sendable {
     /// Who has saved rows.
     enum Origin: Hashable {
@@ -74,7 +75,7 @@ package final class RunningRequests: Sendable {
         /// Saves of this container. It is no longer known which of them are answers.
         case forgotten
 
-        /// Whether the stored rows are those of an answer of this container.
+        /// Whether the rows are, or may be, those of an answer that this container has stored.
         var isAnswer: Bool { self != .save && self != .otherMember }
 
         fileprivate func isRequest(_ number: Int64) -> Bool {
@@ -159,8 +160,8 @@ package final class RunningRequests: Sendable {
             keyCount = 0
         }
 
-        /// Forgets who has saved the rows. From now on, the pages of a load count as rows of others, so its later pages may be
-        /// requested again.
+        /// Forgets who has saved the rows. From now on, the pages that a load has stored count as rows of others. So a later page
+        /// of this load may be refused and requested again.
         private mutating func forgetSaves() {
             forgetKeys()
             var merged: [Origin: Saved] = [:]
@@ -177,7 +178,7 @@ package final class RunningRequests: Sendable {
     }
 
     private let state = Guarded(State())
-    /// The number of running requests. Each save reads it, so it needs no lock.
+    /// The number of running requests. It is atomic, because each save reads it without locking `state`.
     private let runningCount = Atomic<Int>(0)
     /// The largest number of keys. They take a few megabytes.
     package static let keyLimit = 100_000
@@ -233,7 +234,7 @@ extension RunningRequests {
         }
     }
 
-    /// Returns the rows that others have saved since a request has begun. Returns none for requests of the app.
+    /// Returns the rows that others have saved since a request began. Returns none if the app made the request itself.
     func saved(since request: AnsweredRequest) -> [Saved] {
         guard let number = request.number else { return [] }
         return state.withLock { state in
@@ -255,7 +256,7 @@ extension RunningRequests {
         }
     }
 
-    /// Forgets the rows of an answer that could not be stored, so that they refuse no other answers.
+    /// Forgets the rows of an answer that could not be stored, so that no other answer is refused because of them.
     func forget(_ answer: Int64, after error: any Error) {
         // If the outcome is unknown, the rows may be stored.
         if (error as? DataSourceError)?.code == .outcomeUnknown { return }

@@ -131,7 +131,7 @@ package final class SaveBroadcaster: Sendable {
     }
 
     private func read() {
-        // Saves from now on schedule another read.
+        // A save that is made from now on schedules another read.
         state.withLock { $0.isReadScheduled = false }
         switch readPage() {
         case .isMore: readSoon()
@@ -274,7 +274,7 @@ package final class SaveMailbox: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Waits for the next event; nil after the last event. If the task is canceled, there are no more events.
+    /// Waits for the next event, and returns it. Returns nil after the last event, or if the task is canceled.
     package func next() async -> Event? {
         await withTaskCancellationHandler {
             while !Task.isCancelled {

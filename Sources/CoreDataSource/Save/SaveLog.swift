@@ -47,7 +47,7 @@ package struct SaveLog {
     /// The memory, in bytes, of the saves that are already in the store while earlier saves are pending.
     private var storedByteCount = 0
 
-    /// The rows of saves that a fetch may not find in the store.
+    /// The rows of saves that a fetch might not find in the store.
     private(set) var rows: PendingRows
     /// The memory of the saves of other members in ``rows``, in bytes.
     private var otherMemberByteCount = 0
@@ -77,7 +77,7 @@ package struct SaveLog {
             pendingByteCount += save.byteCount
             rows.add(saves[newest].changes, block)
         } else if save.isOfOtherMember {
-            // A read that began earlier may not include the save.
+            // A read that began earlier might lack the save.
             rows.add(saves[newest].changes, block)
             otherMemberByteCount += save.byteCount
             storedByteCount += save.byteCount
@@ -324,7 +324,7 @@ package struct SaveLog {
     }
 }
 
-/// Postponed saves. Another program has locked their rows, so other saves are committed earlier.
+/// Postponed saves. Another program has locked their rows, so later saves may be committed before them.
 extension SaveLog {
     /// Leaves the given saves, and all later saves of their origins, out of commits until ``resume()``.
     ///

@@ -45,12 +45,13 @@ struct SavedRows: Sendable {
     fileprivate var deleted: Set<Identity> = []
     /// The entities of deleted rows without unique values.
     fileprivate var entities: Set<Int> = []
-    /// If the unique values of deleted rows were forgotten, the owners of the constraints of these rows.
+    /// The entities that declare the constraints of those deleted rows whose unique values were forgotten.
     fileprivate var forgottenOwners: Set<Int> = []
 
     init() {}
 
-    /// Any rows of the entities may have been stored, linked or deleted.
+    /// Makes the rows of a save of which only the entities are known. Any rows of these entities may have been stored, linked
+    /// or deleted.
     init(anyOf entities: some Sequence<Int>) {
         self.entities = Set(entities)
         (stored.entities, arrived.entities) = (self.entities, self.entities)

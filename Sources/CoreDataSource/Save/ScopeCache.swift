@@ -29,7 +29,7 @@ package final class ScopeCache: Sendable {
         let entity: String
     }
 
-    /// What was read last of a scope.
+    /// The result of the last read of a scope.
     private struct Known {
         let scope: StoredScope?
         /// The ``State/version`` at the time of the read; -1 if the scope has changed since, or may have.
@@ -44,12 +44,12 @@ package final class ScopeCache: Sendable {
     }
 
     private struct State {
-        /// What was read since the last call of ``didChange()``. Only an entry that is not outdated answers a load without a read.
+        /// What was read since the last call of ``didChange()``. A load needs no read if the entry of its scope is not outdated.
         var known: [ExactString: Known] = [:]
         var uses: [ExactString: Use] = [:]
-        /// The last failures that could not be stored. Each counts until the store has another answer.
+        /// The last failures that could not be stored. Each counts until the store has another answer of the scope.
         var failed: [ExactString: Failure] = [:]
-        /// For each scope, the numbers of the answers that may not be in the store yet.
+        /// For each scope, the numbers of the answers that might not be in the store yet.
         var writing: [ExactString: Set<Int64>] = [:]
         /// A number that changes whenever the results of earlier reads may be outdated.
         var version = 0
@@ -97,7 +97,7 @@ package final class ScopeCache: Sendable {
     }
 
     private let state = Guarded(State())
-    /// The largest number of known scopes. An entity tag may have 64 KB.
+    /// The largest number of known scopes. It limits the memory, because the entity tag of a scope may have 64 KB.
     private static let limit = 1000
 
     package init() {}
@@ -146,8 +146,8 @@ package final class ScopeCache: Sendable {
 
     fileprivate var version: Int { state.withLock(\.version) }
 
-    /// Records what the store knows of a scope, and returns it with the last failure. If another process has changed the scope since
-    /// it was last read, this call makes the follower read it: the other process may not have notified this one yet.
+    /// Records what the store knows of a scope, and returns it with the last failure. If the scope has changed since it was last
+    /// read, this call makes the follower read it: another process may have changed it without having notified this one yet.
     ///
     /// - Parameter generation: The number of resets of the store.
     fileprivate func record(
@@ -217,7 +217,7 @@ package final class ScopeCache: Sendable {
         didChange()
     }
 
-    /// Whether a save of an answer to the scope is accepted, but may not be in the store yet.
+    /// Whether a save of an answer to the scope was accepted, but might not be in the store yet.
     func isWriting(_ name: String) -> Bool { state.withLock { $0.writing[ExactString(name)] != nil } }
 
     /// Records that a batch is about to save an answer to the scope. The save may fail.
@@ -238,7 +238,7 @@ package final class ScopeCache: Sendable {
 
 /// Following the scopes that lists show.
 extension ScopeCache {
-    /// From now on, calls the follower when scopes may have changed. After a call, the next call comes only after
+    /// From now on, calls the follower when scopes may have changed. After the follower was called, it is called again only after
     /// ``beginReading()``.
     ///
     /// - Parameter follower: The follower; nil to call none.
@@ -279,7 +279,7 @@ extension ScopeCache {
         follower?()
     }
 
-    /// Waits until scopes may have changed, or for a time.
+    /// Waits until scopes may have changed, or until the time has passed.
     ///
     /// - Throws: `CancellationError`.
     func waitForChange(_ time: Duration, _ scheduling: WorkScheduling) async throws {
@@ -321,7 +321,7 @@ extension StoredScope {
 }
 
 extension ChangeSet {
-    /// Whether the save changes scopes, or drops their tags.
+    /// Whether the save may have changed scopes, or dropped their tags.
     fileprivate var mayChangeScopes: Bool {
         !scopes.isEmpty || facts?.reversal != nil || entities.contains { !$0.deleted.isEmpty }
     }
@@ -360,10 +360,10 @@ extension RootTier {
         request.laterAnswers = Dictionary(scopes.map { ($0.name, $0.answer) }, uniquingKeysWith: { $1 })
     }
 
-    /// Returns the other scopes of the entities for which the store has the answer to a later request. Another member may have
-    /// stored it. Members compare only the times of their requests, so if the times are equal, the other request counts as later.
+    /// Returns the scopes of the entities, except that of the request, whose stored answer belongs to a later request. Another
+    /// member may have stored the answer. Members compare only the times of requests. Equal times count as later, too.
     ///
-    /// - Returns: The scopes; nil for a custom store, which does not know the times of requests.
+    /// - Returns: The scopes; nil for a custom store that does not know the times of requests.
     func laterScopes(
         than request: AnsweredRequest, of entities: [Int]
     ) throws(DataSourceError) -> [StoredScope]? {

@@ -41,7 +41,7 @@ struct ScopeTurn: Sendable {
             switch await take(store, keeper, overtaking: isLate ? holder : nil) {
             case .taken(let epoch):
                 defer { release(epoch, store, keeper) }
-                // The last holder may have stored its answer after the last check.
+                // The previous holder may have stored its answer after the last check.
                 if holder != nil, try isEnough(before, try newest()) { return }
                 return try await load()
             case .held(let epoch):

@@ -56,7 +56,7 @@ public struct StoreFailure: Sendable {
         self.init(.batchHoldsLease, error, dataSourceName: batch.source)
     }
 
-    /// A failure with the data source that made the save.
+    /// The failure of a save, and the data source that made the save.
     struct Report: Sendable {
         let failure: StoreFailure
         let source: SaveSource
@@ -113,7 +113,7 @@ package final class FailureReporter: Sendable {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(failure) }
     }
 
-    /// Reports a failure to the listeners and to the data source that made the save.
+    /// Reports the failure of a save to the listeners, and to the data source that made the save.
     func report(_ report: StoreFailure.Report) {
         self.report(report.failure)
         queue.async { report.source.handle(report.failure) }

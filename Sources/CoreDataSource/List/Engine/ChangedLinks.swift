@@ -90,8 +90,10 @@ package struct TouchedRows: Sendable, Equatable {
         related.formUnion(other.related)
     }
 
-    /// Returns only the keys of the given rows of a list. If more related rows have changed than the list has rows, all
+    /// Leaves out the keys of rows that the list does not have. If more related rows have changed than the list has rows, all
     /// rows of the list count as changed, and the related rows are left out.
+    ///
+    /// - Parameter rows: The rows of the list.
     func limited(to rows: RowStorage) -> TouchedRows {
         var limited = TouchedRows()
         let countsAll = related.count > rows.count

@@ -25,7 +25,7 @@ package struct ListOrder: Sendable {
         if case .computed(let key) = section, !key.followsSort { key } else { nil }
     }
 
-    /// Whether a store cannot sort the rows, because the order begins with a computed section.
+    /// Whether the order begins with a computed section. If so, a store cannot sort the rows.
     var isComputed: Bool { firstSection != nil }
 
     /// Makes a row for a list in this order. A computed section is evaluated once.

@@ -58,7 +58,8 @@ package struct ListQuery: Sendable {
         self.deferredColumns = needsWholeRows ? [:] : deferredColumns
     }
 
-    /// Whether all matching rows are kept: without a limit, and with a computed section, because a store cannot sort by it.
+    /// Whether all matching rows are kept: if there is no limit, or if the order begins with a computed section, by which a
+    /// store cannot sort.
     package var keepsAllRows: Bool { order.isComputed || limit == nil }
 
     /// Whether the list must query the store after each save, because the saved rows alone do not show which rows
@@ -113,8 +114,8 @@ package struct ListQuery: Sendable {
         changes.entities.contains { watched.contains($0.entity) } || links.isAny(in: changes)
     }
 
-    /// Whether the list may show a changed row before or after the saves, or may show an object whose links the saves change. Not
-    /// for a list that depends on related rows or objects.
+    /// Whether the list may show a changed row before or after the saves, or may show an object whose links the saves change. Do
+    /// not call this for a list that depends on related rows, or whose predicate is evaluated on objects.
     ///
     /// **Complexity**: the predicate is evaluated for each row, with one budget for all saves.
     func mayShowRows(of saves: [ChangeSet]) -> Bool {

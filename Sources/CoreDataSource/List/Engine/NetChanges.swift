@@ -161,7 +161,7 @@ package struct NetChanges: Sendable {
     /// Returns the changes from a state of a list to a later state.
     ///
     /// - Parameter missed: The changes in all steps between the two states. For a list with a limit, these changes are
-    ///   incomplete, because rows also cross the limit. Therefore the rows of such a list are compared one by one.
+    ///   incomplete, because unchanged rows can cross the limit, too. So the rows of such a list are compared one by one.
     package static func catchingUp(
         from old: ListState, to new: ListState, _ missed: NetChanges
     ) -> (net: NetChanges, indexes: RowIndexes?) {

@@ -61,8 +61,8 @@ extension RowDifference {
         if new.query.order.section != nil { insertedSections = Array(0..<new.sectionCount) }
     }
 
-    /// Deletes and inserts all rows, except the equal rows at the beginning and at the end of both states. If rows have equal
-    /// keys, the change of each single row is not known.
+    /// Deletes and inserts all rows, except the equal rows at the beginning and at the end of both states. This is done if rows
+    /// have equal keys, because the change of each single row is not known then.
     private mutating func replaceRows(_ old: ListState, _ new: ListState, _ touched: Set<Int64>) {
         func isSame(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
             lhs.entity == rhs.entity && lhs.key == rhs.key && !touched.contains(rhs.key) && new.query.isSame(lhs, rhs)

@@ -1,7 +1,7 @@
 internal import RowStore
 internal import Synchronization
 
-/// The rows of saves that were not committed when a read of the store began. The read may not find these rows in the store.
+/// The rows of saves that were not committed when a read of the store began. So the read might not find these rows there.
 ///
 /// The number of small pending saves does not affect the time of a look-up by key, by unique values, or by the
 /// destination of a link. Each large pending save adds a search in the block of the save.
@@ -160,7 +160,7 @@ package final class PendingCounter: Sendable {
     package var value: Int { count.load(ordering: .relaxed) }
 }
 
-/// The rows of one entity that a read of the store may not have found.
+/// The rows of one entity that a read of the store might have missed.
 struct PendingView: NewerRows {
     fileprivate let entity: Int
     fileprivate let start: SaveNumber

@@ -74,7 +74,8 @@ extension RowPredicate {
             return wanted(column, list.elements, layout)
         case .and(let parts):
             let wanted = parts.compactMap { $0.wantedValues(layout) }
-            // Most links of a relationship lead to objects of the same few entities, so the entity of a link is not selective.
+            // Most links of a relationship lead to objects of the same few entities, so a column with the entity of a link
+            // excludes few rows. Prefer other columns.
             let selective = wanted.filter { !layout.isEntityOfLink($0.column) }
             return (selective.isEmpty ? wanted : selective).min { $0.values.count < $1.values.count }
         default: return nil
@@ -106,7 +107,7 @@ extension RowPredicate {
 }
 
 extension EntityLayout {
-    /// Whether the column has the entity of an object that a link leads to.
+    /// Whether the column stores to which entity the destination of a link belongs.
     fileprivate func isEntityOfLink(_ column: Int) -> Bool {
         if links != nil { return !linkColumns.contains(column) }
         return relationships.contains { relationship in
