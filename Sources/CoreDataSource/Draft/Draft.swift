@@ -11,7 +11,7 @@ internal import RowStore
 /// The objects of a draft are copies with the same classes. Their relationships lead to copies too. The copies belong to the
 /// draft's ``context``, which also fetches, inserts and deletes objects.
 ///
-/// A draft is saved in one save, which spans the data sources that own the edited objects, like a call of
+/// All edits of a draft are saved in one save, which spans the data sources that own the edited objects, like a call of
 /// ``PersistentContainer/perform(in:waitFor:_:)``. If other saves changed the same objects, the changes of both sides are
 /// merged individually: each attribute, each to-one relationship, each element of a to-many relationship, and each order.
 ///

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// A save of a draft that has a record in the kept history.
+/// A save by a draft, in a store that keeps a history. The history has a record of the save.
 struct RecordedSave {
     let mark = DraftMark()
     /// The author of the save; nil for none.
@@ -9,7 +9,7 @@ struct RecordedSave {
     /// The number of saves that a draft can undo.
     static let limit = 100
 
-    /// A save that the current task makes; nil if the store keeps no history.
+    /// Describes a save by the current task. Returns nil if the store keeps no history.
     init?(_ stack: PersistentStack) {
         guard stack.root.keepsHistory else { return nil }
         author = stack.currentAuthor

@@ -115,13 +115,13 @@ extension DraftContext {
         do throws(DataSourceError) { try delete(owned: link) } catch { refuse(error) }
     }
 
-    /// Restores the deleted row of a link, including its position. Returns nil if the draft has not deleted such a row.
+    /// Restores the deleted row of a link, including its position. Returns nil if the draft has not deleted such a row, or if
+    /// another save has also deleted the row.
     func restoredLink(
         _ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns
     ) -> ManagedObject? {
         let (source, destination) = pairs.own.key == 0 ? (first, second) : (second, first)
         let deleted = bindings[pairs.layout].touched.first { link in
-            // If another save has also deleted the row, the row cannot be restored.
             guard link.state == .deleted, newestSavedRows[LinkEnd(link)].map({ $0 != nil }) ?? true,
                 let pair = LinkedPair(link, stack.layout)
             else { return false }

@@ -16,7 +16,7 @@ extension DraftContext {
     ///
     /// - Returns: The opposite step, which restores the current states.
     private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
-        // The row of a displaced object may still exist.
+        // A displaced object counts as saved, because its row may still exist.
         let opposite = step.mapValues {
             UndoJournal.ObjectSnapshot($0.object, state: isDisplaced($0.object) ? .saved : nil)
         }
@@ -33,7 +33,7 @@ extension DraftContext {
 
     private func applyStates(_ step: UndoJournal.Step) {
         revision.advance()
-        // First make room for objects that were displaced.
+        // First remove objects, to make room for the objects that they have displaced.
         for snapshot in step.values.filter({ $0.state == .gone }) + step.values.filter({ $0.state != .gone }) {
             let object = snapshot.object
             let newest = newestRow(of: object)
@@ -94,8 +94,8 @@ extension DraftContext {
         object.markGone()
     }
 
-    /// Registers a displaced object again, after the new object with the same key is gone. The draft has not followed the saves of its
-    /// row meanwhile.
+    /// Registers a displaced object again, after the new object with the same key is gone. Reads the object's row, because the draft
+    /// has not followed the saves of this row meanwhile.
     func restoreDisplaced(_ end: LinkEnd) {
         let binding = bindings[end.entity]
         guard let object = displaced.removeValue(forKey: end), binding.objects[end.key] == nil else { return }

@@ -56,9 +56,10 @@ extension MainContext {
     /// again. If the context is not pinned, the call only merges the newest saves.
     ///
     /// The new state begins before the old state ends, so that a failed call loses nothing. If the write-ahead log of a file is
-    /// long, it is copied into the main file after the call, off the main actor, and the next commit writes at its beginning. This is
-    /// possible only if nothing is committed between the call and the end of the copy. So the log may grow while saves follow
-    /// without a pause. If ``PinState/logByteCount`` becomes large, call ``unpin()``, and pin the context again later.
+    /// long, it is copied into the main file after the call, off the main actor. The next commit then writes at the beginning of
+    /// the log. This is possible only if nothing is committed between the call and the end of the copy. So the log may grow
+    /// while saves follow each other without a pause. If ``PinState/logByteCount`` becomes large, call ``unpin()``, and pin the
+    /// context again later.
     ///
     /// **Isolation**: the main actor.
     ///
@@ -112,7 +113,7 @@ public struct PinState: Sendable {
     /// The time of the last call of ``MainContext/pin(for:)`` or ``MainContext/advance()``. The pinned state can be older,
     /// because a second `pin` keeps the state.
     public let since: Date
-    /// The time after ``since`` at which the pin ends.
+    /// How long after ``since`` the pin ends.
     public let limit: Duration
     /// The memory of the saves that wait until the context moves on, in bytes. At most about
     /// ``PersistentContainer/Configuration/mainBacklogByteLimit``.

@@ -55,15 +55,15 @@ public final class MainContext: ManagedObjectContext {
         if !isFollowingRelationship && stack.root.hasUnmergedSaves { related.removeAll() }
     }
 
-    /// Merges all saves: links are read as of the newest save, but the linked objects may be older.
+    /// Merges all saves, because links are read as of the newest save, but the linked objects may be older.
     override func didFollowRelationship() {
         let merge = merge
         MainActor.assumeIsolated { merge() }
     }
 }
 
-/// The registered objects of the main context. The tables and their objects retain each other, so the tables must be
-/// emptied.
+/// The registered objects of the main context. The tables and their objects retain each other, so they are released only
+/// after the tables were emptied.
 @MainActor
 private final class MainTables {
     var all: [ObjectTable] = []

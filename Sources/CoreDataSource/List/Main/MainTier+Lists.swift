@@ -197,15 +197,14 @@ extension MainTier {
 
     /// Returns the objects of rows, in the order of the rows.
     ///
-    /// Registered objects are returned as they are. If the list is not behind, each missing object is made from the row
-    /// of the list, because that row is the newest version. Otherwise the row is read from the store. All missing rows
-    /// are read together.
+    /// Registered objects are returned as they are. If the list is not behind, each other object is made from the row of the
+    /// list, because that row is the newest version. Otherwise the row of the object is read from the store. All rows that must
+    /// be read are read together.
     ///
     /// - Parameters:
     ///   - number: The number of the save that the rows belong to.
     ///   - isBehind: Whether the main context has merged saves that the list does not include.
-    /// - Returns: The objects, and whether all missing rows could be read. If a row could not be read, its object has the
-    ///   values of the list.
+    /// - Returns: The objects; also false if any row could not be read. The object of such a row has the values of the list.
     func objects(
         _ rows: [ReportedRow], asOf number: SaveNumber, isBehind: Bool
     ) -> (objects: [ManagedObject], isComplete: Bool) {

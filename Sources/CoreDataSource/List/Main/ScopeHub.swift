@@ -3,7 +3,8 @@ internal import RowStore
 /// The freshness that a list shows with its rows.
 @MainActor
 final class ListFreshness {
-    /// The identity for the version 0 of the mapping, because the data source of the scope may be made later.
+    /// The identity of the scope with version 0 of the mapping. Each read adds the version of the scope's data source, because
+    /// this data source may be made later than the list.
     fileprivate let id: ScopeID
     private(set) var value: ScopeFreshness
     /// Called after ``value`` has changed. No delegate or observer is being notified at that time.
@@ -22,7 +23,8 @@ final class ListFreshness {
 }
 
 /// Keeps the freshness of all lists up to date. If a save, another process or another program may have changed scopes, the
-/// hub reads the scopes again, off the main actor. The hub shows them once the lists show the rows of the same time.
+/// hub reads the scopes again, off the main actor. The lists show the result once they show all rows that were in the store at
+/// the time of the read.
 @MainActor
 final class ScopeHub {
     private struct Entry {
@@ -74,7 +76,7 @@ final class ScopeHub {
         begin()
         beginning += 1
         defer { beginning -= 1 }
-        // The scope may change during the read.
+        // The scope may change during this read, which the hub does not know yet. So make the hub read the scope again.
         defer { stack.root.scopes.didChange() }
         let (stack, id) = (stack, scope.id)
         while true {
@@ -111,7 +113,8 @@ final class ScopeHub {
         return list
     }
 
-    /// Reads the scopes of all lists, and shows them after the lists show the rows of that time.
+    /// Reads the scopes of all lists. Shows the result once the lists show all rows that were in the store at the time of the
+    /// read.
     private func read() {
         if isReading { return }
         followed.removeAll { $0.list == nil }
@@ -139,7 +142,7 @@ final class ScopeHub {
         stack.mainNotifier.merge()
         await lists.waitUntilReported()
         lists.perform { [self] in
-            // If the context was pinned meanwhile, the scopes are read again.
+            // If the pin of the context has begun or moved meanwhile, drop the result: the scopes are read again.
             guard mayShow(asOf: pinned) else { return }
             for entry in followed {
                 if let list = entry.list, let value = found[list.id] { list.set(value) }
@@ -156,8 +159,8 @@ final class ScopeHub {
         for (_, continuation) in ended { continuation.resume() }
     }
 
-    /// Waits until the lists show at least what the store knew of the scopes when the call began. Does not wait for later
-    /// changes.
+    /// Waits until the lists show the freshness that their scopes had when the call began, or a newer freshness. Does not wait
+    /// for later changes.
     func settle() async {
         let isChanged = stack.root.scopes.isFollowerCalled
         guard isReading || isChanged else { return }

@@ -159,7 +159,7 @@ extension ListMailbox.PendingUpdate {
     fileprivate mutating func join(_ later: Self) {
         new = later.new
         if let old { net.add(later.net, from: old, to: new.query) }
-        // A change of the freshness changes no rows.
+        // A report of the freshness changes no rows, so keep the difference of the other report.
         if later.reason.kind != .freshness { difference = reason.kind == .freshness ? later.difference : nil }
         reason = reason.followed(by: later.reason)
         freshness = later.freshness

@@ -50,7 +50,7 @@ public final class LiveAggregate<Value> {
     @ObservationIgnored private var shown: [GroupIdentity: [RowValue]] = [:]
     @ObservationIgnored private let makeEdit: EditMaker
 
-    /// Returns an edit of the value for groups with new results. The results are nil for a group without rows.
+    /// Returns a closure that sets the new results of groups in the value. The results are nil for a group without rows.
     typealias EditMaker =
         @MainActor ([(key: GroupIdentity, results: [RowValue]?)]) throws(DataSourceError) -> (inout Value) -> Void
 

@@ -54,7 +54,8 @@ extension MainTier {
         context.resolver(for: try context.plan(ordered(request)).query)
     }
 
-    /// Removes the order if the request has neither a limit nor a cursor, because the order then has no effect.
+    /// Removes what has no effect on aggregates: the sections, the prefetching, and the order if the request has neither a limit
+    /// nor a cursor.
     private func ordered<Object: ManagedObject>(_ request: ObjectRequest<Object>) -> ObjectRequest<Object> {
         var request = request
         (request.sections, request.prefetch) = (nil, [])

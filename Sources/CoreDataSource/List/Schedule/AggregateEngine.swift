@@ -1,14 +1,16 @@
 internal import RowStore
 
-/// Keeps the aggregates of one query up to date. It keeps no rows. For groups of a to-many relationship, it keeps the keys of the
-/// related objects. Small saves are applied on the main actor. Large saves are applied off the main actor, and rows are read off
-/// the main actor. For groups of a to-many relationship, the changed rows and their links are read after each save.
+/// Keeps the aggregates of one query up to date. Small saves are applied on the main actor. Large saves are applied off the main
+/// actor, and rows are read off the main actor. The engine keeps no rows, except for groups of a to-many relationship: for these,
+/// it keeps the aggregated values of each row and the keys of the related objects, and reads the changed rows and their links
+/// after each save.
 @MainActor
 final class AggregateEngine: HubEngine {
     /// An object that is notified of changes of the aggregates.
     @MainActor
     protocol Subscriber: AnyObject {
-        /// Whether the last change could not be shown. Then the subscriber tries again at each notice.
+        /// Whether the last change could not be shown. If true, the engine handles each save of its entities, so that the
+        /// subscriber can try again.
         var hasFailed: Bool { get }
 
         /// - Parameter changed: The groups that may have changed; nil for all groups.
@@ -30,7 +32,7 @@ final class AggregateEngine: HubEngine {
     private var nextReadReason: ListReason?
     private var firstNoticeToRead: Int?
     private(set) var isWorking = false
-    /// Whether the rows could not be read. After the next notice, the rows are read again.
+    /// Whether the rows could not be read. They are read again after the next save that concerns the query, or the next reload.
     private var hasReadFailed = false
     private var isFinished = false
     private(set) var noticeCount = 0
@@ -161,7 +163,7 @@ final class AggregateEngine: HubEngine {
         switch outcome {
         case .failed(let error):
             if nextReadReason == nil {
-                // Saves during the failed work may have removed the cause of the failure.
+                // If saves came during the failed work, read again at once: they may have removed the cause of the failure.
                 hasReadFailed = pending.isEmpty
                 mustRead(reason)
             }
@@ -228,8 +230,8 @@ struct AggregateWorker: Sendable {
         case read(AggregateState, SaveNumber)
         /// The rows could not be read.
         case failed(DataSourceError)
-        /// The predicate could not be evaluated for a row of a save, or the changed rows could not be read. A later save may have
-        /// changed the row.
+        /// The predicate could not be evaluated for a row of a save, or the changed rows could not be read. All rows are then read,
+        /// because a later save may have changed the row.
         case notApplied
     }
 

@@ -37,7 +37,7 @@ final class ListEngine: HubEngine {
 
     var isFilled: Bool { schedule.isFilled }
 
-    /// Whether the rows could not be read. After the next notice, the rows are read again.
+    /// Whether the rows could not be read. They are read again after the next save that concerns the list, or the next reload.
     var hasReadFailed: Bool { schedule.hasReadFailed }
 
     var isWorking: Bool { schedule.isWorking }

@@ -159,7 +159,8 @@ final class ListHub: MainFollower {
     /// Returns an engine for a query. If the engine is new, its rows are read off the main actor and then reported.
     func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
         guard let engine = find(key) else { return add(ListEngine(key, query, state: nil, hub: self)) }
-        // A new subscriber must also be notified of a failed read, so read again.
+        // The last read has failed, and the new subscriber was not notified of that. So read again: the subscriber gets the
+        // rows or the failure.
         if engine.hasReadFailed { engine.reload(.initial) }
         return engine
     }
@@ -198,9 +199,9 @@ final class ListHub: MainFollower {
         return engine
     }
 
-    /// Removes the released engines. The cost of a call grows with the number of engines. Between two calls, at least half as
-    /// many engines were added, or at least half as many merges and released engines were counted. So the cost for each of
-    /// these is constant on average.
+    /// Removes the released engines. The cost of a call is proportional to the number of engines. But the next call comes only
+    /// after as many engines were added, or after half as many merges and released engines were counted. So the calls add, on
+    /// average, a constant cost to each addition and each merge.
     private func removeReleasedEngines() {
         let count = engines.count
         engines.removeAll { $0.engine == nil }
@@ -265,7 +266,7 @@ final class ListHub: MainFollower {
                     followCount += 1
                 }
             }
-            // Saves do not find most released engines, because the rows of these engines do not change anymore.
+            // Saves find only the released engines that they concern, so remove all released engines from time to time.
             if followCount > max(16, engines.count / 2) { removeReleasedEngines() }
         }
         if let staleness = merged.staleness { reload(ListReason.Kind(staleness)) }
@@ -322,7 +323,7 @@ final class ListHub: MainFollower {
         perform { for engine in ended { engine.finish() } }
     }
 
-    /// Whether an engine has work to begin and ``drain()`` is not running.
+    /// Whether an action waits, or an engine has work to begin, and ``drain()`` is not running.
     var isWaiting: Bool {
         !isDraining && (!actions.isEmpty || ready.numbers.contains { engine($0)?.isReady ?? false })
     }
@@ -332,7 +333,7 @@ final class ListHub: MainFollower {
 
     /// Waits until each engine has settled the notices that it has now. Does not wait for later notices.
     func waitUntilReported() async {
-        // All other engines have settled all of their notices.
+        // The engines that are not busy have settled all of their notices.
         let lists = busy.compactMap { engine($0) }.map { (Entry(number: $0.number, engine: $0), $0.noticeCount) }
         if lists.allSatisfy({ $0.engine?.isSettled($1) ?? true }) { return }
         await withCheckedContinuation { waiting.append(Waiter(lists: lists, continuation: $0)) }

@@ -7,8 +7,8 @@ package final class ListReport: Sendable {
     package let net: NetChanges
     package let difference: RowDifference
     package let reason: ListReason
-    /// Whether rows that left the list may have changed afterwards without a notice. A report over several saves does not
-    /// include the changes of a row while the row was not in the list.
+    /// Whether the report covers a pause, or a move to another page. Such a report does not include how a row changed after it
+    /// had left the list.
     let isCatchUp: Bool
 
     package init(

@@ -6,15 +6,16 @@ package import RowStore
 /// the main actor. Many changed rows are merged off the main actor, and all reads also run off the main actor. During such work
 /// the list shows its whole previous state, and later saves wait.
 ///
-/// If deletions leave fewer rows than the limit, the rows after the last row are read. If these rows include later saves, the
-/// later saves are also applied to the remaining rows, before the rows that were read are appended.
+/// If deletions leave fewer rows than the limit, the rows after the last row are read. The read may already include saves that
+/// the list has not merged yet. These saves are first applied to the remaining rows. Then the rows that were read are appended.
 package struct ListSchedule {
     package enum Event {
-        /// Saves were made, in this order. If `together` is true, they make one report, even if every save is wanted.
+        /// Saves were made, in this order. If `together` is true, they make one report, even for a subscriber that wants a report
+        /// for each save.
         case saves([ChangeSet], together: Bool = false)
         /// The rows must be read again.
         case reload(ListReason.Kind)
-        /// The next piece of work can begin. If every save is wanted, each save makes its own report.
+        /// The next piece of work can begin. If a subscriber wants every save, each save makes its own report.
         case beginWork(isEverySaveWanted: Bool)
         /// The last returned work has ended.
         case workEnded(ListWork.Outcome)
@@ -30,7 +31,8 @@ package struct ListSchedule {
         case run(ListWork, onMain: Bool)
         /// Send the report to all subscribers.
         case notify(ListReport)
-        /// Notify the subscribers that the rows could not be read. After the next notice, the rows are read again.
+        /// Notify the subscribers that the rows could not be read. They are read again after the next save that concerns the list,
+        /// or the next reload.
         case fail(DataSourceError)
         /// Notify the subscribers that no more reports follow.
         case stop
@@ -55,7 +57,7 @@ package struct ListSchedule {
     private var touched = TouchedRows()
     /// The number of the state whose rows are indexed by key; -1 if no state is indexed.
     private var indexedVersion = -1
-    /// Whether the rows could not be read. After the next notice, the rows are read again.
+    /// Whether the rows could not be read. They are read again after the next notice (see ``noticeCount``).
     private(set) var hasReadFailed = false
     /// Whether a notice has come since the last work off the main actor began.
     private var hasNewNotice = false
@@ -66,8 +68,8 @@ package struct ListSchedule {
     /// The number of the first notice that waits for a read.
     private var firstNoticeToRead: Int?
     private var isFinished = false
-    /// Whether the subscribers are being notified. Meanwhile, a report can still show rows that have left the list, so the list
-    /// must know of all saves.
+    /// Whether the subscribers are being notified. During the notification, a subscriber can still show rows that have left the
+    /// list. So the schedule must get the saves of all rows, not only of the rows in the list.
     package var isReporting = false
     /// The largest memory of the waiting saves, in bytes. Beyond this limit, the rows are read instead.
     private let pendingByteLimit: Int
@@ -178,9 +180,9 @@ extension ListSchedule {
         recordNotice()
     }
 
-    /// Whether the saves change only a few rows, and certainly leave the list as it is. Then the list needs no work. If there are many lists,
-    /// a small save affects few of them, and this check costs much less than a merge of the save. Many rows, such as those of all saves after
-    /// a pin, are always merged, because this work runs off the main actor.
+    /// Whether the saves change only a few rows, and certainly leave the list as it is. Then the list needs no work. If there are
+    /// many lists, a small save affects few of them, and this check costs much less than a merge of the save. Saves of many rows,
+    /// such as all saves after a pin, are not checked, because they are merged off the main actor.
     private func isUnaffected(by saves: [ChangeSet]) -> Bool {
         // A list whose rows could not be read is behind: it reads its rows again after each save.
         guard isFilled, !needsEverySave, !query.requeriesStore, !query.followsRelatedRows else { return false }
@@ -293,7 +295,7 @@ extension ListSchedule {
         switch outcome {
         case .unchanged(let state):
             show(state, after: ended)
-            // The work succeeded after a failure, but no shown row changed.
+            // If the work succeeded after a failure, no report replaces the reason, because no shown row changed.
             if lastUpdateReason.kind == .failure { lastUpdateReason = ended.reason }
             updateSettledCount()
         case .changed(let report):

@@ -16,7 +16,7 @@ package struct ListWork: Sendable {
     package enum Task: Sendable {
         /// Apply saves in order. All of them are newer than the state.
         case merge([ChangeSet])
-        /// Apply saves that changed related rows. The version is the number of the state.
+        /// Apply saves to a list that depends on related rows. Reads the changed rows. The version is the number of the state.
         case follow([ChangeSet], version: Int)
         /// Report rows of the current state as changed. A read included saves that changed the relationships of these rows, or
         /// that changed the rows and changed them back.
@@ -25,8 +25,8 @@ package struct ListWork: Sendable {
         case read
         /// Read the rows that follow the remaining rows.
         case readMore(ShortList)
-        /// Append the rows that were read to the remaining rows. Apply the saves between the state of the remaining rows and
-        /// the read.
+        /// Apply the saves that the read included, but the remaining rows do not, to the remaining rows. Then append the rows that
+        /// were read.
         case appendTail(ShortList, RowTail, [ChangeSet])
     }
 
@@ -70,8 +70,8 @@ package struct ListWork: Sendable {
 
     /// Whether the list must be notified of all saves and resets before the outcome is handled.
     ///
-    /// The rows that were read may be newer than the last notice. Saves that a read included are not merged again, but the rows
-    /// whose relationships these saves changed must still be reported.
+    /// The rows that were read may include saves of which the list was not notified yet. These saves are not merged again, but the
+    /// rows whose relationships they changed must still be reported.
     package func mayBeAhead(_ outcome: Outcome) -> Bool {
         switch (task, outcome) {
         case (.follow, _), (.read, _), (_, .hasRead): true

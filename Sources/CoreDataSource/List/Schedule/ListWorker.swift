@@ -133,7 +133,8 @@ private struct ListRun {
         return merged(short.head.continued(by: tail, newer), net)
     }
 
-    /// Returns the outcome of applied changes. If the changes are not complete, all rows must be read again.
+    /// Returns the outcome of applied changes. If rows have equal keys, the changes are not complete, so all rows must be read
+    /// again.
     private func merged(_ step: ListStep, _ net: NetChanges) -> ListWork.Outcome {
         net.hasEqualKeys ? .mustRead : reported(step, net)
     }
