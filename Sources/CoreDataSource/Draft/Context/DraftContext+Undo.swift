@@ -94,8 +94,8 @@ extension DraftContext {
         object.markGone()
     }
 
-    /// Registers a displaced object again, after the new object with the same key is gone. Reads the object's row, because the draft
-    /// has not followed the saves of this row meanwhile.
+    /// Registers a displaced object again, after the new object with the same key is gone. Reads the object's row, because the
+    /// draft has not followed the saves of this row meanwhile.
     func restoreDisplaced(_ end: LinkEnd) {
         let binding = bindings[end.entity]
         guard let object = displaced.removeValue(forKey: end), binding.objects[end.key] == nil else { return }

@@ -252,7 +252,7 @@ extension DraftContext {
 }
 
 extension DraftDifference {
-    /// Returns the entities of rows. A row of a link counts as the entities of the linked objects.
+    /// Returns the entities of rows. For a row that stores a link, returns the entities of the linked objects.
     func entities(of rows: [Row], _ stack: PersistentStack) -> Set<Int> {
         rows.reduce(into: []) { entities, row in
             if stack.layout.entities[row.end.entity].links == nil {
@@ -265,7 +265,8 @@ extension DraftDifference {
 }
 
 extension DraftDifference {
-    /// The ends of deleted links that have rows of their own, by the layouts of the rows.
+    /// The deleted links that are stored in rows of their own. Each link is the set of its two ends. The links are grouped by the
+    /// index of the layout of their rows.
     func deletedLinks(_ layout: ModelLayout) -> [Int: Set<Set<LinkEnd>>] {
         rows.reduce(into: [:]) { links, row in
             guard row.state == .deleted, layout.entities[row.end.entity].links != nil,

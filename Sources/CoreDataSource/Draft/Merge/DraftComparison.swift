@@ -37,7 +37,7 @@ struct DraftComparison {
     let inserted: Set<LinkEnd>
     /// The index of each row in the difference.
     let rowIndexes: [LinkEnd: Int]
-    /// The ends of the links that the draft deletes, by the layouts of their rows.
+    /// The links that the draft deletes: see ``DraftDifference/deletedLinks(_:)``.
     let deletedLinks: [Int: Set<Set<LinkEnd>>]
     var parts: [Part] = []
     /// The objects that the draft's deletions reach by cascades.
@@ -228,7 +228,8 @@ struct DraftComparison {
         }
     }
 
-    /// Returns the conflict with another source of the destination, if a destination can have only one source.
+    /// If a destination can have only one source, and another save has linked another source to this destination, returns the
+    /// conflict; otherwise nil.
     private func sourceConflict(
         of source: LinkEnd, for destination: LinkEnd, column: LinkColumns, relationship: RelationshipLayout
     ) throws -> DraftChange? {
@@ -242,8 +243,8 @@ struct DraftComparison {
                 entity: layout.constraintOwners[constraint], column: column.key, value: .integer(destination.key))
         }
         let family = relationship.destinationFamily
-        // If this source links to an object of another entity with the same key, there is no conflict, but the save throws an
-        // error.
+        // If the competing source links to an object of another entity that has the same key, there is no conflict, but the
+        // save throws an error.
         guard let competingSource, LinkEnd(competingSource) != source,
             competingSource.row.end(column, family) == destination
         else { return nil }

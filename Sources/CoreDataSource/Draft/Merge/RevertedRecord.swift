@@ -1,7 +1,7 @@
 internal import RowStore
 
-/// A difference that reverts a record of the kept history. The base is the state after the record, and `mine` is the
-/// state before the record.
+/// A difference that reverts a record of the kept history. In its rows and orders, `base` is the state after the record, and
+/// `row` or `mine` is the state before the record.
 extension DraftDifference {
     /// - Parameters:
     ///   - changes: The changes of the record.
@@ -77,7 +77,7 @@ private struct RevertedOrders {
     /// An ordered relationship of an object.
     private typealias Relationship = DraftContext.OrderedRelationship
 
-    /// The positions of an object before and after a record; nil if it was not linked.
+    /// The positions of an object before and after a record. A position is nil if the object was not linked then.
     private struct Positions {
         var before: Int64?
         var after: Int64?

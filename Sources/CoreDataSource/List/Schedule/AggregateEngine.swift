@@ -230,8 +230,8 @@ struct AggregateWorker: Sendable {
         case read(AggregateState, SaveNumber)
         /// The rows could not be read.
         case failed(DataSourceError)
-        /// The predicate could not be evaluated for a row of a save, or the changed rows could not be read. All rows are then read,
-        /// because a later save may have changed the row.
+        /// The predicate could not be evaluated for a row of a save, or the changed rows could not be read. All rows are then
+        /// read, because a later save may have changed the row.
         case notApplied
     }
 

@@ -31,8 +31,8 @@ package struct ListSchedule {
         case run(ListWork, onMain: Bool)
         /// Send the report to all subscribers.
         case notify(ListReport)
-        /// Notify the subscribers that the rows could not be read. They are read again after the next save that concerns the list,
-        /// or the next reload.
+        /// Notify the subscribers that the rows could not be read. The rows are read again after the next save that concerns
+        /// the list, or the next reload.
         case fail(DataSourceError)
         /// Notify the subscribers that no more reports follow.
         case stop

@@ -25,8 +25,7 @@ package struct ListWork: Sendable {
         case read
         /// Read the rows that follow the remaining rows.
         case readMore(ShortList)
-        /// Apply the saves that the read included, but the remaining rows do not, to the remaining rows. Then append the rows that
-        /// were read.
+        /// Apply to the remaining rows the saves that only the read included. Then append the rows that were read.
         case appendTail(ShortList, RowTail, [ChangeSet])
     }
 
@@ -70,8 +69,8 @@ package struct ListWork: Sendable {
 
     /// Whether the list must be notified of all saves and resets before the outcome is handled.
     ///
-    /// The rows that were read may include saves of which the list was not notified yet. These saves are not merged again, but the
-    /// rows whose relationships they changed must still be reported.
+    /// The rows that were read may include saves of which the list was not notified yet. These saves are not merged again, but
+    /// the rows whose relationships they changed must still be reported.
     package func mayBeAhead(_ outcome: Outcome) -> Bool {
         switch (task, outcome) {
         case (.follow, _), (.read, _), (_, .hasRead): true
