@@ -1,6 +1,6 @@
 package import RowStore
 
-/// Admits calls one after the other. Calls wait while too many bytes or values are pending.
+/// Admits calls in the order in which they arrive. Calls wait while too many bytes or values are pending.
 ///
 /// A call waits before its batch begins, and it does not wait on the queue of a private context. So a waiting call does not
 /// block admitted batches.

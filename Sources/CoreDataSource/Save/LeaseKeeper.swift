@@ -223,8 +223,8 @@ package final class LeaseKeeper: Sendable {
         answerWhileFlushing()
     }
 
-    /// Answers tickets repeatedly while a commit runs, because the commit may last longer than other members wait for an
-    /// answer.
+    /// Answers the tickets of waiting members repeatedly while a commit runs, because the commit may last longer than these
+    /// members wait for an answer.
     private func answerWhileFlushing() {
         scheduling.after(sharing.leaseTimes.answer / 8) { [weak self] in
             guard let self else { return }

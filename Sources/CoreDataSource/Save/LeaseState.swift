@@ -83,7 +83,7 @@ package struct LeaseState {
     /// - Returns: Whether other members wait for one of the leases.
     package mutating func endUse(_ use: LeaseUse) -> Bool {
         var isRequested = false
-        // After a reset, the epochs of the store start again.
+        // After a reset, the epochs of the store start again, so ignore a use from before the reset.
         guard use.generation == generation else { return false }
         // If a lease was lost and taken again, its new epoch belongs to other batches.
         for lease in use.epochs where leases[lease.entity]?.epoch == lease.epoch {
@@ -168,7 +168,7 @@ package struct LeaseState {
 
     private func isWaiting(_ wait: LeaseWait) -> Bool {
         guard let ticket = wait.ticket else { return false }
-        // The numbers of tickets are never reused.
+        // The numbers of tickets are never reused, so this cannot be the ticket of another batch.
         return table.tickets.contains { $0.number == ticket }
     }
 

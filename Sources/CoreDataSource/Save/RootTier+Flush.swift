@@ -210,7 +210,7 @@ extension RootTier {
         }
         defer { state.withLock { $0.unrecordedChangeCount -= 1 } }
         let count = try store.make(change)
-        // Notify all followers even if a reset has begun, because the reset may still fail.
+        // Notify all contexts and loops even if a reset has begun, because the reset may still fail.
         let isReset = state.withLock { state in
             if count > 0 {
                 state.feed.append(.unknown(entities))

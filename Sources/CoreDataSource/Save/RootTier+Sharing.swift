@@ -60,7 +60,7 @@ extension RootTier {
         })
     }
 
-    /// Begins to apply the saves of other members at each notification from a member.
+    /// From now on, applies the saves of other members whenever a member sends a notification.
     func listenToOthers() {
         guard let sharing = store.sharing else { return }
         leases?.connect(self)

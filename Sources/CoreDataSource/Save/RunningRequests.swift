@@ -53,8 +53,9 @@ struct CompleteList: Sendable {
 /// An answer must not replace what an answer to a later request has stored, even if the later request is for another scope or for
 /// a single object. A server makes its answer at an unknown time between the beginning of the request and the arrival of the
 /// answer. So while a request is running, this class keeps the keys of the rows that other answers store, and of all rows that
-/// other members of a shared store save. It also keeps the keys of the rows that other saves insert or link, because the server may
-/// not have known these rows yet: a sweep during the save of the answer does not delete them. It keeps nothing else.
+/// other members of a shared store save. It also keeps the keys of the rows that other saves insert or link, because the server
+/// might not have known these rows when it made the answer: a sweep, which deletes rows that are missing in the answer, does
+/// not delete them. It keeps nothing else.
 ///
 /// It keeps at most ``keyLimit`` keys. Beyond that, it knows only the entities of the saved rows, and the predicates of
 /// complete lists. The same is true for a save of another member if the feed has only the entities of the save. If the keys of
@@ -86,7 +87,7 @@ package final class RunningRequests: Sendable {
     /// Rows that were saved while requests were running.
     struct Saved: Sendable {
         fileprivate(set) var rows: SavedRows
-        /// The rows matter to the requests with lower numbers.
+        /// The rows matter to the requests with numbers below this limit.
         fileprivate(set) var limit: Int64
         let origin: Origin
         /// The complete list to which the rows belong; nil if there is none.

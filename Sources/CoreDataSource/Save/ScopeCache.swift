@@ -168,7 +168,7 @@ package final class ScopeCache: Sendable {
         return result
     }
 
-    /// Returns a scope with the last failure.
+    /// Returns a scope. If its last failure could not be stored and still counts, the result has this failure.
     ///
     /// - Parameter generation: The number of resets of the store.
     fileprivate func withFailure(_ scope: StoredScope?, _ name: ExactString, generation: Int) -> StoredScope? {

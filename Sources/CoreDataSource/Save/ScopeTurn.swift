@@ -25,7 +25,7 @@ struct ScopeTurn: Sendable {
     /// - Parameters:
     ///   - isEnough: Whether the load is no longer needed, because another process has changed what the store knows of
     ///     the scope. The first argument is what the store knew when this call began.
-    ///   - didProgress: Called when the other process has stored another page, or when another process takes over.
+    ///   - didProgress: Called when the process with the turn has stored another page, or when another process takes the turn.
     /// - Throws: Errors of the closures; errors of the store; `CancellationError`.
     func run(
         isEnough: (_ before: StoredScope?, _ now: StoredScope?) throws -> Bool, didProgress: () -> Void,

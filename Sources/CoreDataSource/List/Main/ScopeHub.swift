@@ -34,7 +34,7 @@ final class ScopeHub {
     private let stack: PersistentStack
     private let lists: ListHub
     private var followed: [Entry] = []
-    /// The number of lists that read their scopes for the first time, off the main actor.
+    /// The number of lists that are reading their scopes for the first time, off the main actor.
     private var beginning = 0
     private var isReading = false
     /// The number of reads that have begun.
