@@ -5,10 +5,11 @@ package typealias EntityRow = (entity: Int, stored: StoredRow)
 
 /// Queries that follow relationships. Pending rows replace rows of the store.
 extension RowSource {
-    /// Returns the matching rows of several entities, each row with its entity, in order and within limit and offset. Also
-    /// returns the number of the newest save that the rows include.
+    /// Returns the matching rows of several entities, each row with its entity. Applies the query's order, limit and offset.
+    /// Also returns the number of the newest save that the rows include.
     ///
-    /// The store runs the query if none of the entities has pending rows. Otherwise the query runs here, over a snapshot.
+    /// The store runs the query if none of the entities has pending rows. Otherwise the query runs here, on a snapshot of the
+    /// store and of the pending rows.
     package func joinedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: SaveNumber) {
@@ -21,15 +22,15 @@ extension RowSource {
         case .pinned(let pinned):
             let asOf = pinned.newestSave
             let rows = try Join(SourceView(source: self, layout: layout), query.budget).rows(query, family)
-            // If the snapshot has ended, the rows may be of different states.
+            // If the snapshot has ended, the rows may belong to different states, so read them again.
             return pinned.hasEnded ? try pinned.root.rows.joinedRows(query, family, layout) : (rows, asOf)
         case .snapshot:
             return (try Join(SourceView(source: self, layout: layout), query.budget).rows(query, family), newestSave)
         }
     }
 
-    /// Returns the matching rows of several entities, each row with its entity, in order and within limit and offset. The query
-    /// may have joined columns.
+    /// Returns the matching rows of several entities, each row with its entity. Applies the query's order, limit and offset. The
+    /// query may have joined columns.
     func windowedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> [EntityRow] {
@@ -48,7 +49,7 @@ extension RowSource {
             return try root.withSnapshot { snapshot throws(DataSourceError) in try body(.snapshot(snapshot)) }
         case .pinned(let pinned):
             let result = try body(self)
-            // If the snapshot has ended, the rows may be of different states.
+            // If the snapshot has ended, the rows may belong to different states, so read them again.
             return pinned.hasEnded ? try pinned.root.rows.withOneState(body) : result
         case .snapshot: return try body(self)
         }

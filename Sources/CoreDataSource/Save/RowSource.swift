@@ -131,7 +131,7 @@ extension RowSource {
     package func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: SaveNumber) {
-        // For a query with an offset, let the store skip the rows before the window. This result is valid only if no newer
+        // For a query with an offset, let the store skip the rows up to the offset. This result is valid only if no newer
         // rows are pending. Without an offset, such an attempt saves nothing: `firstRows` also needs only one read, and merges
         // newer rows.
         if query.offset > 0, !hasPendingRows(query.entity) {

@@ -57,7 +57,7 @@ struct CompleteList: Sendable {
 /// might not have known these rows when it made the answer: a sweep, which deletes rows that are missing in the answer, does
 /// not delete them. It keeps nothing else.
 ///
-/// It keeps at most ``keyLimit`` keys. Beyond that, it knows only the entities of the saved rows, and the predicates of
+/// The class keeps at most ``keyLimit`` keys. Beyond that, it knows only the entities of the saved rows, and the predicates of
 /// complete lists. The same is true for a save of another member if the feed has only the entities of the save. If the keys of
 /// an entity's saved rows are not known, an answer that changes or deletes any row of the entity is refused, so that its load
 /// begins again. An answer that only inserts rows of the entity is refused if rows of the entity were deleted, or if the

@@ -38,7 +38,7 @@ struct SavedRows: Sendable {
         let values: [RowValue]
     }
 
-    /// The inserted, changed and listed rows.
+    /// The rows that were inserted or changed, and the rows of listed objects.
     private(set) var stored = RowSet()
     /// The rows that were inserted or linked to another row.
     private(set) var arrived = RowSet()
@@ -76,7 +76,7 @@ struct SavedRows: Sendable {
         arrived = SavedRows(arrived: changes, layout).arrived
     }
 
-    /// - Parameter listed: The rows that the save has confirmed.
+    /// - Parameter listed: The rows of the objects that the answer lists, even if the save does not change them.
     init(_ changes: ChangeSet, listed: some Sequence<LinkEnd> = [], _ layout: ModelLayout) {
         stored.keys = Set(listed)
         for changes in changes.entities {

@@ -13,7 +13,7 @@ package struct AggregateState: Sendable {
         let links: GroupLinks?
 
         private let layout: EntityLayout
-        /// The row that is kept in the place of each row if the plan has no columns.
+        /// The row that is kept in place of each row if the plan has no columns.
         private let emptyRow = StoredRow(key: 0, row: RowSnapshot(columnCount: 1))
 
         package init(_ aggregations: [Aggregation], groupColumn: Int? = nil, _ layout: EntityLayout) {

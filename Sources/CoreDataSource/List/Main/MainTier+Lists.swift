@@ -204,7 +204,8 @@ extension MainTier {
     /// - Parameters:
     ///   - number: The number of the save that the rows belong to.
     ///   - isBehind: Whether the main context has merged saves that the list does not include.
-    /// - Returns: The objects; also false if any row could not be read. The object of such a row has the values of the list.
+    /// - Returns: The objects, and whether all rows that must be read could be read. If a row could not be read, its object has
+    ///   the values of the list.
     func objects(
         _ rows: [ReportedRow], asOf number: SaveNumber, isBehind: Bool
     ) -> (objects: [ManagedObject], isComplete: Bool) {

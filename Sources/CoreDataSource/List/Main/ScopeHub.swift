@@ -3,8 +3,8 @@ internal import RowStore
 /// The freshness that a list shows with its rows.
 @MainActor
 final class ListFreshness {
-    /// The identity of the scope with version 0 of the mapping. Each read adds the version of the scope's data source, because
-    /// this data source may be made later than the list.
+    /// The identity of the scope, without the version by which its data source maps answers. Each read adds this version,
+    /// because the data source may be made later than the list.
     fileprivate let id: ScopeID
     private(set) var value: ScopeFreshness
     /// Called after ``value`` has changed. No delegate or observer is being notified at that time.
@@ -76,7 +76,7 @@ final class ScopeHub {
         begin()
         beginning += 1
         defer { beginning -= 1 }
-        // The scope may change during this read, which the hub does not know yet. So make the hub read the scope again.
+        // The scope may change during this read, before the hub follows it. So make the hub read the scope again.
         defer { stack.root.scopes.didChange() }
         let (stack, id) = (stack, scope.id)
         while true {

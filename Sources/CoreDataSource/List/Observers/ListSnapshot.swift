@@ -133,8 +133,8 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     /// The value of an attribute, or of a property that is computed from attributes.
     ///
     /// A row has no related objects. Reading a relationship does not compile, because an object is not Sendable. Reading an
-    /// attribute that is derived along a relationship, or a property of the class that reads a relationship, traps. Read these
-    /// from an object of the main context, or with `values(_:_:)`:
+    /// attribute that is derived along a relationship, or a property of the class that reads a relationship, traps. Read such a
+    /// value from an object of the main context, or with `values(_:_:)`:
     ///
     /// ```swift
     /// let contact = try contacts.main.object(ContactEntity.self, id: row.id)
