@@ -121,8 +121,8 @@ public struct CommittedSave: Sendable {
     }
 
     /// The changed relationships with a join table, such as `ContactEntity.groups`, in the order of the model: many-to-many
-    /// relationships, and to-many relationships without an inverse. A change of such a link alone does not change the linked
-    /// objects.
+    /// relationships, and to-many relationships without an inverse. If only such a link was changed, the linked objects do not
+    /// count as changed.
     public var changedRelationships: [String] {
         saved.entities.compactMap { objects.layout.entities[$0.entity].links }.map { "\($0.entity).\($0.name)" }
     }
@@ -277,8 +277,8 @@ extension SavedChange {
 }
 
 extension DetachedObjectFactory {
-    /// Returns the factory with the given class for each entity whose class is unknown, because no data source lists
-    /// the entity yet.
+    /// Returns a factory that uses the given class for each entity whose class is unknown. The class is unknown as long as no
+    /// data source lists the entity.
     fileprivate func readable(as type: ManagedObject.Type) -> DetachedObjectFactory {
         DetachedObjectFactory(layout: layout, types: types.map { $0 == ManagedObject.self ? type : $0 })
     }

@@ -18,11 +18,11 @@ final class DataSourceDirectory {
         let tier = PrivateTier(
             stack, owner: "\(type)", ownedEntities: entities, completes: completes,
             mappingVersion: type.answerMappingVersion)
-        // The initializer may already save, so other data sources find the tier before.
+        // The initializer may already save, so other data sources must find the tier before it runs.
         tier.register(entities)
         let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
         tier.isMade.store(true, ordering: .releasing)
-        // A recorded data source without a tier counts as released.
+        // Record the data source only after its tier is registered. Otherwise it would count as released.
         if completes { stack.recordCompleter("\(type)", of: entities) }
         sources[ObjectIdentifier(type)] = source
         return source

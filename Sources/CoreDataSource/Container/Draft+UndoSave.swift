@@ -2,7 +2,7 @@ internal import RowStore
 
 /// Undoes the saves of a draft.
 extension Draft {
-    /// Undoes the last save of the draft that is not undone yet, in a new save. The kept history has the old values, so the
+    /// Undoes, in a new save, the last save of the draft that is not undone yet. The kept history has the old values, so the
     /// store must keep a history.
     ///
     /// ```swift
@@ -11,12 +11,12 @@ extension Draft {
     ///
     /// Only the saves of this draft are undone, and only their changes: see
     /// ``PersistentContainer/revert(_:resolving:includingIncoming:waitFor:)``. A value that another save has changed since is a
-    /// conflict. ``redoSave(resolving:waitFor:)`` takes the undo back. The undo is also a step of the author: after it,
+    /// conflict. ``redoSave(resolving:waitFor:)`` takes the undo back. The container knows the undo, too:
     /// ``PersistentContainer/undo(author:resolving:waitFor:)`` does not undo the same save again, and
-    /// ``PersistentContainer/redo(author:resolving:waitFor:)`` redoes it.
+    /// ``PersistentContainer/redo(author:resolving:waitFor:)`` can take the undo back.
     ///
     /// Edits that are not saved stay in the draft. The next save merges them with the undo, as with the saves of others. An
-    /// object that the undone save had inserted counts as deleted in the draft, also after a redo: fetch it again.
+    /// object that the undone save had inserted counts as deleted in the draft. After a redo, fetch the object again.
     ///
     /// **Isolation**: the main actor. The main context shows the undo when the call returns.
     ///

@@ -2,18 +2,18 @@ internal import RowStore
 
 /// Finds the saves of a draft that can be undone or redone, the newest save first, in one walk over the history.
 ///
-/// The newest record of a save decides whether the save has a step, so the search for one save can end at this record. But up
-/// to 100 saves may be undone, and then they have no step. A separate search for each of these saves would walk over the
-/// history 100 times.
+/// A step is a record that can be undone or redone. The newest record of a save decides whether the save has a step, so a
+/// search for one save could end at this record. But up to 100 saves may already be undone, and have no step. A separate search
+/// for each of them would walk over the history 100 times.
 struct DraftSaveSearch {
     private let direction: UndoSearch.Direction
     /// The saves that were not returned yet, the newest first.
     private var saves: ArraySlice<RecordedSave>
     /// The saves whose newest records were not visited yet.
     private var unvisited: Set<DraftMark>
-    /// The numbers of the records that are steps.
+    /// The numbers of the records that are steps, by the saves that they belong to.
     private var numbers: [DraftMark: Int64] = [:]
-    /// The steps of each author whose older records can still be steps.
+    /// Decides which records of an author are steps. Has no entry for an author whose older records cannot be steps.
     private var steps: [String: UndoSteps] = [:]
     private var records: RecordWalk
 
@@ -26,7 +26,8 @@ struct DraftSaveSearch {
         records = RecordWalk(container, authors: Set(steps.keys))
     }
 
-    /// Returns the next step. An undo takes back the newest save, and a redo the newest undo.
+    /// Returns the next step. For an undo, the step is a record of the newest save. For a redo, the step is the record of the
+    /// newest undo.
     ///
     /// - Returns: The record, the position after it, and the author of the save; nil if there is no step.
     mutating func next() async throws -> (record: StoredRecord, position: HistoryPosition, author: String?)? {
@@ -60,7 +61,7 @@ struct DraftSaveSearch {
         }
         // The newest record of a save decides.
         if let mark = record.mark, unvisited.remove(mark) != nil, decision == .take { numbers[mark] = record.number }
-        // A redo must not come before the redo of a newer undo.
+        // An older undo must not be redone before a newer one.
         if direction == .redo, decision != .skip { steps[author] = nil }
     }
 }

@@ -24,7 +24,7 @@ public struct HistoryRecord: Sendable {
     public var number: Int64 { record.number }
     /// The time of the save, by the clock of the machine that made it; on a server, by the clock of the server.
     public var date: Date { Date(timeIntervalSince1970: Double(record.time) / 1000) }
-    /// What has made the changes.
+    /// The kind of work that made the changes.
     public var kind: HistoryKind { record.kind }
     /// The class name of the data source that made the save. For a save of several data sources, the name of the first one.
     public var dataSourceName: String? { record.dataSourceName }
@@ -32,8 +32,8 @@ public struct HistoryRecord: Sendable {
     public var author: String? { record.author }
     /// The container and the process that made the save. The number is 0 for a store that is not shared.
     public var member: StoreMember { record.member }
-    /// The names of the entities that have changed, and of many-to-many relationships whose links have changed, in the form
-    /// `ContactEntity.groups`. Empty for events whose entities are not known.
+    /// The names of the entities whose objects have changed, and the names of many-to-many relationships whose links have
+    /// changed, in the form `ContactEntity.groups`. Empty for events whose entities are not known.
     public var entityNames: [String] { record.entityNames }
     /// Whether the record has the old and new values. It has none if the save was too large (``KeptHistory/kept(for:upTo:)``),
     /// or if the event was not a save.
@@ -62,7 +62,7 @@ public struct HistoryRecord: Sendable {
         try CommittedSave(record.changes ?? ChangeSet(entities: []), objects).changes(of: type)
     }
 
-    /// The changed links of many-to-many relationships.
+    /// The changed links of many-to-many relationships, and of to-many relationships without an inverse.
     ///
     /// ```swift
     /// for link in record.linkChanges where link.kind == .insert {

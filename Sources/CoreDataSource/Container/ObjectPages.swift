@@ -20,8 +20,8 @@ extension PersistentContainer {
     /// entities. If the request includes several entities, or follows relationships, the first page also
     /// needs the rows of all objects for a moment, without the attributes that the order does not use.
     ///
-    /// **Isolation**: none. Values are made on a queue of the container, like the bodies of ``read(_:)``. No queue waits between
-    /// two pages.
+    /// **Isolation**: none. Values are made on a queue of the container, like the bodies of ``read(_:)``. No queue is blocked
+    /// between two pages.
     ///
     /// - Parameters:
     ///   - type: The type of the values.
@@ -136,7 +136,7 @@ extension ObjectPages {
     private func page(from keys: PageKeys, _ snapshot: PageSnapshot) throws -> (page: [Value], next: Position?) {
         var keys = keys
         var page: [Value] = []
-        // After the end of the snapshot, its objects may be gone, and the page is not returned.
+        // If the snapshot ends meanwhile, its objects may be gone. Stop then: `snapshot.read` throws, and drops the page.
         while page.count < size, !keys.isEmpty, !snapshot.rows.hasEnded {
             try Task.checkCancellation()
             // Objects live as long as their context, so each group of objects has a context of its own.
@@ -144,7 +144,7 @@ extension ObjectPages {
             for object in try keys.next(size - page.count, of: size, request, context) {
                 page.append(try Value(object))
             }
-            // If a relationship could not be read, its value was nil in the initializer.
+            // If a relationship could not be read, the initializer got nil for it. In this case, throw the error of the read.
             try context.checkRefusal()
         }
         return (page, keys.isEmpty ? nil : .within(snapshot, keys))

@@ -63,10 +63,10 @@ extension PersistentContainer {
     ///   - isReplacing: Whether an existing store is replaced, even if it is damaged or was made for a different model; false
     ///     by default. Before the replacement, the log of the old store is copied into its main file, so the old store stays
     ///     complete until it is replaced.
-    /// - Throws: `fileExists` if the store exists and may not be replaced; `storeInUse` if the store is open, or the
-    ///   backup is open for writing; `foreignDatabase`, `notADatabase`, `newerFormat` or `storeCorrupt` if this release
-    ///   cannot read the whole backup; `storeBusy`, `notAFile`, `permissionDenied`, `diskFull`, `storeUnreadable`;
-    ///   `CancellationError` if the task is canceled during the copy.
+    /// - Throws: `fileExists` if the store exists and `isReplacing` is false; `storeInUse` if the store is open, or the backup
+    ///   is open for writing; `foreignDatabase`, `notADatabase`, `newerFormat` or `storeCorrupt` if this release cannot read
+    ///   the whole backup; `storeBusy`, `notAFile`, `permissionDenied`, `diskFull`, `storeUnreadable`; `CancellationError` if
+    ///   the task is canceled during the copy.
     @concurrent
     public static func restore(_ backup: URL, to store: URL, replacingStore isReplacing: Bool = false) async throws {
         try await BlockingExecutor.run {

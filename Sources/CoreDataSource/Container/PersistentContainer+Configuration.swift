@@ -70,7 +70,7 @@ extension PersistentContainer {
         /// The directory of stores that are opened by name. Nil, the default, means ``defaultDirectory``.
         public var directory: URL?
         /// How long the main actor waits for a server that does not answer; 10 seconds by default. After this time, the read
-        /// throws `storeUnavailable`. The limit has no effect on stores on this machine.
+        /// throws `storeUnavailable`. The limit has no effect on stores in files or in memory.
         public var mainPatience: Duration
         /// Whether the store keeps a history of its saves: see <doc:HistoryAndUndo>. With the default, `.unchanged`, a store
         /// that keeps a history continues to keep it, and a new store keeps none. A container that would have to switch the
@@ -88,9 +88,9 @@ extension PersistentContainer {
         /// configuration.name = "widget"
         /// ```
         public var name: String?
-        /// The current time, from which the age of a scope and the pauses after failed loads are counted: see
-        /// <doc:DataSourceWithAServer>. Sections of days and the times of ``PinState`` follow it, too. Nil, the default, for the
-        /// clock of the system. Timers and time limits are always those of the system.
+        /// A closure that returns the current time. The ages of scopes and the pauses after failed loads are counted with this
+        /// time: see <doc:DataSourceWithAServer>. Sections of days and the times of ``PinState`` use it, too. Nil, the default,
+        /// for the clock of the system. Timers and time limits are always those of the system.
         ///
         /// ```swift
         /// configuration.now = { Date(timeIntervalSince1970: 1_000) }

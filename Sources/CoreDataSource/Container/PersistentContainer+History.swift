@@ -13,9 +13,9 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// The sequence ends after the record that is the newest when the loop reaches it. To follow later records, begin another
-    /// loop after each save of ``saves``. A save has a record once it is in the store. Records are read in pages, so a loop
-    /// over a large history needs little memory. Only the records of a very large save are read as a whole.
+    /// The sequence ends once the loop has got the newest record. To follow later records, begin another loop after each save
+    /// of ``saves``. A save has a record once it is in the store. Records are read in pages, so a loop over a large history
+    /// needs little memory. Only the records of a very large save are read as a whole.
     ///
     /// **Isolation**: none. The records are read on a queue of the container.
     ///
@@ -67,7 +67,7 @@ extension PersistentContainer {
         return HistoryConsumer(container: self, name: name, historyID: Guarded(position?.historyID ?? ""))
     }
 
-    /// Makes the objects of records.
+    /// Makes objects from the values of records.
     var historyObjects: DetachedObjectFactory { DetachedObjectFactory(layout: stack.layout, types: stack.types) }
 
     /// Runs the body with the store and its history, on a queue of the container.
@@ -133,8 +133,9 @@ public struct HistoryConsumer: Sendable {
     /// for try await record in index.records() { print(record) }
     /// ```
     ///
-    /// Records that the filter leaves out count as not read until the consumer moves on. So if the filter may leave out many
-    /// records, take ``PersistentContainer/historyPosition()`` before the loop, and call ``didRead(_:)`` with it after the loop.
+    /// Records that the filter leaves out count as not read until ``didRead(_:)`` stores a later position. So if the filter may
+    /// leave out many records, take ``PersistentContainer/historyPosition()`` before the loop, and call ``didRead(_:)`` with it
+    /// after the loop.
     ///
     /// - Parameter filter: The records to return; by default all.
     /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyNotKept` if

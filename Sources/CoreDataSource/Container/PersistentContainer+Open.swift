@@ -20,9 +20,9 @@ extension PersistentContainer {
     /// if let error = stores.errors["cache"] { logger.error("\(error)") }
     /// ```
     ///
-    /// Each store contains the entities of one model configuration. A change of an entity outside the configuration does not
-    /// reset the store. A data source belongs to the container whose store contains its entities. No relationship leads from
-    /// one store to another, and no save spans two stores.
+    /// Each store contains the entities of one model configuration. If a new model changes an entity outside the configuration,
+    /// the store is not reset. A data source belongs to the container whose store contains its entities. No relationship leads
+    /// from one store to another, and no save spans two stores.
     ///
     /// **Isolation**: none. Stores are opened in parallel, off the main actor.
     ///

@@ -75,8 +75,8 @@ extension PersistentContainer {
 
 /// Returns the contexts of a call one by one, each with the type that its data source declares.
 ///
-/// The caller passes all contexts to the work as one pack. In a tuple of a single value and a pack, Swift 6.3
-/// over-releases the type of the value.
+/// The caller must pass all contexts to the work as one pack, not as a single value and a pack. In a tuple of both, Swift 6.3
+/// over-releases the type of the single value.
 final class ContextIterator {
     private let contexts: [PrivateContext]
     private var index = 0

@@ -88,7 +88,8 @@ private final class TerminationSignals: Sendable {
     /// - Returns: Whether to handle the signal. On Apple platforms, false for a signal that the process ignores.
     private static func ignoreByDefault(_ signal: Int32) -> Bool {
         #if canImport(Darwin)
-        // Kqueue reports even ignored signals. On Linux, signalfd reports no ignored signals.
+        // Kqueue also reports signals that the process ignored before, so do not handle them. On Linux, signalfd does not
+        // report ignored signals.
         return unsafeBitCast(Foundation.signal(signal, SIG_IGN), to: Int.self) != 1
         #else
         return true

@@ -186,7 +186,7 @@ struct Reversal: Sendable {
     /// - Parameters:
     ///   - step: The record that is undone or redone, and the newer records that were passed over; nil if the app has passed
     ///     the record to `revert`.
-    ///   - mark: The mark of the draft that has made the step; nil for none.
+    ///   - mark: Identifies the draft's save to which the record belongs; nil if the record belongs to no save of a draft.
     /// - Returns: The report, and whether anything was saved.
     fileprivate func revert(
         _ changes: ChangeSet, at position: HistoryPosition, step: UndoReference?, mark: DraftMark? = nil

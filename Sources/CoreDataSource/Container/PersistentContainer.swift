@@ -163,8 +163,8 @@ public final class PersistentContainer: Sendable {
     /// try container.flushAndWait()
     /// ```
     ///
-    /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`, because a reset could wait for
-    ///   the caller while the caller waits for the reset.
+    /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`. There, the call could wait
+    ///   forever: a reset waits for such work to end, and the call would wait for the reset.
     /// - Throws: The errors of ``flush()``.
     public func flushAndWait() throws {
         precondition(

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Reads the records of some authors without their values, from the newest to the oldest one.
+/// Reads the records of some authors, from the newest to the oldest one. The values of the records are left out.
 struct RecordWalk {
     private let container: PersistentContainer
     private let authors: Set<String>
@@ -52,7 +52,7 @@ struct RecordWalk {
     }
 
     private mutating func begin() async throws {
-        // Saves with `waitFor: .main` have no records yet.
+        // A save with `waitFor: .main` has no record until it is written, so write these saves first.
         for author in authors { try await container.stack.root.commitSaves(ofAuthor: author) }
         let end = try await container.historyPosition()
         (upper, historyID) = (end.number, end.historyID)
@@ -75,7 +75,7 @@ struct RecordWalk {
                 position = page.position
                 if !page.isMore { break }
             } catch {
-                // Older records were dropped.
+                // The history has dropped the records up to `start`, so begin there.
                 guard error.code == .historyExpired, let start = error.historyStart, start.historyID == historyID,
                     start.number > position.number
                 else { throw error }

@@ -15,8 +15,8 @@ public struct SavedLink: Sendable, Hashable {
 
     /// What has happened to the link.
     public let kind: Kind
-    /// The relationship, such as `ContactEntity.groups`. Of two inverse relationships, the one that comes first by the names of
-    /// the entity and the relationship.
+    /// The relationship, such as `ContactEntity.groups`. If the relationship has an inverse, the one of the two that comes
+    /// first in the order of the entity name and the relationship name.
     public let relationshipName: String
     /// The object that has the relationship.
     public let source: ManagedObjectID
@@ -71,7 +71,8 @@ private struct LinkReader {
 }
 
 extension ModelLayout {
-    /// The ID of the object to which columns of a row lead; nil if there is none, or if its entity is not known.
+    /// The ID of the object to which link columns of a row lead; nil if they lead to no object, or if the model does not have
+    /// the entity of the object.
     ///
     /// - Parameter family: The indexes of the possible entities of the object.
     func linkedID(_ row: RowSnapshot, _ link: LinkColumns, _ family: [Int]) -> ManagedObjectID? {

@@ -83,7 +83,7 @@ package struct CustomLocation: Sendable, Hashable {
 
 extension StoreLocation {
     /// The kind of store, as the subject of an error message, if the current thread must not wait for the store; otherwise nil.
-    /// No thread may wait for a store on a server, and the main thread may not wait for a custom store.
+    /// No thread may wait for a store on a server. The main thread must not wait for a custom store, either.
     var blockingStoreName: String? {
         #if PostgreSQL
         if server != nil { return "A store on a server" }

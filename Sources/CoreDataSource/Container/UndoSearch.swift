@@ -2,8 +2,8 @@ internal import RowStore
 
 /// Finds the record that an undo or a redo takes back.
 ///
-/// The history is the only place that knows the steps: a record of an undo names the record that it has taken back. So the steps
-/// are found from the newest record to the oldest one.
+/// Only the history knows which saves are undone: the record of an undo names the records that the undo has taken back. So the
+/// search goes from the newest record to the oldest one, and finds an undo before the records that it has taken back.
 struct UndoSearch {
     enum Direction {
         case undo
@@ -19,8 +19,8 @@ struct UndoSearch {
         steps = UndoSteps(direction)
     }
 
-    /// Returns the next step. If nothing in the record of this step is left to undo, call the function again: it returns the
-    /// step before.
+    /// Returns the next step, which is a record to take back. If nothing in the record is left to undo, call the function again
+    /// to get the next older step.
     ///
     /// - Returns: The record, and the position after it; nil if there is no step.
     mutating func next() async throws -> (record: StoredRecord, position: HistoryPosition)? {
@@ -44,13 +44,13 @@ extension HistoryFilter {
     }()
 }
 
-/// Walks over the records of an author, from the newest to the oldest one.
+/// Decides which records of an author can be undone or redone. The records are visited from the newest to the oldest one.
 package struct UndoSteps {
     package enum Decision {
         case skip
-        /// There is no step.
+        /// There is no record to take back.
         case stop
-        /// The record is the step.
+        /// Take the record back.
         case take
     }
 

@@ -3,7 +3,7 @@ internal import QueryLanguage
 /// Adds and deletes plain values.
 ///
 /// Each call makes one save. The hooks get the values in order, and the calls of a task are saved in order. The cost of a call
-/// grows with the number of its values. Override ``prepare(_:in:)`` to look up their objects together.
+/// grows with the number of its values. Override ``prepare(_:in:)`` to look up the objects of all values together.
 ///
 /// If a call throws, all its changes are rolled back, in the store and in every context and list. If the main context
 /// has already shown the changes, lists report their removal. Later saves of the same data source may depend on the

@@ -45,10 +45,10 @@ extension DataSource {
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
     /// A list deletes only objects that were in scope before its request, or before the request for its first page. So what the
-    /// user inserts during the request, or edits into the scope, stays at first. If the list lacks such an object, the store keeps
-    /// neither the entity tag nor the cursor of the list, so the next load gets the whole list. That list deletes the object, if
-    /// it lacks the object, too. Children that ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete also stay: a
-    /// child that was inserted, or linked to an object, during the request stays.
+    /// user inserts during the request, or edits into the scope, stays at first. If the list lacks such an object, the store
+    /// keeps neither the entity tag nor the cursor of the list, so the next load gets the whole list. If that list also lacks
+    /// the object, the load deletes the object. Children that ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would
+    /// delete also stay: a child that was inserted, or linked to an object, during the request stays.
     ///
     /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. Before each request, a load reads the keys of
     /// all objects in scope, and keeps them in memory. It does so even if it deletes nothing or the answer is `.notModified`,
@@ -108,7 +108,7 @@ extension DataSource {
         for load: ScopeLoad<Value, Object>, _ whenStale: StalePolicy
     ) async throws -> ScopeFreshness? {
         let (scope, loads) = (load.scope, tier.loads)
-        // Mostly, this is known without a read.
+        // The freshness is usually known without a read of the store.
         if let known = tier.known(scope).map({ ScopeFreshness($0, generation: load.generation) }),
             !known.isStale(after: load.maxAge, at: load.askedAt)
         {
@@ -152,8 +152,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     let generation: Int
     /// The time at which the caller asked.
     let askedAt: Date
-    /// Whether the caller has found the object of the scope in the store. If so, there is something to serve before the first
-    /// answer, for example an object of a list.
+    /// For a scope of one object, whether the caller has found the object in the store. Then the object can be served before
+    /// the first answer for the scope, for example because a list contained it.
     var hasObject = false
 
     /// Identifies the load among the running loads.
@@ -165,7 +165,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     /// The greatest number of pages of a list.
     private static var longestList: Int { 10_000 }
 
-    /// Loads the list, unless another process does.
+    /// Loads the list. If another process is loading it, waits for that process first.
     func run() async throws {
         let root = tier.stack.root
         let turn = ScopeTurn(
@@ -186,13 +186,13 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         if tier.stack.root.generation != generation { throw RootTier.storeReset }
     }
 
-    /// Whether the list was stored after the answer with a number, and its request was recent enough for the caller.
+    /// Whether a complete list was stored after the given answer, and the list was requested recently enough for the caller.
     func isEnough(_ found: ScopeFreshness, after answer: Int64) -> Bool {
         guard found.isComplete, found.answer != answer, let requestedAt = found.requestedAt else { return false }
         return maxAge <= .zero || askedAt.timeIntervalSince(requestedAt) < maxAge / .seconds(1)
     }
 
-    /// Whether another process has stored a list since this process has begun to wait for it.
+    /// Whether another process has stored a recent enough list since this process began to wait for that process.
     ///
     /// - Throws: `loadPostponed` if the other process has failed; `storeReset`.
     private func isEnough(_ before: StoredScope?, _ now: StoredScope?) throws -> Bool {
@@ -217,26 +217,27 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     private func runOnce(_ canRequestAgain: Bool) async throws {
         let requestedAt = scheduling.now()
         let before = try freshness()
-        // Another load may have stored an answer since the caller looked.
+        // Another load may have stored an answer since the caller read the freshness.
         if !before.isStale(after: maxAge, at: requestedAt) { return }
         var writing = try await arguments(requestedAt, before)
-        // Begin the request after this read of the objects in scope. If the read finds saves of other members, they were made
-        // before the request.
+        // Begin the request after `arguments` has read the objects in scope. So the saves of other members that this read finds
+        // count as made before the request.
         let requests = tier.stack.root.requests
         let answered = requests.begin(at: requestedAt, scope: scope.name, canRequestAgain: canRequestAgain)
         defer { requests.end(answered) }
         writing.answered = answered
         try tier.stack.root.recordLaterAnswers(&writing.answered)
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
-        // After a part of a list, the stored cursor is that of the next part. A new request begins with the first part, so it
-        // does not use this cursor.
+        // If only a part of the list was stored, the stored cursor is for the next part. A new request begins with the first
+        // part, and does not use this cursor.
         let cursor = before.isComplete ? before.cursor : nil
         var next = ScopeRequest(entityTag: before.entityTag, cursor: cursor, page: 0)
         while true {
             let answer = try await limited(next)
             switch answer {
             case .gone:
-                // The objects of the earlier pages are gone, too, although some came into scope during the load.
+                // The objects of the earlier pages are gone, too. Some of them came into scope during the load, so they are not
+                // candidates yet.
                 writing.candidates?.formUnion(pages.objects)
                 _ = try await source.write([], writing.deletingAll, .whole(nil, nil))
                 return

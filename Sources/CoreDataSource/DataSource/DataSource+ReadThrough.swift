@@ -25,15 +25,15 @@ extension DataSource {
     /// request, and loads pause after a failure. The store keeps 10,000 scopes; objects beyond that number count as old.
     ///
     /// With ``StalePolicy/serveStale``, an object that is in the store is returned at once. If it is old, it is loaded in the
-    /// background, and no error of the loader is thrown. The same is true for an object that was never loaded alone, for
-    /// example an object of a list. If the object is missing, the call waits, as without this policy.
+    /// background, and no error of the loader is thrown. An object that was never loaded alone, for example an object of a
+    /// list, counts as old. If the object is missing, the call waits, as without this policy.
     ///
     /// If the loader returns nil, the objects with the key are deleted. Until `maxAge` has passed since this request, the call
-    /// returns nil without calling the loader again. The same is true if the object was deleted after its last request: by the
-    /// app, or because it was not in a list of the server. An object that a ``ScopeEviction`` has deleted is loaded again, if
-    /// the attribute has a uniqueness constraint and is a string, a whole number or a UUID. If the loader returns a value,
-    /// other objects stay, also those with the same key. If the attribute has a uniqueness constraint, and the loaded value has
-    /// another key, the object with the requested key is deleted.
+    /// returns nil without calling the loader again. The call also returns nil without calling the loader if the object was
+    /// deleted after its last request: by the app, or because it was not in a list of the server. An object that a
+    /// ``ScopeEviction`` has deleted is loaded again, if the attribute has a uniqueness constraint and is a string, a whole
+    /// number or a UUID. If the loader returns a value, other objects stay, also those with the same key. If the attribute has
+    /// a uniqueness constraint, and the loaded value has another key, the object with the requested key is deleted.
     ///
     /// ```swift
     /// let fresh = try await contacts.value(
@@ -58,8 +58,8 @@ extension DataSource {
     ///     missing object.
     ///   - whenStale: Whether to wait for the server if the object is in the store, but is old; `.wait` by default. Without an
     ///     age, no object is old, and this argument has no effect.
-    ///   - timeLimit: The longest time for each call of the loader, at most a week; a minute by default. Also the longest wait for
-    ///     each call of the loader of another task.
+    ///   - timeLimit: The longest time for each call of the loader, at most a week; a minute by default. Also the longest wait
+    ///     for each call of another task's loader.
     ///   - load: Loads and returns the value to add; nil if there is none.
     /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
     /// - Throws: Errors of the loader; `loadTimedOut`; `scopeChanged` if other answers have changed the same objects during each of
@@ -94,7 +94,8 @@ extension DataSource {
         return try await find(attribute, key, type, values: 1)
     }
 
-    /// Loads an object without an age, and adds it. Callers that wait for the same object get the same load.
+    /// Loads a missing object, and adds it, for a call without `maxAge`. Callers that wait for the same object get the same
+    /// load.
     private nonisolated func loadMissing<Result: ManagedObjectConvertible, Key: AttributeStorable>(
         _ attribute: any KeyPath<Result.Object, Key> & Sendable, _ key: Key, as type: Result.Type,
         generation: Int, timeLimit: Duration, orLoad load: @escaping @Sendable (Key) async throws -> Value?
@@ -137,7 +138,7 @@ extension DataSource {
         }
     }
 
-    /// Whether at most one object can have a value of the attribute.
+    /// Whether no two objects can have the same value of the attribute.
     private nonisolated func isUnique<Object: ManagedObject>(_ attribute: AnyKeyPath, of type: Object.Type) -> Bool {
         guard let layout = tier.stack.layout.entity(named: type.entityName),
             let name = type.attributeKeyPaths[attribute],

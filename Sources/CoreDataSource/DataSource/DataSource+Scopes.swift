@@ -31,17 +31,18 @@ extension DataSource {
     ///   - scope: The scope. The data source must own its entity.
     ///   - requestedAt: The time of the request.
     ///   - freshness: The freshness before the request, read with this container. If another answer was stored since, or if the
-    ///     store was reset, the call throws. If only objects of the scope's entity were deleted since, only the answer
-    ///     `.notModified` throws. With nil, the default, the answer is stored even if it is older than the stored answer.
+    ///     store was reset, the call throws. If objects of the scope's entity were deleted since, but no other answer was
+    ///     stored, the call throws only for the answer `.notModified`. With nil, the default, the answer is stored even if it
+    ///     is older than the stored answer.
     ///   - deleting: The limit of deletions, as for a sync.
     ///   - options: The options, as for a sync.
     /// - Returns: The counts, as for a sync. For the answer `.notModified`, all are 0, except ``SyncReport/evicted``.
-    /// - Throws: The errors of a sync; `storeReset` if the store was reset since the freshness; `scopeChanged` if another answer
-    ///   was stored since the freshness, or if the answer is `.notModified`, but the objects no longer show the answer with the
-    ///   entity tag; `valueTooLarge` if the entity tag, the cursor or the predicate has more than 64 KB, or the name more than
-    ///   1 KB; `invalidRequest` if the time of the request is no number; `unsupportedQuery` if only Foundation can evaluate the
-    ///   predicate; `scopeAlreadyUsed`; `entityNotOwned`; `validationFailed` for the character U+0000 in the name, the
-    ///   predicate, the tag or the cursor; `scopesNotKept` for a custom store, and for a store on a server that an earlier
+    /// - Throws: The errors of a sync; `storeReset` if the store was reset since the freshness; `scopeChanged` if another
+    ///   answer was stored since the freshness, or if the answer is `.notModified`, but the store no longer has the entity tag
+    ///   of the request; `valueTooLarge` if the entity tag, the cursor or the predicate has more than 64 KB, or the name more
+    ///   than 1 KB; `invalidRequest` if the time of the request is not finite; `unsupportedQuery` if only Foundation can
+    ///   evaluate the predicate; `scopeAlreadyUsed`; `entityNotOwned`; `validationFailed` for the character U+0000 in the name,
+    ///   the predicate, the tag or the cursor; `scopesNotKept` for a custom store, and for a store on a server that an earlier
     ///   release has made and that its owner has not opened since. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func apply<Object: ManagedObject>(
@@ -115,7 +116,7 @@ extension DataSource {
 
     // MARK: Writing
 
-    /// Saves the values, and their scope.
+    /// Saves the values, together with the new state of their scope.
     nonisolated func write<Object: ManagedObject>(
         _ values: [Value], _ writing: ScopeWriting<Object>, _ part: ListPart
     ) async throws -> WrittenAnswer {
@@ -152,8 +153,8 @@ extension DataSource {
         return WrittenAnswer(report: report, page: page, number: change.number)
     }
 
-    /// Reads which objects are in scope. An answer deletes no other objects, because it cannot know those that come into
-    /// scope during its request.
+    /// Reads which objects are in scope before a request. The answer deletes only such objects, because it can lack objects
+    /// that came into scope during the request.
     nonisolated func ends<Object: ManagedObject>(in scope: SyncScope<Object>) async throws -> Set<LinkEnd> {
         try await tier.perform(waitFor: .store, values: 0) { try $0.ends(in: scope) }.result
     }
@@ -191,11 +192,12 @@ extension DataSource {
         let kind: HistoryKind = scope.eviction == nil ? .local : .eviction
         let report = try await tier.store(writing.answered, kind: kind) { [tier] context in
             try writing.basis?.check(tier, scope)
-            // Look for pending deletions before the read: the read finds the deletions that are in the store by then.
+            // Look for pending deletions before the read. In the other order, a deletion that is written in between would be
+            // missed.
             let hasPendingDeletions = root.hasPendingDeletions(of: Object.entityName)
             guard let stored = try tier.stored(scope), stored.hasTag, version ?? stored.version == stored.version
             else { throw DataSourceError(tagGone: scope.name) }
-            // The list is the same at a later time, so no older answer may change it.
+            // The list is unchanged at the time of this request, so no answer to an older request may change it.
             if stored.isComplete { context.answered?.list = try context.completeList(of: scope, []) }
             var (report, change) = (SyncReport(), change)
             report.evicted = try context.evict(scope, at: writing.requestedAt)
@@ -212,7 +214,8 @@ extension DataSource {
         }
         if report.evicted > 0 { return report }
         root.scopes.forget(scope.name)
-        // The commit writes nothing if a save before it has dropped the tag, or has stored another answer.
+        // An earlier save may have dropped the tag, or stored another answer. In this case, the commit has not written this
+        // answer.
         guard let stored = try tier.stored(scope), stored.hasTag,
             stored.answer == change.number || stored.requestedAt.map({ $0 >= writing.requestedAt }) == true
         else { throw DataSourceError(tagGone: scope.name) }
@@ -230,13 +233,13 @@ extension PrivateContext {
             })
     }
 
-    /// Describes a complete list for the answers to overlapping requests.
+    /// Describes a complete list, so that answers to overlapping requests can be compared with it.
     ///
     /// - Parameter earlier: The objects on the earlier pages.
     fileprivate func completeList<Object: ManagedObject>(
         of scope: SyncScope<Object>, _ earlier: Set<LinkEnd>
     ) throws(DataSourceError) -> CompleteList {
-        // The plan ignores the deletions of this batch, because other batches evaluate the predicate.
+        // The plan must not depend on the deletions of this batch, because other batches use the plan.
         let plan = try FetchPlan(
             ObjectRequest(Object.self, where: scope.predicate), entity: bindings[entity(of: Object.self)].layout,
             in: stack.layout)
@@ -259,7 +262,7 @@ extension PrivateContext {
     }
 
     private func deleteAll<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int {
-        // The fetch applies the cascades of all earlier deletions.
+        // The fetch first applies the cascades of all earlier deletions, so the deleted objects below include them.
         let objects = try fetch(request)
         if !objects.isEmpty, deletedBeforeEviction == nil { deletedBeforeEviction = deletedObjects }
         for (index, object) in objects.enumerated() {

@@ -217,7 +217,7 @@ struct SyncSweep {
                 switch object.state {
                 case .inserted: rules.operations.contains(.insert)
                 case .edited: rules.operations.contains(.update) || !object.hasEdits
-                // Removing a link changes the objects at both ends of the link.
+                // Removing a link counts as an update of the objects at its ends.
                 case .deleted: rules.operations.contains(.update) || object.layout.links == nil
                 case .saved, .gone: true
                 }
@@ -238,7 +238,8 @@ struct SyncSweep {
         }
     }
 
-    /// Counts the objects of the list that were deleted together with other objects, and no longer counts them as stored.
+    /// Counts the objects of the list that were deleted together with other objects. These objects no longer count as inserted,
+    /// updated or unchanged.
     private mutating func countCascaded(in context: PrivateContext) throws {
         let deleted = Set(context.deletions.map(\.layout.index))
         if !context.stack.graph.reach(of: deleted).isDisjoint(with: entity.concreteFamily) {

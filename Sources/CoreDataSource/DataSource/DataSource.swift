@@ -39,7 +39,7 @@ internal import RowStore
 /// the compiler prevents hooks from using any other context.
 @MainActor
 open class DataSource<Value: Sendable>: EntityDataSource {
-    /// The version of how the hooks map values to objects.
+    /// The version of the mapping from values to objects, which the hooks define.
     ///
     /// ```swift
     /// nonisolated override class var mappingVersion: Int { 2 }
@@ -49,8 +49,8 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// scopes of the data source then count as never loaded. So the next load of each scope requests the whole list, without the
     /// entity tag and the cursor of the old objects. The objects stay until then. The default is 0.
     ///
-    /// All processes that share a store should have the same version. Otherwise, a load of the one version makes the scope
-    /// unknown to the other, and each requests the list again.
+    /// All processes that share a store should have the same version. Otherwise, after a load with one version, the scope is
+    /// unknown to processes with another version, and they request the list again.
     ///
     /// **Isolation**: none, because the property is read while the data source is made.
     nonisolated open class var mappingVersion: Int { 0 }
@@ -86,8 +86,9 @@ open class DataSource<Value: Sendable>: EntityDataSource {
 
     /// Links the object of a value to objects whose values may come later in the list.
     ///
-    /// The library calls the hook after all values of `add` or `sync` were added, in order, for each object that
-    /// ``onAdd(_:in:)`` returned and that still exists. Therefore the hook can find the object of every value in the list:
+    /// After all values of `add` or `sync` were added, the library calls the hook, in order, for each object that
+    /// ``onAdd(_:in:)`` returned, unless the object was deleted. Therefore the hook can find the object of every value in the
+    /// list:
     ///
     /// ```swift
     /// nonisolated override func onLink(
@@ -100,8 +101,8 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// }
     /// ```
     ///
-    /// If `first` finds no object, the object is neither in the store nor in the list. In this case, link nothing or throw. The
-    /// default does nothing.
+    /// If `first` finds no object, then neither the store nor the list has the object to link. In this case, link nothing or
+    /// throw. The default does nothing.
     ///
     /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///

@@ -68,10 +68,10 @@ public struct DataSourceBinding: ~Copyable {
 /// such rows and no attribute is derived, a single statement writes them. The call costs one fetch plus the writing of the
 /// changed rows.
 ///
-/// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is
-/// unique or derived; an updated entity has a transient attribute, or a derived attribute that must be unique; an
-/// assigned property does more than set its attribute; a deleted entity has delete rules that affect other objects, or
-/// its objects count for the minimum or maximum of a relationship.
+/// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is unique or
+/// derived; an updated entity has a transient attribute, or a derived attribute that must be unique; an assigned property does
+/// more than set its attribute; a deleted entity has delete rules that affect other objects, or is the destination of a
+/// relationship that has a minimum or maximum count.
 ///
 /// If more than 16,384 rows match, an exclusive SQLite store without a kept history changes the rows itself. This requires
 /// that the predicate uses no relationships, and that an updated entity has no derived attributes. The store then needs
@@ -163,8 +163,8 @@ extension EntityDataSource {
     /// call returns, fetches and objects of the main context show the save. Lists show the save when the main actor is
     /// free. A call inside a private context or `container.read` is a programmer error and traps.
     ///
-    /// The call waits for earlier batches of this data source, and for running batches of other data sources that may delete
-    /// objects and whose delete rules reach this data source.
+    /// The call waits for earlier batches of this data source, and for running batches of other data sources, if these batches
+    /// may delete objects and their delete rules reach this data source.
     ///
     /// - Throws: Any error that the work throws; otherwise errors of `add`. If the call throws, it changes nothing.
     @discardableResult
@@ -357,8 +357,8 @@ extension EntityDataSource {
 extension EntityDataSource {
     /// Runs the work in the private context, after all earlier calls, and returns at once.
     ///
-    /// - Parameter callback: Called on the main actor when the save has failed, or when the main context and its lists
-    ///   show the save. Without a callback, a failure is reported.
+    /// - Parameter callback: Called on the main actor when the save has failed, or when the main context and its lists show the
+    ///   save. Without a callback, ``PersistentContainer/failures`` reports a failure.
     package nonisolated func performLater(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
         callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)?

@@ -23,7 +23,7 @@ struct ListedPages: Sendable {
     }
 }
 
-/// The arguments of a write of a scope.
+/// The arguments for storing an answer for a scope.
 struct ScopeWriting<Object: ManagedObject>: Sendable {
     let scope: SyncScope<Object>
     let requestedAt: Date
@@ -31,8 +31,8 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
     var options: SyncOptions
     /// The state of the scope at the request; nil to write in any state.
     var basis: LoadBasis?
-    /// The objects that were in scope before the request. Only these objects can be deleted because the list lacks them. If
-    /// nil, all objects that are in scope at the write can be deleted.
+    /// The objects that were in scope before the request. Of the objects that the list lacks, only these are deleted. If nil,
+    /// all objects that are in scope at the write can be deleted.
     var candidates: Set<LinkEnd>?
     /// The request that was answered.
     var answered: AnsweredRequest
@@ -54,7 +54,7 @@ struct ScopeWriting<Object: ManagedObject>: Sendable {
     var deletingAll: Self { Self(deletingAll: self) }
 }
 
-/// The part of a list that an answer has.
+/// The part of a list that an answer contains.
 enum ListPart: Sendable {
     /// The whole list, with its entity tag and cursor.
     case whole(String?, String?)
@@ -78,7 +78,7 @@ enum ListPart: Sendable {
         switch self {
         case .whole(let entityTag, let cursor): .loaded(entityTag: entityTag, cursor: cursor, isComplete: true)
         case .part(let next): .loaded(entityTag: nil, cursor: next, isComplete: next == nil)
-        // The next load begins with the first page.
+        // Keep no cursor, because the next load begins with the first page.
         case .page(_, let next): .loaded(entityTag: nil, cursor: nil, isComplete: next == nil)
         }
     }
@@ -106,7 +106,7 @@ enum ListPart: Sendable {
 /// The state of a scope at the time of a request.
 struct LoadBasis: Sendable {
     private let generation: Int
-    /// The number of the answer that was stored.
+    /// The number of the answer that the store had at that time.
     var answer: Int64
 
     init(_ freshness: ScopeFreshness) {

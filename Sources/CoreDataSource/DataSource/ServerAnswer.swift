@@ -5,13 +5,13 @@
 /// ```
 public enum ServerAnswer<Value: Sendable>: Sendable {
     /// The whole list. Objects in scope that are not in the list are deleted. The entity tag and the cursor are kept for the
-    /// next request; each may have 64 KB.
+    /// next request. Each can have at most 64 KB.
     case list([Value], entityTag: String? = nil, cursor: String? = nil)
     /// A page of the list, and the cursor of the next page; nil after the last page. A load requests all pages, and then deletes
     /// the objects that were in scope before the first page and are on no page. A list in pages has no entity tag: the next load
     /// requests the first page without one. A list has at most 10,000 pages.
     case page([Value], next: String?)
-    /// The list has not changed since the answer that had the entity tag of the request.
+    /// The list has not changed since the server sent the entity tag that the request has.
     case notModified
     /// The server no longer has the list. All objects in scope are deleted.
     case gone
@@ -29,7 +29,7 @@ public struct ScopeRequest: Sendable, Hashable {
     /// The entity tag of the stored list, for a header such as `If-None-Match`; nil if the server must send the list.
     public let entityTag: String?
     /// For the first page, the cursor that was stored with the whole list; nil if no cursor was stored. For a later page, the
-    /// cursor of the next page that the previous page named.
+    /// cursor that the previous page named.
     public let cursor: String?
     /// The number of the page, counted from 0.
     public let page: Int

@@ -22,8 +22,8 @@ public struct SyncReport: Sendable, Hashable {
     /// object that is not in the list, or a hook has deleted them. They do not count as inserted, updated or unchanged. Objects
     /// that are not in the list never count here.
     public var cascaded = 0
-    /// The number of kept objects in scope that are not in the list. They are kept if the sync may not delete them, or if
-    /// values were ignored.
+    /// The number of objects in scope that are not in the list, but were kept. Objects are kept if the sync is not allowed to
+    /// delete them, or if values were ignored.
     public var kept = 0
     /// The number of objects that the scope's eviction has deleted (``SyncScope/eviction``). Objects of the list that were
     /// evicted also count as inserted, updated or unchanged. 0 for a sync without a scope.
@@ -41,8 +41,8 @@ public struct SyncReport: Sendable, Hashable {
     public var updatedChildren = 0
     /// The number of children that a `sweep` in the hook deleted because they are not in the list of their parent.
     public var deletedChildren = 0
-    /// The number of kept children that are not in the list of their parent. They are kept if the sync or the sweep may not
-    /// delete them, or if values were ignored.
+    /// The number of children that are not in the list of their parent, but were kept. Children are kept if the sync or the
+    /// sweep is not allowed to delete them, or if values were ignored.
     public var keptChildren = 0
     /// The IDs of the objects that were inserted, updated or deleted; nil without the option ``SyncOptions/reportsIDs``.
     public var ids: IDs?
