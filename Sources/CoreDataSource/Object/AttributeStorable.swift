@@ -28,7 +28,7 @@ nonisolated public protocol AttributeStorable: StoredValueConvertible, Groupable
     /// Reads a column of an object; nil if the column has no value. An enum also returns nil, and reports the value, if
     /// no case has the stored raw value.
     ///
-    /// A type without raw values that implements ``read(from:at:)`` does not need to implement this requirement.
+    /// A type that has no raw values and implements ``read(from:at:)`` does not need to implement this requirement.
     static func readIfPresent(from object: ManagedObject, at column: Int) -> Self?
     /// Sets a column of an object. Traps if the object cannot be edited.
     static func write(_ value: Self, to object: ManagedObject, at column: Int)
@@ -320,7 +320,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
     public static func readIfPresent(from object: ManagedObject, at column: Int) -> Self? {
         if object.isNil(at: column) { return nil }
         let raw = RawValue.read(from: object, at: column)
-        // A number that does not fit the raw type was truncated.
+        // A number that does not fit the raw type was truncated, so no case has the stored raw value.
         if case .integer(let number) = raw.storedValue.value, number != object.row.integer(column) { return nil }
         return Self(rawValue: raw) ?? object.damaged(column, nil)
     }

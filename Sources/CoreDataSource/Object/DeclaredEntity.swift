@@ -3,14 +3,14 @@ public import ManagedModel
 public import QueryLanguage
 internal import RowStore
 
-/// The description of an entity by a class with `@StoredEntity`. The macro makes the description. In an app, use
-/// ``ManagedObjectModel``.
+/// The description of an entity, which the macro `@StoredEntity` makes from a class. In an app, use ``ManagedObjectModel``.
 public struct DeclaredEntity {
     /// The class that describes the entity.
     let type: ManagedObject.Type
     /// The superclass of the class.
     let superclass: ManagedObject.Type
-    /// The entity with its own properties. The parent of the entity is the entity of the superclass.
+    /// The entity, with the properties that the class itself declares. The parent of the entity is the entity of the
+    /// superclass.
     let entity: EntityDescription
     /// The structs that are the types of the entity's composite attributes.
     let composites: [any StoredCompositeValue.Type]
@@ -51,7 +51,7 @@ extension DeclaredEntity {
 }
 
 /// A struct that is the type of a composite attribute. Structs with `@StoredComposite` and the structs of a generated model
-/// conform; an app does not need to conform others.
+/// conform. An app does not need to conform other structs.
 ///
 /// Predicates, orders and aggregates find the parts of such an attribute by their key paths, and compare an optional attribute
 /// with nil:
@@ -95,7 +95,7 @@ extension StoredCompositeValue {
         isAbsent(from: object, at: column) ? nil : Self(reading: object, at: column)
     }
 
-    /// No key paths, so that predicates and orders find no part. `@StoredComposite` adds the key paths of all parts.
+    /// Empty, so predicates and orders find no part. A struct with `@StoredComposite` has the key paths of all parts.
     public static var partKeyPaths: [AnyKeyPath: String] { [:] }
 
     /// Does nothing: the initial values are the default values of the model.
@@ -124,7 +124,7 @@ extension ManagedObject {
         public enum LayoutTypes {
             /// An object of a model.
             public typealias Object = ManagedObject
-            /// The description of an entity by its class.
+            /// The description that a class gives of its entity.
             public typealias Entity = DeclaredEntity
             /// The name of an entity.
             public typealias Name = String

@@ -86,15 +86,16 @@ final class FetchGroup {
 
     var isUniform: Bool { entities.count == 1 }
 
-    /// Removes and returns the objects' keys in a column; nil if these keys were not collected when the objects were read.
+    /// Removes and returns the keys in one column of the objects' rows; nil if the keys were not collected when the rows were
+    /// read.
     func takeLinkKeys(_ column: Int) -> Set<Int64>? {
         links.firstIndex { $0.column == column }.map { links.remove(at: $0).keys }
     }
 
     func entity(at index: Int) -> Int { Int(entities.count == 1 ? entities[0] : entities[index]) }
 
-    /// Returns the indexes near an index for which one query reads a relationship. The group is divided into parts of `window`
-    /// objects, so that each part is read once, no matter in which order the relationships of its objects are read.
+    /// Returns the part of the group that contains an index. One query reads a relationship for all objects of a part. The
+    /// parts have `window` objects, and do not depend on the order in which the relationships of the objects are read.
     private func part(around index: Int, _ window: Int) -> Range<Int> {
         let start = max(0, min(index / window * window, keys.count - window))
         return start..<min(start + window, keys.count)
@@ -106,7 +107,7 @@ final class FetchGroup {
         return [index..<part.upperBound, part.lowerBound..<index].joined()
     }
 
-    /// Whether a query that reads a relationship of the first object covers all these objects.
+    /// Whether one query that reads a relationship of the first object also reads the relationship of all other objects.
     static func readsAtOnce(_ objects: [ManagedObject]) -> Bool {
         guard let first = objects.first, let group = first.group else { return false }
         let part = group.part(around: Int(first.groupIndex), window)

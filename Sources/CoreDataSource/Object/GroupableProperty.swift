@@ -3,7 +3,8 @@ internal import RowStore
 /// A type of properties by which aggregates can be grouped: the types of attributes, classes of objects, and the types of
 /// to-many relationships.
 ///
-/// An attribute is its own key. The key of a relationship is the id of the related object:
+/// For an attribute, the key of a group is the value of the attribute. For a relationship, the key is the id of the related
+/// object:
 ///
 /// ```swift
 /// let sizes = try context.aggregate(

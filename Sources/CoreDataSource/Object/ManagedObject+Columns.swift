@@ -67,7 +67,7 @@ extension ManagedObject {
 }
 
 extension ManagedObject: HeapElement {
-    /// The key does not change in an index: after a draft has given an object another key, the draft removes its indexes of
-    /// values.
+    /// The key does not change while the object is in the heap of a value index: if a draft gives an object another key, the
+    /// draft also removes its value indexes.
     var heapKey: Int64 { key }
 }

@@ -25,8 +25,8 @@ final class ObjectHome {
     let storesAnyValue: Bool
     /// Whether the context looks up the objects by values that need not be unique.
     var hasValueIndexes = false
-    /// For each to-one relationship, by index, the table of its destination objects. A relationship has a table if it was
-    /// followed, if its destination is a single entity, and if the context cannot edit.
+    /// For each to-one relationship, by index, the table of its destination objects. A relationship has a table only if the
+    /// relationship was followed, its destination is a single entity, and the context is read-only.
     @exclusivity(unchecked) private var destinations: ContiguousArray<Destination?> = []
 
     private struct Destination {
@@ -57,7 +57,7 @@ final class ObjectHome {
         return storages
     }
 
-    /// An object whose row is set only while a value is read as the type of a property.
+    /// An object for converting a stored value to the type of a property. Its row is set only during the conversion.
     private(set) lazy var scratch: ManagedObject = RowObject.make(layout, nil, storesAnyValue: true)
 
     /// Makes ``registeredDestination(of:at:)`` find the destination objects of a relationship.

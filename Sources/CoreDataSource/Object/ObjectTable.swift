@@ -161,7 +161,7 @@ final class ObjectTable {
     }
 }
 
-/// An object through which the values of other rows are read.
+/// An object that gets the rows of other objects one after the other, so that their values can be read through it.
 final class RowObject: ManagedObject {
     /// The column of the first value that could not be read.
     var damage: Int?

@@ -135,8 +135,8 @@ struct AttributeRule {
 /// A regular expression for whole strings.
 private struct Pattern {
     let text: String
-    /// The compiled expression. Nil if it is invalid, and the pattern then matches nothing. A checked model has no invalid
-    /// expression.
+    /// The compiled expression. Nil if the expression is invalid; then the pattern matches nothing. A checked model has no
+    /// invalid expression.
     private let expression: NSRegularExpression?
 
     init(_ text: String) {

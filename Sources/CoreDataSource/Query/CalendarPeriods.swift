@@ -31,9 +31,9 @@ package final class CalendarPeriods: Sendable {
     }
 
     private static let daySeconds = 86_400.0
-    /// The largest number of a day, before or after 2001. No calendar calculates later days.
+    /// The largest distance of a day from day 0, in days. No calendar calculates days that are farther away.
     private static let maxDays = 1e11
-    /// In seconds. No zone has set its clocks back this far: the largest change was in Alaska, which repeated a day in 1867.
+    /// More seconds than any zone has ever set its clocks back. The largest change was in Alaska, which repeated a day in 1867.
     private static let maxSetBack = 26 * 3600.0
 
     // MARK: Days
@@ -75,7 +75,8 @@ package final class CalendarPeriods: Sendable {
 
     /// Returns the first second of a day.
     private func start(ofDay day: Int64) -> Double {
-        // Zones differ from GMT by at most 15 hours, and a zone has once skipped a day.
+        // Begin the search within 3 days of the same day in GMT: zones differ from GMT by at most 15 hours, and a zone has once
+        // skipped a day.
         var (low, high) = (Double(day) - 3, Double(day) + 3)
         (low, high) = (low * Self.daySeconds, high * Self.daySeconds)
         while high - low > 1 {

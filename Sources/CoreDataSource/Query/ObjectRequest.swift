@@ -257,7 +257,7 @@ public struct FetchExplanation: Sendable, Hashable {
     /// The relationships that are read together with the objects (``ObjectRequest/prefetch``). Any other relationship
     /// is read at its first use, for up to 1,000 objects of the fetch together.
     public var prefetched: [String] = []
-    /// The relationships and deferred attributes of the entity that this context has read for one object at a time,
-    /// with the number of these reads. A single read is left out.
+    /// The relationships and the large attributes of the entity that this context has read for one object at a time, with the
+    /// number of these reads. A relationship or attribute that was read only once is left out.
     public var readOneByOne: [String: Int] = [:]
 }

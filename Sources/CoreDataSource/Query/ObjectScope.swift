@@ -11,8 +11,9 @@ enum ObjectScope {
     /// object again. Only scopes of unique attributes are forgotten.
     ///
     /// - Parameters:
-    ///   - mappingVersion: The version by which the answers for an entity are mapped. Called with the index of the entity.
-    ///   - isKept: Whether the scopes of a deleted object stay. Called with the index of its entity, and its key.
+    ///   - mappingVersion: Returns the mapping version of the data source that owns an entity. Gets the index of the entity.
+    ///   - isKept: Returns whether the scopes of a deleted object stay. Gets the index of the object's entity, and the object's
+    ///     key.
     static func forgetting(
         _ changes: ChangeSet, _ model: ModelLayout, mappingVersion: (Int) -> Int, unless isKept: (Int, Int64) -> Bool
     ) -> [ScopeChange] {

@@ -24,7 +24,7 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
     public let maxAge: Duration?
     /// The largest number of objects; nil for any number.
     public let maxCount: Int?
-    /// The objects that are neither deleted nor counted, such as those with a mark of the user; nil for none.
+    /// The objects that are neither deleted nor counted, such as objects that the user has marked; nil for none.
     public let kept: FetchPredicate<Object>?
     /// The order of the objects. The first objects stay.
     private let order: [FetchOrder<Object>]
@@ -67,8 +67,8 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
         self.init(maxAge, maxCount, order: [.descending(date)], date: .required(date), kept: kept)
     }
 
-    /// Evicts objects by a date that an object may have. An object without a date has no age, and counts as older than all
-    /// others.
+    /// Evicts objects by an optional date. An object without a date has no age, and counts as older than all objects with a
+    /// date.
     ///
     /// ```swift
     /// let eviction = ScopeEviction(maxCount: 500, by: \ContactEntity.birthday)
@@ -126,8 +126,8 @@ public struct ScopeEviction<Object: ManagedObject>: Sendable, Hashable {
         return ObjectRequest(where: candidates(in: predicate).map { $0 && isOld } ?? isOld)
     }
 
-    /// The request for the objects that count. The first objects are deleted first. Objects that compare equal are in the
-    /// order of their creation.
+    /// The request for the objects that count for `maxCount`. The first objects of the request are deleted first. Objects that
+    /// compare equal are in the order of their creation.
     func countedObjects(in predicate: FetchPredicate<Object>?) -> ObjectRequest<Object> {
         let reversed = order.map { order in
             var order = order

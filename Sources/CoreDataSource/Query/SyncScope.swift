@@ -9,7 +9,7 @@ internal import RowStore
 /// ```
 ///
 /// For each scope, the store keeps the time of the last request that got an answer, the entity tag and the cursor of the
-/// answer, and the failures since. Read these with ``DataSource/freshness(of:)``. Answers of the server are stored with
+/// answer, and the failures since. Read these values with ``DataSource/freshness(of:)``. Answers of the server are stored with
 /// ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` or
 /// ``DataSource/apply(_:to:requestedAt:since:deleting:options:)``.
 ///
@@ -202,8 +202,8 @@ extension RootTier {
     /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
     func freshness(of id: ScopeID) throws(DataSourceError) -> ScopeFreshness {
         let found = try stored(id)
-        // Read the number of resets after the scope. The next request comes later than both reads, so its answer is newer
-        // than these resets.
+        // Read the number of resets after the scope. If the store is reset between the two reads, the next request still comes
+        // after the reset, so its answer may be stored.
         return ScopeFreshness(found, generation: generation)
     }
 
@@ -223,7 +223,7 @@ extension SyncScope {
     /// The greatest length of a predicate's format, in bytes.
     private static var longestFormat: Int { 64 << 10 }
 
-    /// What identifies the scope in the store, if the data source maps answers by version 0.
+    /// What identifies the scope in the store, if the data source has the mapping version 0.
     var id: ScopeID { ScopeID(name: name, entity: Object.entityName, predicate: format) }
 
     /// - Throws: `valueTooLarge`, `unsupportedQuery`.
