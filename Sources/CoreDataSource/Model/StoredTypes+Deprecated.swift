@@ -2,13 +2,13 @@ public import ManagedModel
 
 /// Calls of members that the macros add and mark as deprecated.
 ///
-/// A class can have deprecated properties, and the types of its properties can be deprecated. The compiler does not
-/// warn about such a name inside a declaration that is deprecated itself. It does not warn either if such a declaration
-/// is called through a protocol.
+/// A class can have deprecated properties, and the types of its properties can be deprecated. The code of the macros must use
+/// these names without warnings. The compiler gives no warning inside a declaration that is itself deprecated, nor if that
+/// declaration is called as a requirement of a protocol.
 extension StoredTypes {
     /// Describes an entity.
     public protocol EntityLayout {
-        /// Returns the description of the entity by its class.
+        /// Returns the description of the entity that its class declares.
         static func entity() -> DeclaredEntity
     }
 

@@ -42,7 +42,7 @@ enum AttributeCoding {
         real.isFinite ? JSONValue(real) : .string(real < 0 ? "-inf" : "inf")
     }
 
-    /// Uses the short digits of a 32-bit number if they are exact.
+    /// If the number is exactly a 32-bit number, writes the shortest digits that give this 32-bit number again.
     private static func json(float real: Double) -> JSONValue {
         let float = Float(real)
         guard float.isFinite, Double(float) == real, let short = Double("\(float)"), Float(short) == float else {

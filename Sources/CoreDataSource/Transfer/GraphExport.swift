@@ -113,7 +113,7 @@ struct GraphExport {
         return try AttributeCoding.json(object.row, column, as: attribute, in: layout)
     }
 
-    /// Returns the keys of the objects that a relationship leads to; nil if the graph does not contain the relationship.
+    /// Returns the keys of the objects that a relationship leads to; nil to leave the relationship out of the graph.
     private mutating func links(of object: ManagedObject, _ index: Int) throws -> JSONValue? {
         let relationship = object.layout.relationships[index]
         guard relationship.isExported else { return nil }
@@ -138,7 +138,7 @@ struct GraphExport {
 }
 
 extension GraphExport {
-    /// Returns the keys that more than one exported object has, among the objects that a relationship can lead to.
+    /// Among the exported objects that a relationship can lead to, finds the keys that more than one object has.
     private mutating func findSharedKeys(_ relationship: RelationshipLayout, _ column: Int) throws -> Set<JSONValue> {
         let destination = layout.entities[relationship.destination]
         if TransferKeys.isUnique(column, destination) { return [] }
@@ -197,8 +197,8 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// Each of these relationships is followed from every exported object, including the objects that another of them
-    /// leads to. Unsaved edits are exported too. In the main context, and in ``PersistentContainer/read(_:)``, the
+    /// Each relationship in `following` is followed from every exported object, including objects that were reached through
+    /// another relationship. Unsaved edits are exported too. In the main context, and in ``PersistentContainer/read(_:)``, the
     /// graph shows the store at one moment. Transient and derived attributes are left out.
     ///
     /// - Parameters:
@@ -256,7 +256,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// In the main context, exports from a snapshot, so that the graph contains no part of a later save.
+    /// Calls the body with the context to export from. For the main context, this is another context with a snapshot, so that
+    /// the graph contains no part of a later save.
     private func inSnapshot(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
         guard self is MainContext else {
             let deferredBefore = defersValues

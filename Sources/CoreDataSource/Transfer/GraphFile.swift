@@ -11,7 +11,7 @@ final class GraphFile {
 
     deinit { try? handle.close() }
 
-    /// Reads the objects of a file on a separate thread, because the thread can block while another program writes the
+    /// Reads the objects of a file on a separate thread, because a read can block its thread while another program writes the
     /// file.
     static func graph(_ url: URL) async throws -> ObjectGraph {
         let reading = Reading()

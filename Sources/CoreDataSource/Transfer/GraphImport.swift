@@ -8,7 +8,7 @@ struct GraphImport {
     private let contexts: [PrivateContext]
     private let layout: ModelLayout
     private let keys: TransferKeys
-    /// The properties of each entity by name, for the entities of the objects so far.
+    /// For each entity whose objects were imported so far, the properties of the entity by name.
     private var fields: [Int: [JSONName: TransferField]] = [:]
     private var links = GraphImportLinks()
     /// Objects of one entity that wait until they are looked up together.

@@ -35,8 +35,8 @@ struct GraphImportLinks {
 
     /// Sets all links, and checks that they do not contradict each other.
     func apply(_ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys) throws {
-        // Set to-many relationships first, because their lists can be ordered. To-one links on the other side then
-        // exist already.
+        // Set to-many relationships first, because their lists can be ordered. The to-one links of their inverses then already
+        // exist, so setting them does not change the order.
         let sorted = groups.sorted { lhs, rhs in
             let isToMany = [lhs, rhs].map {
                 layout.entities[$0.key.entity].relationships[$0.key.relationship].isToMany

@@ -90,7 +90,8 @@ extension PersistentContainer {
         return try await importGraph(GraphFile.graph(url), keys: keys, waitFor: level, progress: progress)
     }
 
-    /// Returns the tiers that own entities. Throws if a key is invalid.
+    /// Returns the private tiers of all data sources that own entities. Throws if a key is invalid, or if there is no such data
+    /// source.
     private func importingTiers(_ chosen: [String: String]) throws(DataSourceError) -> [PrivateTier] {
         let layout = stack.layout
         _ = try TransferKeys(chosen, layout)
@@ -120,7 +121,7 @@ extension PrivateContext {
             var seenValues: Set<RowValue> = []
             for entity in family {
                 let editor = editor(ofEntity: entity)
-                // If a statement returns more rows than values, two rows have the same value.
+                // One row more than there are values is enough to find a duplicate: then two rows have the same value.
                 let query = RowQuery(
                     entity: entity, predicate: .isMember(.column(column), ValueList(part, .natural)),
                     limit: part.count + 1)

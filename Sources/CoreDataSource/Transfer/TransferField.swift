@@ -47,8 +47,9 @@ struct TransferField {
 }
 
 extension RelationshipLayout {
-    /// Whether a graph contains this side of the relationship. A graph contains every ordered side, every to-one side that
-    /// stores the link, and the source side of every relationship with pair rows in which neither side is ordered.
+    /// Whether a graph contains this side of the relationship. A graph contains every ordered side, and every to-one side that
+    /// stores the link. If the links are stored in separate rows, and neither side is ordered, the graph contains the source
+    /// side.
     var isExported: Bool {
         switch storage {
         case .column: true

@@ -5,8 +5,8 @@ internal import RowStore
 // declaration, the compiler would only report that there is no such member. `Tests/Misuse/Cases/Spelt` has a use of
 // each declaration, with the message.
 //
-// The compiler must never choose one of these declarations for correct code. So a function here has other arguments
-// than every available function with the same name in its class and in the subclasses.
+// The compiler must never choose one of these declarations for correct code. So the arguments of a function here must differ
+// from those of every available function that has the same name, in its class and in the subclasses.
 
 /// Edits in the main context.
 extension MainContext {
