@@ -194,11 +194,11 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
         case delete
     }
 
-    /// The values before the save; nil for an insert. Reading a relationship does not compile: see ``link(_:)``. Large
-    /// values that an update did not change may be missing: see ``omittedProperties``.
+    /// The values before the save; nil for an insert. Relationships cannot be read from this value: call ``link(_:)`` instead.
+    /// Large values that an update did not change may be missing: see ``omittedProperties``.
     public let old: ListRow<Object>?
-    /// The values after the save; nil for a delete. As in ``old``, there are no relationships, and large values that
-    /// an update did not change may be missing.
+    /// The values after the save; nil for a delete. As in ``old``, relationships cannot be read, and large values that an
+    /// update did not change may be missing.
     public let new: ListRow<Object>?
     private let layout: EntityLayout
     private let key: Int64

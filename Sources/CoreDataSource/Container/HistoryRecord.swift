@@ -20,7 +20,7 @@ public struct HistoryRecord: Sendable {
         position = HistoryPosition(historyID: historyID, number: record.number, time: record.time)
     }
 
-    /// The number of the record. Numbers have no gaps. After a reset, they begin with 1.
+    /// The number of the record. Numbers have no gaps. After a reset, they begin with 1 again.
     public var number: Int64 { record.number }
     /// The time of the save, by the clock of the machine that made it; on a server, by the clock of the server.
     public var date: Date { Date(timeIntervalSince1970: Double(record.time) / 1000) }

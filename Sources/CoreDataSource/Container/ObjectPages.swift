@@ -17,8 +17,8 @@ extension PersistentContainer {
     ///
     /// **Memory**: only the objects of one page are in memory, and they are released before the page is returned. A loop also
     /// keeps the key of each object that later pages return, which takes 8 bytes, or 12 bytes if the request includes several
-    /// entities. If the request includes several entities, or follows relationships, the first page also
-    /// needs the rows of all objects for a moment, without the attributes that the order does not use.
+    /// entities. If the request includes several entities, or follows relationships, the first page also needs the rows of all
+    /// objects for a moment, but only the attributes that the order uses.
     ///
     /// **Isolation**: none. Values are made on a queue of the container, like the bodies of ``read(_:)``. No queue is blocked
     /// between two pages.

@@ -14,8 +14,8 @@ extension PersistentContainer {
     /// ```
     ///
     /// The sequence ends once the loop has got the newest record. To follow later records, begin another loop after each save
-    /// of ``saves``. A save has a record once it is in the store. Records are read in pages, so a loop over a large history
-    /// needs little memory. Only the records of a very large save are read as a whole.
+    /// of ``saves``. A save has a record once the save is in the store. Records are read in pages, so a loop over a large
+    /// history needs little memory. But the record of a very large save is read as a whole.
     ///
     /// **Isolation**: none. The records are read on a queue of the container.
     ///
@@ -23,9 +23,8 @@ extension PersistentContainer {
     ///   - position: The position after which to begin; nil, the default, to begin with the oldest record that there is.
     ///   - filter: The records to return; by default all.
     /// - Returns: A sequence that throws `historyNotKept` if the store keeps no history; `historyExpired` if the history no
-    ///   longer has all records after the position (the position before its oldest record is then in
-    ///   ``DataSourceError/historyStart``); `historyOfOtherStore`; errors of the store. So a loop that ends without an error
-    ///   has got all records.
+    ///   longer has all records after the position (``DataSourceError/historyStart`` is then the position before the oldest
+    ///   record); `historyOfOtherStore`; errors of the store. So a loop that ends without an error has got all records.
     public func history(
         after position: HistoryPosition? = nil, where filter: HistoryFilter = HistoryFilter()
     ) -> HistoryRecords {
@@ -45,7 +44,7 @@ extension PersistentContainer {
     }
 
     /// Registers a consumer of the kept history, or returns the registered consumer. The store remembers the position up to
-    /// which the consumer has read. The store keeps the records that the consumer has not read, up to the bytes of
+    /// which the consumer has read. The store keeps the records that the consumer has not read, up to the limit of bytes in
     /// ``KeptHistory/kept(for:upTo:)``.
     ///
     /// ```swift
@@ -80,7 +79,7 @@ extension PersistentContainer {
 
     // MARK: Authors
 
-    /// Runs the body, and records its saves with an author in the kept history: Core Data's `transactionAuthor`.
+    /// Runs the body, and records its saves with an author in the kept history. Core Data calls this the `transactionAuthor`.
     ///
     /// ```swift
     /// try await container.withAuthor("importer") {
@@ -102,7 +101,7 @@ extension PersistentContainer {
         try await SaveAuthor.$named.withValue(stack.authors(with: author), operation: body, isolation: isolation)
     }
 
-    /// The form of ``withAuthor(_:isolation:_:)`` for code that does not wait, such as `performAndWait`.
+    /// The form of ``withAuthor(_:isolation:_:)`` for code without `await`, such as calls of `performAndWait`.
     ///
     /// ```swift
     /// try container.withAuthor("editor") {
@@ -139,7 +138,7 @@ public struct HistoryConsumer: Sendable {
     ///
     /// - Parameter filter: The records to return; by default all.
     /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyNotKept` if
-    ///   the consumer was removed, also by another process. If the history has reached its limit of bytes and has dropped
+    ///   this or another process has removed the consumer. If the history has reached its limit of bytes and has dropped
     ///   records that the consumer has not read, it throws `historyExpired`. After a reset, the consumer is registered in the
     ///   new history. Then, and in a store that was restored from a copy, the first record is of the kind
     ///   ``HistoryKind/reset``.

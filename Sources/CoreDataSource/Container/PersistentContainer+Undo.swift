@@ -15,8 +15,8 @@ extension PersistentContainer {
     /// nobody has changed since becomes the old value, and a value that was changed since is a conflict. In a ``DraftChange``,
     /// `base` is the value after the record, `mine` is the value before it, and `theirs` is the newest value. An object that
     /// exists again, because the record was reverted before, is left as it is. Delete rules, rules of the model and `willSave`
-    /// apply as to any other save. If the record is of an earlier model, values without a place in the current model are left
-    /// out.
+    /// apply as to any other save. If the record was made with an earlier model, values that have no place in the current model
+    /// are left out.
     ///
     /// The new save has a record of its own, of the kind ``HistoryKind/local``. To revert several records, begin with the newest
     /// one.
@@ -74,14 +74,14 @@ extension PersistentContainer {
     /// try await container.undo(author: "editor")
     /// ```
     ///
-    /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again,
-    /// and in another process. All saves of the author are steps, also `add`, `sync` and `delete`. So give the loads of a
-    /// server another author than the edits of the user. The saves of other authors stay: see
+    /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again, and
+    /// in another process. All saves of the author are steps, also `add`, `sync` and `delete`. So give the loads of a server
+    /// another author than the edits of the user. The saves of other authors stay: see
     /// ``revert(_:resolving:includingIncoming:waitFor:)``. A record without values is not a step. If nothing in a record is
-    /// left to undo, the call passes over the record, and undoes the step before it. The call also passes over a record if
-    /// `resolution` keeps all values of others. A record that was passed over counts as undone. If a step cannot be undone,
-    /// for example because another object now has the unique value of a deleted object, the call throws, and so does each
-    /// later call until the reason is gone.
+    /// left to undo, the call passes over the record, and undoes the next older step. The call also passes over a record if
+    /// `resolution` keeps all newer values, so that the undo would change nothing. A record that was passed over counts as
+    /// undone. If a step cannot be undone, for example because another object now has the unique value of a deleted object, the
+    /// call throws, and so does each later call until the reason is gone.
     ///
     /// **Ordering**: after all earlier saves of the author by this container. Saves of other authors that wait for the store
     /// do not delay the undo, unless a save of this author waits, too. A save of the author that another process makes at the

@@ -14,8 +14,8 @@ package import RowStore
 ///
 /// Opening compares the model's hash and the database key with the hash and the key of the store. If the hash or the key
 /// differs, the store is reset or migrated according to the ``Configuration/resetPolicy``. ``startup`` has the outcome. If
-/// opening throws, the store is unchanged, unless it had to be reset or migrated. Then the old store may already be dropped,
-/// kept as a backup, or migrated.
+/// opening throws, the store is unchanged, unless it had to be reset or migrated. In this case, the old store may already be
+/// dropped, kept as a backup, or migrated.
 ///
 /// The store is closed by ``close()``, or soon after the container and its data sources are released. Before the store is
 /// closed, pending saves are written.
@@ -65,8 +65,8 @@ public final class PersistentContainer: Sendable {
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
     ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; for a store on a server also
     ///   `storeUnavailable`, `storeReadOnly` and `invalidRequest`; errors of a custom store. If opening throws, the store is
-    ///   unchanged, unless it had to be reset or migrated. Then the old store may already be dropped, kept as a backup, or
-    ///   migrated.
+    ///   unchanged, unless it had to be reset or migrated. In this case, the old store may already be dropped, kept as a
+    ///   backup, or migrated.
     @concurrent
     public convenience init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
@@ -151,8 +151,8 @@ public final class PersistentContainer: Sendable {
     /// try await container.flush()
     /// ```
     ///
-    /// - Throws: Errors of the store. After such an error, saves with `waitFor: .main` stay pending and are tried again. If the
-    ///   store refused a save, the error of this save.
+    /// - Throws: If the store refused a save, the error of this save. Otherwise errors of the store: after such an error, saves
+    ///   with `waitFor: .main` stay pending and are tried again.
     public func flush() async throws {
         try await stack.root.flush()
     }

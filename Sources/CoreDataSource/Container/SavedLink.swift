@@ -7,7 +7,7 @@ public struct SavedLink: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable {
         /// The objects are linked now.
         case insert
-        /// The link has another position in an ordered relationship.
+        /// The link has a different position than before in an ordered relationship.
         case move
         /// The objects are no longer linked.
         case delete

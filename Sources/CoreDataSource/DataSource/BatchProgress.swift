@@ -16,9 +16,10 @@ public import Foundation
 /// ```
 ///
 /// A value is completed when ``DataSource/onAdd(_:in:)`` has returned. An object of a graph is completed when its attributes
-/// are set. The numbers never decrease. They are reported before the first value, then at most once per 256 values and at most
-/// once per hundredth of all values, and at the end. The last report, that all values are completed, comes just before the call
-/// returns, after links, deletions and the write to the store. If the call throws, nothing more is reported.
+/// are set. The numbers never decrease. They are reported before the first value and at the end. In between, there is at most
+/// one report for each 256 values, and at most one for each hundredth of all values. The last report, that all values are
+/// completed, comes just before the call returns, after links, deletions and the write to the store. If the call throws,
+/// nothing more is reported.
 public struct BatchProgress: Sendable {
     private let report: @Sendable (_ completed: Int, _ total: Int) -> Void
     private let wasCancelled: @Sendable () -> Bool
@@ -42,9 +43,9 @@ public struct BatchProgress: Sendable {
     ///
     /// The progress of an empty list has one unit, so that a parent progress gets the share of this call.
     ///
-    /// **Isolation**: none. Observers of the progress are called in the same places as the closure of the other
-    /// initializer. On Linux, `Progress` has no lock. Pass a closure there if calls with the same parent run at the
-    /// same time, or if another thread reads the counts during the call.
+    /// **Isolation**: none. Observers of the progress run where the closure of the other initializer would run. On Linux,
+    /// `Progress` has no lock. Pass a closure there if calls with the same parent run at the same time, or if another thread
+    /// reads the counts during the call.
     ///
     /// - Parameter progress: A progress that only this call uses. It can be a child of another progress.
     public init(_ progress: Progress) {

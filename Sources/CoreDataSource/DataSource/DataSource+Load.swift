@@ -103,7 +103,7 @@ extension DataSource {
 
     /// Waits for a load, unless the objects are fresh or are served stale.
     ///
-    /// - Returns: The freshness of objects that are there already; nil after a load.
+    /// - Returns: The freshness of the stored objects, if the call did not wait for a load; nil after a load.
     private nonisolated func wait<Object: ManagedObject>(
         for load: ScopeLoad<Value, Object>, _ whenStale: StalePolicy
     ) async throws -> ScopeFreshness? {
@@ -121,7 +121,8 @@ extension DataSource {
         if !found.isStale(after: load.maxAge, at: now) { return found }
         let isPostponed = load.maxAge > .zero && found.isPostponed(at: now) && !loads.isRunning(key)
         if whenStale == .serveStale, load.hasObject || found.requestedAt != nil {
-            // A running load goes on even if its callers are canceled.
+            // This call does not wait for the load. If a load is already running, it now goes on even if all its callers are
+            // canceled.
             if !isPostponed { loads.start(key) { try await load.run() } }
             return found
         }

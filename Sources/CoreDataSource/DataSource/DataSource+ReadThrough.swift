@@ -138,7 +138,7 @@ extension DataSource {
         }
     }
 
-    /// Whether no two objects can have the same value of the attribute.
+    /// Whether each value of the attribute identifies at most one object.
     private nonisolated func isUnique<Object: ManagedObject>(_ attribute: AnyKeyPath, of type: Object.Type) -> Bool {
         guard let layout = tier.stack.layout.entity(named: type.entityName),
             let name = type.attributeKeyPaths[attribute],

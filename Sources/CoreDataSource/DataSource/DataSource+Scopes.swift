@@ -7,8 +7,8 @@ extension DataSource {
     /// scope.
     ///
     /// For a list, this is a ``KeyedDataSource/sync(_:scope:deleting:operations:options:waitFor:progress:)`` of the scope. If
-    /// the process ends during the call, the store has the objects with their entity tag, or neither. The answer `.notModified`
-    /// writes one row.
+    /// the process ends during the call, the store has either both the objects and their entity tag, or neither. The answer
+    /// `.notModified` writes one row.
     ///
     /// ```swift
     /// let (freshness, start) = (try contacts.freshness(of: all), Date())

@@ -45,8 +45,9 @@ extension EntityDataSource {
     /// print(sizes.value[thread.objectID] ?? 0)
     /// ```
     ///
-    /// Groups by a to-many relationship have the id of each related object as their key: an object counts once in the group
-    /// of each of its related objects, and in no group if it has none. The groups follow the links from both sides:
+    /// Groups by a to-many relationship have the id of each related object as their key: an object counts once in the group of
+    /// each of its related objects, and in no group if it has none. The groups follow changes from both sides of the
+    /// relationship:
     ///
     /// ```swift
     /// let unread = try mail.liveAggregate(

@@ -2,9 +2,9 @@ public import Foundation
 
 /// Reads the registered lists.
 ///
-/// The results show the state that the delegate was last notified of. During a group of calls, the results show the
-/// state after the group. The objects may be newer than this state. A data key that is not registered, or whose
-/// delegate was released, has no sections and no objects.
+/// The results show the state that the delegate was last notified of. A change is reported to the delegate with a group of
+/// calls. During the group, the results already show the state after the group. The objects may be newer than this state. A
+/// data key that is not registered, or whose delegate was released, has no sections and no objects.
 extension EntityDataSource {
     /// The number of sections of a list. A list without a section key has 1 section, even if the list is empty.
     ///

@@ -73,12 +73,12 @@ public struct DataSourceBinding: ~Copyable {
 /// more than set its attribute; a deleted entity has delete rules that affect other objects, or is the destination of a
 /// relationship that has a minimum or maximum count.
 ///
-/// If more than 16,384 rows match, an exclusive SQLite store without a kept history changes the rows itself. This requires
-/// that the predicate uses no relationships, and that an updated entity has no derived attributes. The store then needs
-/// bounded memory and a separate transaction, which runs at once, whatever level the call waits for. The changed rows are not
-/// reported one by one: objects are brought up to date, contexts forget the rows of the entity, and lists read their rows
-/// again (``ListReason/Kind/bulkChange``). The rules of the model are checked on some of the rows. In all other cases, all
-/// rows are kept in memory, with about 500 bytes for each row.
+/// If more than 16,384 rows match, an exclusive SQLite store without a kept history changes the rows itself. This requires that
+/// the predicate uses no relationships, and that an updated entity has no derived attributes. The store then needs bounded
+/// memory and a separate transaction, which runs at once, whatever level the call waits for. The changed rows are not reported
+/// one by one: objects are brought up to date, contexts forget the rows of the entity, and lists read their rows again
+/// (``ListReason/Kind/bulkChange``). The rules of the model are checked on only 256 rows of each entity. In all other cases,
+/// all rows are kept in memory, with about 500 bytes for each row.
 extension EntityDataSource {
     /// Sets the same values in all matching objects.
     ///
@@ -179,11 +179,10 @@ extension EntityDataSource {
     /// Diagnostics about the use of this data source since the container was opened. The oldest diagnostic is the first. Each
     /// diagnostic is reported once, and there are at most 64.
     ///
-    /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches for its values, and the attribute
-    /// has neither a uniqueness constraint nor a fetch index. In this case, the store reads every row of the entity. An
-    /// attribute is also reported if a batch looks up its values one by one, with many queries: 16 for a store on a
-    /// server, and 1,024 for any other store. A relationship is reported if a batch reads it for one object at a time, with as
-    /// many queries.
+    /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches for its values, and the attribute has
+    /// neither a uniqueness constraint nor a fetch index. In this case, the store reads every row of the entity. An attribute
+    /// is also reported if a batch looks up its values one by one, with many queries: 16 for a store on a server, and 1,024 for
+    /// any other store. A relationship is reported if a batch reads it for one object at a time, and makes that many queries.
     public nonisolated var diagnostics: [DataSourceDiagnostic] { tier.stack.diagnostics(of: tier.owner) }
 }
 

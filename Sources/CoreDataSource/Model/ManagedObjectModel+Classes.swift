@@ -24,8 +24,8 @@ extension ManagedObjectModel {
     ///   - configurations: Named subsets of the entities.
     ///   - fetchRequests: The fetch requests that are stored with the model.
     ///   - versionIdentifier: The author's own label for the version.
-    ///   - earlierVersions: Names in earlier versions. List a version only if a migration cannot find its entities and
-    ///     properties by the names and renaming identifiers of this version.
+    ///   - earlierVersions: The names of entities and properties in earlier versions of the model. List a version only if a
+    ///     migration cannot find its entities and properties by the names and renaming identifiers of this version.
     ///   - entities: The classes, in any order.
     public init(
         _ name: String, version: String? = nil, configurations: [EntityConfiguration] = [],

@@ -1,8 +1,8 @@
 public import Foundation
 public import ManagedModel
 
-/// Declarations that compile only if the macros have understood the source code correctly. The functions are never
-/// called.
+/// Declarations that compile only if the macros have understood the source code correctly. The generated code contains the
+/// checks, but never runs them.
 ///
 /// A macro sees only source code: for example, `String` may be a type that the app declares. Each check compiles only if a name
 /// has the meaning that the macro assumes.

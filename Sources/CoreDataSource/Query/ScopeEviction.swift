@@ -13,8 +13,8 @@ public import Foundation
 /// `.notModified`. An object is deleted even if the answer contains it. The delete rules apply to these deletions, but the
 /// limit of deletions does not. The store has no timer: as long as no answer arrives, the objects stay.
 ///
-/// The objects to keep are protected only from the eviction. If the list does not contain an object in scope, the object is
-/// deleted. To keep such an object, leave it out of the predicate of the scope.
+/// The objects to keep are protected only from the eviction. If the list of the server lacks one of them, the object is
+/// deleted. To keep such an object, define the predicate of the scope so that the object is not in scope.
 ///
 /// If any object is evicted, the entity tag and the cursor of the scope are dropped, because the objects no longer match the
 /// list of the server. So the next request gets the whole list, and evicts again. Let the server send no more than the app

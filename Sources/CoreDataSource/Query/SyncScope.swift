@@ -1,7 +1,7 @@
 public import Foundation
 internal import RowStore
 
-/// The rows that one list of a server covers: a name, and an optional predicate.
+/// Describes the objects that one list of a server covers, with a name and an optional predicate.
 ///
 /// ```swift
 /// let adults = SyncScope(
@@ -30,7 +30,7 @@ public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
     public let eviction: ScopeEviction<Object>?
     /// The format of the predicate.
     let format: String
-    /// Whether the predicate can be made from its format. If not, two different predicates may have the same format.
+    /// Whether the predicate can be made again from its format. If not, different predicates can have the same format.
     let hasFormat: Bool
 
     /// Makes a scope.
@@ -157,8 +157,8 @@ public struct ScopeFreshness: Sendable, Hashable {
         (answer, version) = (stored?.answer ?? 0, stored?.version ?? 0)
     }
 
-    /// The code of the last failure, if its error was a `CustomNSError` such as `URLError`: -1009 if the device is offline. Nil for
-    /// other errors, and if there was no failure.
+    /// The code of the last failure, if its error was a `CustomNSError` such as `URLError`, for example -1009 if the device is
+    /// offline. Nil for other errors, and if there was no failure.
     public var lastFailureCode: Int? {
         let words = lastFailure?.split(separator: " ") ?? []
         return words.count < 2 ? nil : words.last.flatMap { Int($0) }
