@@ -9,7 +9,7 @@ public import RowStore
 /// }
 /// ```
 public struct HistoryRecord: Sendable {
-    /// The position after this record. Keep it to continue after the record later.
+    /// The position after this record. Keep the position to continue after this record later.
     public let position: HistoryPosition
     private let record: StoredRecord
     private let objects: DetachedObjectFactory

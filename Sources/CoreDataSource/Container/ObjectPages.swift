@@ -11,9 +11,9 @@ extension PersistentContainer {
     /// ```
     ///
     /// The call itself reads nothing. Each loop opens a snapshot for its first page, and ends the snapshot after the last page.
-    /// So each loop begins with the newest saves, also with saves that are not in the store yet, and later saves of this or
-    /// another process do not change its pages. The pages together have the values, and the order, of
-    /// ``EntityDataSource/fetch(as:_:)`` at that time.
+    /// So the pages of a loop show all earlier saves, even saves that are not in the store yet. Later saves of this or another
+    /// process do not change the pages. The pages together have the values, and the order, of ``EntityDataSource/fetch(as:_:)``
+    /// at that time.
     ///
     /// **Memory**: only the objects of one page are in memory, and they are released before the page is returned. A loop also
     /// keeps the key of each object that later pages return, which takes 8 bytes, or 12 bytes if the request includes several
@@ -49,7 +49,7 @@ extension PersistentContainer {
 /// }
 /// ```
 ///
-/// A sequence can be used by several loops, also at the same time. Each loop has a snapshot of its own. The sequence keeps its
+/// A sequence can be used by several loops, even at the same time. Each loop has a snapshot of its own. The sequence keeps its
 /// container open.
 public struct ObjectPages<Value: ManagedObjectConvertible>: AsyncSequence, Sendable {
     public typealias Element = [Value]

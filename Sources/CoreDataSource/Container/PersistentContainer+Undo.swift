@@ -75,8 +75,8 @@ extension PersistentContainer {
     /// ```
     ///
     /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again, and
-    /// in another process. All saves of the author are steps, also `add`, `sync` and `delete`. So give the loads of a server
-    /// another author than the edits of the user. The saves of other authors stay: see
+    /// in another process. All saves of the author are steps, including those of `add`, `sync` and `delete`. So give the loads
+    /// of a server another author than the edits of the user. The saves of other authors stay: see
     /// ``revert(_:resolving:includingIncoming:waitFor:)``. A record without values is not a step. If nothing in a record is
     /// left to undo, the call passes over the record, and undoes the next older step. The call also passes over a record if
     /// `resolution` keeps all newer values, so that the undo would change nothing. A record that was passed over counts as
@@ -94,8 +94,8 @@ extension PersistentContainer {
     ///   - author: The author of the saves; also the author of the new save.
     ///   - resolution: How to resolve conflicts; `.fail` by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Returns: The numbers of changed objects, and the conflicts, also of records that were passed over; nil if there is nothing
-    ///   to undo. ``DraftReport/revertedRecord`` is the record that was undone.
+    /// - Returns: The numbers of changed objects, and the conflicts, including those of records that were passed over; nil if
+    ///   there is nothing to undo. ``DraftReport/revertedRecord`` is the record that was undone.
     /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
     @discardableResult
     public func undo(

@@ -44,15 +44,16 @@ extension DataSource {
     ///
     /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
     ///
-    /// A list deletes only objects that were in scope before its request, or before the request for its first page. So what the
-    /// user inserts during the request, or edits into the scope, stays at first. If the list lacks such an object, the store
-    /// keeps neither the entity tag nor the cursor of the list, so the next load gets the whole list. If that list also lacks
-    /// the object, the load deletes the object. Children that ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would
-    /// delete also stay: a child that was inserted, or linked to an object, during the request stays.
+    /// A list deletes only objects that were in scope before its request, or before the request for its first page. So an
+    /// object that is inserted during the request, or that comes into scope by an edit, stays at first. If the list lacks such
+    /// an object, the store keeps neither the entity tag nor the cursor of the list, so the next load gets the whole list. If
+    /// that list also lacks the object, the load deletes the object. Children that
+    /// ``PrivateContext/sweep(_:of:keeping:deleting:options:)`` would delete also stay: a child that was inserted, or linked to
+    /// an object, during the request stays.
     ///
     /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. Before each request, a load reads the keys of
-    /// all objects in scope, and keeps them in memory. It does so even if it deletes nothing or the answer is `.notModified`,
-    /// because the answer to any request can be `.gone`.
+    /// all objects in scope, and keeps them in memory. This is necessary even if the load deletes nothing or the answer is
+    /// `.notModified`, because the answer to any request can be `.gone`.
     ///
     /// - Parameters:
     ///   - scope: The scope. The data source must own its entity.
@@ -313,8 +314,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
             }
             root.scopes.forget(scope.name, withFailure: true)
         } catch {
-            // The failure could not be stored, for example because the disk is full. This process remembers it until the next
-            // answer or reset.
+            // The failure could not be stored, for example because the disk is full. This process remembers the failure until
+            // the next answer or reset.
             if let scope = change.result(after: stored) { root.scopes.record(failed: scope, generation: generation) }
         }
     }

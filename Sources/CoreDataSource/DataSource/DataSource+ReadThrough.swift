@@ -32,7 +32,7 @@ extension DataSource {
     /// returns nil without calling the loader again. The call also returns nil without calling the loader if the object was
     /// deleted after its last request: by the app, or because it was not in a list of the server. An object that a
     /// ``ScopeEviction`` has deleted is loaded again, if the attribute has a uniqueness constraint and is a string, a whole
-    /// number or a UUID. If the loader returns a value, other objects stay, also those with the same key. If the attribute has
+    /// number or a UUID. If the loader returns a value, other objects stay, even those with the same key. If the attribute has
     /// a uniqueness constraint, and the loaded value has another key, the object with the requested key is deleted.
     ///
     /// ```swift

@@ -153,7 +153,7 @@ extension DataSource {
         return WrittenAnswer(report: report, page: page, number: change.number)
     }
 
-    /// Reads which objects are in scope before a request. The answer deletes only such objects, because it can lack objects
+    /// Reads which objects are in scope before a request. The answer deletes only these objects, because it can lack objects
     /// that came into scope during the request.
     nonisolated func ends<Object: ManagedObject>(in scope: SyncScope<Object>) async throws -> Set<LinkEnd> {
         try await tier.perform(waitFor: .store, values: 0) { try $0.ends(in: scope) }.result

@@ -135,7 +135,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
         throw DataSourceError(hook: "onDelete(_:in:)", of: self, for: "delete")
     }
 
-    /// Reads the objects that the other hooks will look up, all together.
+    /// Reads, all at once, the objects that the other hooks will look up.
     ///
     /// ```swift
     /// nonisolated override func prepare(

@@ -168,9 +168,9 @@ extension EntityDataSource {
     ///     direction of that order; otherwise they are ascending. A property that is not a stored attribute must be computed
     ///     only from the object's own attributes.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store. `invalidRequest` if both the
-    ///   request and `sectionBy` have sections, if the attribute of the sections has a type that such sections do not allow, or
-    ///   if the limit or the offset is negative. `unsupportedQuery` if the request has an offset, has the limit 0 or is for
-    ///   distinct values, or if a computed section or a predicate that needs objects follows a relationship.
+    ///   request and `sectionBy` have sections, if the sections do not support the type of their attribute, or if the limit or
+    ///   the offset is negative. `unsupportedQuery` if the request has an offset, has the limit 0 or is for distinct values, or
+    ///   if a computed section or a predicate that needs objects follows a relationship.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil

@@ -15,8 +15,8 @@ public struct SyncReport: Sendable, Hashable {
     public var unchanged = 0
     /// The number of objects in scope that were deleted because they are not in the list.
     ///
-    /// Objects that a cascade also deletes are not counted, such as the lines of a deleted order. The ``SaveReport`` of `delete`
-    /// counts such objects, too.
+    /// Objects that a cascade deletes together with these objects are not counted, such as the lines of a deleted order. The
+    /// ``SaveReport`` of `delete` counts them, too.
     public var deleted = 0
     /// The number of objects that were deleted although they are in the list: a delete rule has deleted them together with an
     /// object that is not in the list, or a hook has deleted them. They do not count as inserted, updated or unchanged. Objects

@@ -7,8 +7,8 @@ internal import RowStore
 /// Generated code calls the requirements through ``ManagedObject/attribute(at:)``. If the type is not optional, nil is read as
 /// the zero of the type: 0, false, an empty string or data, the reference date, the zero UUID, or `about:blank`.
 ///
-/// An enum with raw values of such a type conforms without an implementation. To give a generated property the type of the
-/// enum, set the user info `swiftType` = `TaskState` of the attribute in the model:
+/// An enum conforms without an implementation if the type of its raw values conforms. To give a generated property the type of
+/// the enum, set the user info `swiftType` = `TaskState` of the attribute in the model:
 ///
 /// ```swift
 /// enum TaskState: String, AttributeStorable { case open, done }

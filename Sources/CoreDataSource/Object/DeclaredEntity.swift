@@ -53,8 +53,8 @@ extension DeclaredEntity {
 /// A struct that is the type of a composite attribute. Structs with `@StoredComposite` and the structs of a generated model
 /// conform. An app does not need to conform other structs.
 ///
-/// Predicates, orders and aggregates find the parts of such an attribute by their key paths, and compare an optional attribute
-/// with nil:
+/// Predicates, orders and aggregates find the parts of a composite attribute by the key paths of the parts. A predicate can
+/// also compare an optional composite attribute with nil:
 ///
 /// ```swift
 /// let north: FetchPredicate<StopEntity> = \.place?.latitude > 47

@@ -51,8 +51,8 @@ package final class CalendarPeriods: Sendable {
         return hasStableOffset ? day : max(day, lastDay(beforeChangesUntil: moment) ?? day)
     }
 
-    /// Returns the latest day that clocks showed just before they were changed; nil if they were not changed shortly before the
-    /// moment.
+    /// If the clocks were changed shortly before a moment, returns the latest day that they showed just before a change;
+    /// otherwise nil.
     private func lastDay(beforeChangesUntil moment: Double) -> Int64? {
         var latest: Int64?
         var (start, end) = (moment - 30 * Self.daySeconds, Double.infinity)

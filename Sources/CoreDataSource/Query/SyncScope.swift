@@ -15,9 +15,9 @@ internal import RowStore
 ///
 /// A list shows the freshness of a scope with its rows: ``ObjectRequest/freshnessOf``.
 ///
-/// Give each scope a unique name. A scope with another predicate than before counts as never loaded, and so does a scope of a
-/// data source with another ``DataSource/mappingVersion`` than before. A store keeps at most 10,000 scopes. Beyond this number,
-/// it forgets the scopes with the oldest requests, but not their objects.
+/// Give each scope a unique name. A scope counts as never loaded if its predicate has changed, or if the
+/// ``DataSource/mappingVersion`` of its data source has changed. A store keeps at most 10,000 scopes. Beyond this number, it
+/// forgets the scopes with the oldest requests, but not their objects.
 ///
 /// Two scopes are the same if the bytes of their names and of the formats of their predicates are equal: é as one character and é
 /// as two characters are different names.
@@ -207,7 +207,7 @@ extension RootTier {
         return ScopeFreshness(found, generation: generation)
     }
 
-    /// Like ``freshness(of:)``, but reads the freshness from the pinned rows, if there are any. So the freshness is not
+    /// Like ``freshness(of:)``. But if rows are pinned, reads the freshness as of the same time, so that the freshness is not
     /// newer than the rows.
     func freshness(of id: ScopeID, in pinned: PinnedRows?) throws(DataSourceError) -> ScopeFreshness {
         if let pinned, let found = try scope(id, in: pinned) {
