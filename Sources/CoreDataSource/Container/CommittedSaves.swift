@@ -49,7 +49,8 @@ public struct CommittedSaves: AsyncSequence, Sendable {
         self.objects = objects
     }
 
-    /// Begins the loop. Two loops over one sequence share its saves, so access ``PersistentContainer/saves`` for each loop.
+    /// Begins the loop. If two loops use one sequence, each of them gets only some of the saves. So access
+    /// ``PersistentContainer/saves`` for each loop.
     ///
     /// ```swift
     /// var iterator = container.saves.makeAsyncIterator()
@@ -81,7 +82,8 @@ public struct CommittedSaves: AsyncSequence, Sendable {
 public enum SaveEvent: Sendable {
     /// A save whose changes are known.
     case save(CommittedSave)
-    /// Changes that are not known one by one: read the objects of the named entities again.
+    /// Changes that are not known one by one. Read the objects of the named entities again, or all objects if no entities are
+    /// named.
     case unknown(UnknownChanges)
 }
 
@@ -127,7 +129,8 @@ public struct CommittedSave: Sendable {
         saved.entities.compactMap { objects.layout.entities[$0.entity].links }.map { "\($0.entity).\($0.name)" }
     }
 
-    /// The changes of the objects of a class and its subclasses: inserts, then updates, then deletes of each entity.
+    /// The changes of the objects of a class and its subclasses: for each entity the inserts, then the updates, and then the
+    /// deletes.
     ///
     /// ```swift
     /// for change in try save.changes(of: ContactEntity.self)
@@ -246,7 +249,7 @@ public struct SavedChange<Object: ManagedObject>: Sendable, Identifiable {
     /// }
     /// ```
     ///
-    /// **Complexity**: one test for each such attribute.
+    /// **Complexity**: one test for each attribute that can have such a value.
     public var omittedProperties: Set<String> {
         guard kind == .update, let row = old?.row.stored.row else { return [] }
         return Set(layout.deferredColumns.filter(row.isDeferred).map(layout.propertyName))

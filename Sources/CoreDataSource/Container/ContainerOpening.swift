@@ -65,10 +65,9 @@ extension PersistentContainer {
     ///     model: .contacts, store: .sqlite(url))
     /// ```
     ///
-    /// On the main thread, the call throws instead of starting long work: for a custom store, and for a store that must
-    /// be migrated or upgraded. If another container of this process is closing the store, or if another process is
-    /// opening a shared store, the call waits for at most 10 seconds. In `async` code, use
-    /// ``init(model:store:databaseKey:configuration:)``.
+    /// On the main thread, the call starts no long work: it throws for a custom store, and for a store that must be migrated or
+    /// upgraded. If another container of this process is closing the store, or if another process is opening a shared store,
+    /// the call waits for at most 10 seconds. In `async` code, use ``init(model:store:databaseKey:configuration:)``.
     ///
     /// **Isolation**: none.
     ///

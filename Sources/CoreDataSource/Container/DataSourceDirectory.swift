@@ -18,11 +18,12 @@ final class DataSourceDirectory {
         let tier = PrivateTier(
             stack, owner: "\(type)", ownedEntities: entities, completes: completes,
             mappingVersion: type.answerMappingVersion)
-        // The initializer may already save, so other data sources must find the tier before it runs.
+        // Register the tier before the initializer runs. The initializer may already save, and other data sources must then
+        // find the tier.
         tier.register(entities)
         let source = type.init(DataSourceBinding(tier: tier, mainTier: mainTier))
         tier.isMade.store(true, ordering: .releasing)
-        // Record the data source only after its tier is registered. Otherwise it would count as released.
+        // Record the data source only after its tier is registered. Otherwise the data source would count as released.
         if completes { stack.recordCompleter("\(type)", of: entities) }
         sources[ObjectIdentifier(type)] = source
         return source

@@ -15,13 +15,14 @@ extension Draft {
     /// ``PersistentContainer/undo(author:resolving:waitFor:)`` does not undo the same save again, and
     /// ``PersistentContainer/redo(author:resolving:waitFor:)`` can take the undo back.
     ///
-    /// Edits that are not saved stay in the draft. The next save merges them with the undo, as with the saves of others. An
-    /// object that the undone save had inserted counts as deleted in the draft. After a redo, fetch the object again.
+    /// Edits that are not saved stay in the draft. The next save of the draft merges these edits with the undo, as it merges
+    /// them with the saves of others. An object that the undone save had inserted counts as deleted in the draft. After a redo,
+    /// fetch the object again.
     ///
     /// **Isolation**: the main actor. The main context shows the undo when the call returns.
     ///
-    /// **Complexity**: the newest records of the draft's authors are read, in pages, until the save is found. If there is none, all
-    /// records are read once.
+    /// **Complexity**: the newest records of the draft's authors are read, in pages, until the save is found. If there is no
+    /// such save, all records are read once.
     ///
     /// - Parameters:
     ///   - resolution: How to resolve conflicts; `.fail` by default.
@@ -47,8 +48,8 @@ extension Draft {
     ///
     /// **Isolation**: the main actor. The main context shows the redo when the call returns.
     ///
-    /// **Complexity**: the newest records of the draft's authors are read, in pages, until the undo is found. If there is none, all
-    /// records are read once.
+    /// **Complexity**: the newest records of the draft's authors are read, in pages, until the undo is found. If there is no
+    /// such undo, all records are read once.
     ///
     /// - Parameters:
     ///   - resolution: How to resolve conflicts; `.fail` by default.

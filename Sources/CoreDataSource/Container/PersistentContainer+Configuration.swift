@@ -21,8 +21,8 @@ extension PersistentContainer {
         /// this data source are dropped.
         public var databaseKeys: DataSourceKeys
         /// The most bytes of objects that each private context keeps in memory between saves; 64 MiB by default. The context
-        /// finds these objects without a fetch. A running batch may exceed the limit. After its save, the context forgets
-        /// objects until the rest is within the limit, and reads forgotten objects again when they are needed.
+        /// finds these objects without a fetch. A running batch may exceed the limit. After the batch is saved, the context
+        /// forgets objects until the rest is within the limit, and reads forgotten objects again when they are needed.
         public var registeredObjectByteLimit: Int
         /// The most bytes of saves that may wait for the store; 64 MiB by default. Beyond the limit, further calls wait.
         ///

@@ -140,7 +140,7 @@ public struct HistoryConsumer: Sendable {
     /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyNotKept` if
     ///   this or another process has removed the consumer. If the history has reached its limit of bytes and has dropped
     ///   records that the consumer has not read, it throws `historyExpired`. After a reset, the consumer is registered in the
-    ///   new history. Then, and in a store that was restored from a copy, the first record is of the kind
+    ///   new history. In this case, and in a store that was restored from a copy, the first record is of the kind
     ///   ``HistoryKind/reset``.
     public func records(where filter: HistoryFilter = HistoryFilter()) -> HistoryRecords {
         HistoryRecords(container, .consumer(self), filter)

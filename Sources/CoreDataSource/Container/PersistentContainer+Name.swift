@@ -50,8 +50,8 @@ extension PersistentContainer {
 }
 
 extension PersistentContainer {
-    /// The file of the store, for example for `model-reset inspect`; nil for a store in memory, on a server, or of another
-    /// type.
+    /// The file of the store, for example for `model-reset inspect`; nil for a store in memory, a store on a server, and a
+    /// custom store.
     ///
     /// ```swift
     /// print(container.storeURL?.path ?? "in memory")

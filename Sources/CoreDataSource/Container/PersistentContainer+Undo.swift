@@ -224,7 +224,7 @@ struct Reversal: Sendable {
 
     // MARK: Undo
 
-    /// Undoes or redoes the last step that a search finds.
+    /// Undoes or redoes the newest step that the search finds and that still changes something.
     ///
     /// - Parameters:
     ///   - search: The search, which has not begun.

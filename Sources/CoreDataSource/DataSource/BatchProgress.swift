@@ -62,7 +62,7 @@ public struct BatchProgress: Sendable {
     /// - Throws: `CancellationError` if the progress was canceled.
     func check(_ count: Int, of total: Int) throws {
         if wasCancelled() { throw CancellationError() }
-        // This function is called after each 256 values.
+        // This function is called after each 256 values, so the step is a multiple of 256.
         let step = max(1, (total / 100 + 255) / 256) * 256
         if count < total, count % step == 0 { report(count, total) }
     }

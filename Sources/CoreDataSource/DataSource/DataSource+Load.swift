@@ -19,14 +19,15 @@ extension DataSource {
     /// the caller loads again after this load. A caller with the `maxAge` zero takes the answer of any running load. If a
     /// caller is canceled, the load continues for the others. If all callers are canceled, the load is canceled.
     ///
-    /// The first caller decides how the answer is stored. The limits of deletions, options, evictions and authors of the other
-    /// callers have no effect. So a caller that needs other deletions must load again afterwards. But each caller has its own
-    /// time limit: it waits at most that long for each request of the load, and then throws `loadTimedOut`, while the load
-    /// continues for the others.
+    /// The first caller decides how the answer is stored. The options, the limits of deletions, the evictions and the authors
+    /// of the other callers have no effect. So a caller that needs other deletions must load again afterwards. But each caller
+    /// has its own time limit: it waits at most that long for each request of the load, and then throws `loadTimedOut`, while
+    /// the load continues for the others.
     ///
-    /// Processes that share the store wait for each other, too. A process that waits for another one throws `loadPostponed`
-    /// if the other load fails. The waiting process calls its own closure if the other process ends, or stores nothing during
-    /// the time limit. If several processes wait, only one of them calls its closure, and the others wait for that one.
+    /// Processes that share the store wait for each other, too. A process that waits for another one throws `loadPostponed` if
+    /// the other load fails. The waiting process calls its own closure if the other process ends, or if that process stores
+    /// nothing during the time limit. If several processes wait, only one of them calls its closure, and the others wait for
+    /// that one.
     ///
     /// An answer never replaces the answer to a later request. In three cases, the load begins again, at most twice:
     /// - Another process, or ``apply(_:to:requestedAt:since:deleting:options:)``, has stored an answer for the scope during the

@@ -20,9 +20,10 @@ extension DataSource {
     /// load is canceled when all tasks that wait for it are canceled. Each task waits at most for its own time limit. If
     /// another answer has stored or deleted the object meanwhile, the result of the loader is not stored.
     ///
-    /// With an age, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a separate scope:
+    /// With a `maxAge`, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a separate scope:
     /// ``SyncScope/init(where:equals:)``. So the store keeps the time of the request, processes that share the store make one
-    /// request, and loads pause after a failure. The store keeps 10,000 scopes; objects beyond that number count as old.
+    /// request, and loads pause after a failure. The store keeps 10,000 scopes. Beyond this number, it forgets the scopes with
+    /// the oldest requests, and their objects count as old.
     ///
     /// With ``StalePolicy/serveStale``, an object that is in the store is returned at once. If it is old, it is loaded in the
     /// background, and no error of the loader is thrown. An object that was never loaded alone, for example an object of a
@@ -56,15 +57,15 @@ extension DataSource {
     ///   - type: The type of the returned value.
     ///   - maxAge: The age from which the object is loaded again, counted from the request; nil, the default, to load only a
     ///     missing object.
-    ///   - whenStale: Whether to wait for the server if the object is in the store, but is old; `.wait` by default. Without an
-    ///     age, no object is old, and this argument has no effect.
+    ///   - whenStale: Whether to wait for the server if the object is in the store, but is old; `.wait` by default. Without a
+    ///     `maxAge`, no object is old, and this argument has no effect.
     ///   - timeLimit: The longest time for each call of the loader, at most a week; a minute by default. Also the longest wait
     ///     for each call of another task's loader.
     ///   - load: Loads and returns the value to add; nil if there is none.
     /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
-    /// - Throws: Errors of the loader; `loadTimedOut`; `scopeChanged` if other answers have changed the same objects during each of
-    ///   three requests; `storeReset` if the store was reset meanwhile; errors of
-    ///   ``add(_:waitFor:progress:)``; errors of the value's initializer; `CancellationError`; with an age, also the errors of
+    /// - Throws: Errors of the loader; `loadTimedOut`; `scopeChanged` if other answers have changed the same objects during
+    ///   each of three requests; `storeReset` if the store was reset meanwhile; errors of ``add(_:waitFor:progress:)``; errors
+    ///   of the value's initializer; `CancellationError`; with a `maxAge`, also the errors of
     ///   ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, such as `valueTooLarge` for a key of about 1 KB.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
         where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,

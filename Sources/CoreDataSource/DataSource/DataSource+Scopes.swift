@@ -42,8 +42,8 @@ extension DataSource {
     ///   of the request; `valueTooLarge` if the entity tag, the cursor or the predicate has more than 64 KB, or the name more
     ///   than 1 KB; `invalidRequest` if the time of the request is not finite; `unsupportedQuery` if only Foundation can
     ///   evaluate the predicate; `scopeAlreadyUsed`; `entityNotOwned`; `validationFailed` for the character U+0000 in the name,
-    ///   the predicate, the tag or the cursor; `scopesNotKept` for a custom store, and for a store on a server that an earlier
-    ///   release has made and that its owner has not opened since. If the call throws, it changes nothing.
+    ///   the predicate, the tag or the cursor; `scopesNotKept` for a custom store, and for a store on a server that was made by
+    ///   an earlier release, and was not opened by its owner since. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func apply<Object: ManagedObject>(
         _ answer: ServerAnswer<Value>, to scope: SyncScope<Object>, requestedAt: Date,
@@ -82,7 +82,7 @@ extension DataSource {
     ///
     /// - Throws: `scopeAlreadyUsed`; `entityNotOwned`; `valueTooLarge` if the name has more than 1 KB, or the predicate more
     ///   than 64 KB; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopesNotKept` for a custom store, and
-    ///   for a store on a server that an earlier release has made and that its owner has not opened since; `storeClosed`;
+    ///   for a store on a server that was made by an earlier release, and was not opened by its owner since; `storeClosed`;
     ///   errors of the store.
     public nonisolated func freshness<Object: ManagedObject>(of scope: SyncScope<Object>) throws -> ScopeFreshness {
         try tier.claim(scope)
@@ -178,7 +178,7 @@ extension DataSource {
         return (report, sweep.page, spared.filter { writing.candidates?.contains(LinkEnd($0)) == false })
     }
 
-    /// Saves that the list has not changed.
+    /// Saves the answer that the list has not changed.
     ///
     /// - Parameter version: The ``ScopeFreshness/version`` from which the request has taken its entity tag; nil for the current
     ///   version.

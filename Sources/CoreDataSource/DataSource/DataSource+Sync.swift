@@ -23,7 +23,7 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - values: The whole list. The hooks get the values in this order.
-    ///   - entity: The entity to make equal to the list. The data source must own it.
+    ///   - entity: The entity whose objects are made equal to the list. The data source must own the entity.
     ///   - scope: A predicate for the objects that the list covers; nil, the default, for all objects. Objects outside the
     ///     scope are never deleted.
     ///   - deleting: The largest number or share of objects that the sync may delete; ``SyncDeletion/guarded`` by default.

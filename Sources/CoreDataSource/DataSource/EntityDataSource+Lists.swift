@@ -185,10 +185,10 @@ extension EntityDataSource {
 
     /// Registers a list with a delegate like ``register(_:dataKey:_:sectionBy:)``, but reads the rows off the main actor.
     ///
-    /// Use this function for lists with very many rows: the main actor is free while the rows are read and sorted.
-    /// Until the call returns, the data key keeps its previous list. Afterwards the list is filled, and the delegate is
-    /// notified of every later change. If the data key is registered again, moved or unregistered during the call, the
-    /// call throws `CancellationError`.
+    /// Use this function for lists with very many rows: the main actor is free while the rows are read and sorted. Until the
+    /// call returns, the data key keeps its previous list. Afterwards the new list is filled, and the delegate is notified of
+    /// every later change. If the data key is registered again, moved or unregistered during the call, the call throws
+    /// `CancellationError`.
     ///
     /// ```swift
     /// try await contacts.registerOffMain(

@@ -34,7 +34,7 @@ open class EntityDataSource {
     /// **Isolation**: none, because the property is read while a store is opened, and opening never waits for the main actor.
     nonisolated open class var entities: [ManagedObject.Type] { [] }
 
-    /// The ``DataSource/mappingVersion``.
+    /// The ``DataSource/mappingVersion`` of the class; 0 for a class without one.
     nonisolated class var answerMappingVersion: Int { 0 }
 
     /// The context that the user interface reads. All data sources of a container have the same main context.

@@ -31,7 +31,8 @@ public struct SyncReport: Sendable, Hashable {
     /// The number of objects that were not inserted or updated, because the operations of the sync do not allow it. The
     /// count includes objects of the list, and other objects that hooks changed.
     public var skipped = 0
-    /// The number of values with the same object as an earlier value of the list. The later value wins.
+    /// The number of values for which the hook returned the same object as for an earlier value of the list. The later value
+    /// wins.
     public var duplicates = 0
     /// The number of values for which the hook returned nil.
     public var ignored = 0

@@ -107,7 +107,7 @@ final class FetchGroup {
         return [index..<part.upperBound, part.lowerBound..<index].joined()
     }
 
-    /// Whether one query that reads a relationship of the first object also reads the relationship of all other objects.
+    /// Whether a query that reads a relationship of the first object also reads it for all other given objects.
     static func readsAtOnce(_ objects: [ManagedObject]) -> Bool {
         guard let first = objects.first, let group = first.group else { return false }
         let part = group.part(around: Int(first.groupIndex), window)

@@ -1,7 +1,7 @@
 internal import RowStore
 
-/// The properties that all objects of one entity in one context share. Each object has only a reference to its home, so that an
-/// object is small and can be made fast.
+/// The properties that all objects of one entity in one context share. Each object has only a reference to this value, its
+/// home. So an object is small, and can be made quickly.
 ///
 /// **Isolation**: the same as the context.
 final class ObjectHome {

@@ -7,7 +7,7 @@ struct ValidationRules {
     /// The columns of attributes that must have a value.
     private let required: [Int]
     private let requiredSet: ColumnSet
-    /// The columns of attributes with any other rule.
+    /// The columns of attributes that have a rule for their values, such as a range or a pattern.
     private let checked: [(column: Int, rule: AttributeRule)]
     private let defaults: [(column: Int, value: RowValue)]
 

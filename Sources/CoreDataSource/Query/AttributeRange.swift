@@ -53,8 +53,8 @@ extension PartialRangeUpTo: AttributeRange where Bound: AttributeStorable {
 ///     \.name, "guan", [.caseInsensitive, .diacriticInsensitive])
 /// ```
 ///
-/// A comparison that ignores case or diacritics can use only the index of an attribute that is derived with `canonical:`; see
-/// <doc:DerivedAttributes>.
+/// If a comparison ignores case or diacritics, the store can use an index only for an attribute that is derived with
+/// `canonical:`; see <doc:DerivedAttributes>.
 public struct StringMatching: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 

@@ -8,7 +8,7 @@ internal import QueryLanguage
 /// let request = ObjectRequest(StopEntity.self, where: \.place == nil)
 /// ```
 ///
-/// A composite beyond a to-one relationship that leads to no object is nil, too.
+/// If the key path follows a to-one relationship that leads to no object, the composite is nil, too.
 public func == <Object: ManagedObject, Value: CompositeValue>(
     keyPath: KeyPath<Object, Value?>, nothing: _OptionalNilComparisonType
 ) -> FetchPredicate<Object> {

@@ -56,9 +56,9 @@ public struct SyncScope<Object: ManagedObject>: Sendable, Hashable {
         hasFormat = predicate?.tree.hasFormat ?? true
     }
 
-    /// Makes the scope of one object, which
-    /// ``DataSource/value(where:equals:as:maxAge:whenStale:timeLimit:orLoad:)`` uses. The name is the entity and the format of the
-    /// predicate, such as `ContactEntity uid == "7"`.
+    /// Makes the scope of one object. This is the scope that
+    /// ``DataSource/value(where:equals:as:maxAge:whenStale:timeLimit:orLoad:)`` uses. The name is the entity and the format of
+    /// the predicate, such as `ContactEntity uid == "7"`.
     ///
     /// ```swift
     /// let contact = SyncScope(where: \ContactEntity.uid, equals: "7")
@@ -129,7 +129,8 @@ public struct ScopeFreshness: Sendable, Hashable {
     ///   - requestedAt: The time of the request; nil, the default, if no answer was stored.
     ///   - entityTag: The entity tag of the answer.
     ///   - cursor: The cursor of the answer.
-    ///   - isComplete: Whether the objects show the whole list; nil, the default, if there was a request.
+    ///   - isComplete: Whether the objects show the whole list. Nil, the default, means yes if there was a request, and no
+    ///     otherwise.
     ///   - failureCount: The number of failed loads.
     ///   - lastFailure: The kind of the last failure.
     ///   - failedAt: The time of the last failure.
