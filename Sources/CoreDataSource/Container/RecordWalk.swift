@@ -58,9 +58,9 @@ struct RecordWalk {
         (upper, historyID) = (end.number, end.historyID)
     }
 
-    /// Reads the records whose numbers are in the last `windowSize` numbers up to `upper`.
+    /// Reads the records of the authors among the last `windowSize` records up to the number `upper`.
     ///
-    /// - Returns: The records, and the number of the last record before these numbers; 0 if there are no earlier records.
+    /// - Returns: The records, and the number of the last record that was not visited; 0 if there are no earlier records.
     private static func window(
         _ store: any RecordStore, _ filter: HistoryFilter, upTo upper: Int64, _ historyID: String
     ) throws(DataSourceError) -> (records: [StoredRecord], lower: Int64?) {
