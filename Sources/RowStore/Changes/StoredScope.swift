@@ -7,14 +7,14 @@ public struct StoredScope: Sendable, Hashable, Codable {
     public let name: String
     /// The name of the entity whose rows the list covers.
     package var entity: String
-    /// The format of the predicate of the rows that the list covers; empty for all rows of the entity. If answers are mapped by
-    /// another version than 0, begins with the version: see ``predicate(_:mappingVersion:)``.
+    /// The format of the predicate that the rows of the list match; empty for all rows of the entity. If the data source maps
+    /// answers by a version other than 0, the string begins with the version: see ``predicate(_:mappingVersion:)``.
     package var predicate: String
     /// The time of the request whose answer the rows show; nil if no answer was stored.
     package var requestedAt: Date?
     package var entityTag: String?
     package var cursor: String?
-    /// Whether the rows show the whole list.
+    /// Whether the stored answers contain the whole list. False if pages of the list are still missing.
     package var isComplete = false
     /// The number of failed requests since the last answer.
     package var failureCount: Int64 = 0
@@ -40,8 +40,9 @@ public struct StoredScope: Sendable, Hashable, Codable {
         version &+= 1
     }
 
-    /// Returns the ``predicate`` of a scope whose answers a data source maps by a version. No format of a predicate begins with
-    /// such words, so a scope of another version counts as another scope, and version 0 is that of earlier releases.
+    /// Returns the value of ``predicate`` for a version by which a data source maps answers. The version is a part of the
+    /// string, so a scope of another version counts as another scope. Version 0 adds nothing, so scopes of earlier releases have
+    /// version 0. No predicate format begins with these words.
     package static func predicate(_ format: String, mappingVersion: Int) -> String {
         mappingVersion == 0 ? format : "mapping \(mappingVersion): \(format)"
     }

@@ -36,8 +36,9 @@ public struct DataSourceError: Error, Sendable {
     public var entityName: String?
     /// The name of the attribute that the error concerns, if any.
     public var attributeName: String?
-    /// The number of new objects of the entity that the save inserted before the object that caused the error. If each value
-    /// makes one object, this number is the index of the value. Nil if the error was not caused by a new object.
+    /// The number of new objects of the entity that the save inserted before the object that caused the error. If the call got
+    /// a list of values, and each value makes one object, this number is the index of the value in the list. Nil if the error
+    /// was not caused by a new object.
     public var objectIndex: Int?
     /// The message of the operating system or the store, if there is one.
     public var cause: String?
@@ -97,7 +98,7 @@ extension DataSourceError.Code {
 
     // Saving.
 
-    /// An attribute violates a rule of the model. If there are several errors, ``DataSourceError/failures`` lists them.
+    /// An object violates a rule of the model. If there are several errors, ``DataSourceError/failures`` lists them.
     public static let validationFailed = Self(rawValue: "validationFailed")
     /// A draft conflicts with another save, or the revert of a record conflicts with a later save. If there are several
     /// conflicts, ``DataSourceError/failures`` has an error for each.

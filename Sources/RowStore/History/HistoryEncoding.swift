@@ -4,13 +4,12 @@ internal import ManagedModel
 ///
 /// The encoded words have the same form as in the feed of a shared store. They contain numbers instead of names. So for each
 /// layout of its records, a store also keeps the names: ``HistoryNames``. For an update, the words contain the old row and
-/// the changed new values. The record does not have the large values that the update has not changed. In the old row, these
-/// values are deferred.
+/// the changed new values. Large values that the update has not changed are left out: the old row has only their lengths.
 package struct HistoryEncoding: Sendable {
     private let layout: ModelLayout
     private let encoding: ChangeEncoding
 
-    /// The maximum number of rows in a part, and the maximum number of bytes. A part with a single row may have more bytes.
+    /// A part ends with the row that reaches one of these limits. So a part may have more bytes than the limit.
     package static let rowLimit = 512
     package static let byteLimit = 256 << 10
 
@@ -34,7 +33,7 @@ package struct HistoryEncoding: Sendable {
             let layout = layout.entities[entity.entity]
             if layout.deferredColumns.isEmpty { return bytes }
             return entity.updated.reduce(bytes) { bytes, update in
-                // The new row has these values, too.
+                // Subtract each value twice: both the old and the new row have it.
                 update.unchangedLargeColumns(layout).reduce(bytes) { $0 - 2 * update.previous.blobByteCount($1) }
             }
         }
@@ -114,7 +113,7 @@ private struct PartBuilder {
     mutating func add(updated row: UpdatedRow, _ entity: Int) {
         let layout = layout.entities[entity]
         let changed = layout.storedColumns.filter(row.columns.contains)
-        // Transient attributes are not in the store.
+        // The update changes only transient attributes, which are not in the store.
         if changed.isEmpty { return }
         let previous = row.omittingUnchangedLargeValues(layout)
         let new = row.row.keeping(changed, layout)
@@ -147,7 +146,7 @@ extension UpdatedRow {
     fileprivate func omittingUnchangedLargeValues(_ layout: EntityLayout) -> RowSnapshot {
         let omitted = unchangedLargeColumns(layout)
         if omitted.isEmpty { return previous }
-        // A row still has the bytes of a value that was set to null. So copy the other values.
+        // If a value is set to null, the row still has its bytes. So make a new row from the other values.
         var row = previous.keeping(layout.storedColumns.filter { !omitted.contains($0) }, layout)
         for column in omitted { row.setDeferred(byteCount: previous.blobByteCount(column), column) }
         return row
@@ -163,7 +162,8 @@ extension ChangeSet {
             let columns = entity.storages
             changes.entities[index].updated = entities[index].updated.map { update in
                 var previous = update.previous
-                // Only large values can be omitted. Others are deferred only in damaged records.
+                // Only the values of deferred columns can be left out. Only in a damaged record are others left out, too; they
+                // become null.
                 for column in columns.indices where columns[column] == .blob && previous.isDeferred(column) {
                     if !entity.deferredColumns.contains(column) { previous.setNull(column) }
                 }

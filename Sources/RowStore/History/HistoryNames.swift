@@ -45,9 +45,9 @@ package struct HistoryNames: Sendable, Codable, Equatable {
         }
     }
 
-    /// Returns changes of the named layout as changes of another layout. The result leaves out entities and columns that the
-    /// other layout does not have, and values that are stored in another form. Renamed entities, attributes and relationships
-    /// are found by their renaming identifiers.
+    /// Translates changes of the layout that has these names to another layout. The result leaves out entities and columns that
+    /// the other layout does not have, and columns whose storage differs. Renamed entities, attributes and relationships are
+    /// found by their renaming identifiers.
     func translate(_ changes: ChangeSet, to layout: ModelLayout) -> ChangeSet {
         let renamed = RenamedNames(
             layout.entities.map { ($0.historyName, layout.formerHistoryName($0)) }, Set(entities.map(\.name)))
@@ -71,14 +71,14 @@ package struct HistoryNames: Sendable, Codable, Equatable {
     }
 }
 
-/// The columns of an entity in another layout.
+/// Translates the rows of an entity from an old layout to another layout.
 private struct ColumnMap {
     /// The old and the new index of each column that both layouts have, and its storage.
     private var pairs: [(old: Int, new: Int, storage: ColumnStorage)] = []
     /// The new columns whose values are indexes of entities.
     private let entityColumns: Set<Int>
-    /// A row with the default values of the attributes that the old layout does not have. A migration gives these values to
-    /// all rows.
+    /// A row with the default values of the attributes that the old layout does not have. As in a migration, all rows get these
+    /// values.
     private var blank: RowSnapshot
     private let entityNumber: (Int64) -> Int64?
 

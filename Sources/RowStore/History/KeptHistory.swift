@@ -4,7 +4,8 @@
 /// configuration.history = .kept(for: .seconds(7 * 86_400), upTo: 64 << 20)
 /// ```
 ///
-/// A store remembers whether it keeps a history. All containers and processes that open the store then record their saves.
+/// A store remembers whether it keeps a history. If it does, all containers and processes that open the store record their
+/// saves.
 public struct KeptHistory: Sendable, Hashable {
     package enum Choice: Sendable, Hashable {
         case unchanged, none
@@ -45,9 +46,9 @@ public struct KeptHistory: Sendable, Hashable {
     /// let history = KeptHistory.kept(for: .seconds(86_400), upTo: 16 << 20)
     /// ```
     ///
-    /// Records that are older than the time are dropped as soon as all registered consumers have read them. The oldest
-    /// records are also dropped if all records together have more bytes. Both limits are checked when something is saved, and
-    /// a save drops only a few records. So the history may exceed its limits for a while.
+    /// Records that are older than `time` are dropped as soon as all registered consumers have read them. If all records
+    /// together have more than `bytes`, the oldest records are dropped even if no consumer has read them. Both limits are
+    /// checked when something is saved, and a save drops only a few records. So the history may exceed its limits for a while.
     ///
     /// - Parameters:
     ///   - time: How long a record is kept; at least a second, and at most about 2,000 years.

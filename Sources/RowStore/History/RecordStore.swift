@@ -16,7 +16,7 @@ package struct StoredRecord: Sendable {
     package var entityNames: [String]
     /// Why there are no values, or what was reset or migrated; nil for a save with values.
     package var note: String?
-    /// The rows, in the present model. Nil if the record has no values.
+    /// The changed rows, translated to the present model. Nil if the record has no values.
     package var changes: ChangeSet?
 
     package init(number: Int64, time: Int64, kind: HistoryKind, member: StoreMember, entityNames: [String]) {
@@ -56,7 +56,7 @@ extension StoredRecord {
 package struct HistoryPage: Sendable {
     package var historyID: String
     package var records: [StoredRecord] = []
-    /// The position after the last record that was looked at, even if the filter leaves it out.
+    /// The position after the last record that the store looked at, even if the filter leaves out that record.
     package var position: HistoryPosition
     /// Whether there are more records.
     package var isMore = false
@@ -99,8 +99,8 @@ package protocol RecordStore: Sendable {
 package enum ConsumerChange: Sendable {
     /// Registers the consumer, if it is not registered.
     case register
-    /// Continues with the consumer. If the history now has another ID, the consumer was lost, and is registered again. If the
-    /// consumer was removed, the error is `historyNotKept`.
+    /// Keeps the position of a registered consumer. If the consumer is not registered, the history's ID decides: if it is no
+    /// longer `historyID`, the consumer is registered again. Otherwise, the consumer was removed: throws `historyNotKept`.
     case resume(historyID: String)
     /// Moves the consumer forward. Does nothing if the consumer has already reached the position.
     case move(HistoryPosition)
@@ -135,7 +135,8 @@ extension HistoryPosition {
     ///
     /// - Parameters:
     ///   - start: The position before the oldest record.
-    ///   - endedReason: Returns why an earlier history of the store has ended, by its ID; nil for a history of another store.
+    ///   - endedReason: Takes the ID of a history. Returns why the store ended this history; nil if it is a history of another
+    ///     store.
     package func check(
         start: HistoryPosition, endedReason: (String) throws(DataSourceError) -> String?
     ) throws(DataSourceError) {

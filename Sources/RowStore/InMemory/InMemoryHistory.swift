@@ -1,8 +1,8 @@
 /// A custom store that can keep a history of its saves.
 ///
-/// ``InMemoryHistory`` makes and reads the records. The store writes the records of a save together with the rows, and loads
-/// them when it is opened: ``StoreOptions/plan(for:history:)``, ``StartupPlan/openHistory(_:)`` and
-/// ``InMemoryHistory/append(_:writing:)``. If a store does not implement this protocol, opening it with
+/// ``InMemoryHistory`` makes and reads the records. When the store is opened, it loads its records with
+/// ``StoreOptions/plan(for:history:)`` and ``StartupPlan/openHistory(_:)``. In each commit, it writes the records together with
+/// the rows, with ``InMemoryHistory/append(_:writing:)``. If a store does not implement this protocol, opening it with
 /// `Configuration.history` throws `historyNotKept`.
 ///
 /// ```swift
@@ -63,7 +63,7 @@ public final class InMemoryHistory: Sendable {
     ///
     /// **Ordering**: the records can be read after `write` has returned.
     ///
-    /// **Complexity**: O(*n*) for *n* changed rows. At times, old records are dropped: O(*m*) for *m* records.
+    /// **Complexity**: O(*n*) for *n* changed rows. A call that also drops old records takes O(*m*) more for all *m* records.
     ///
     /// - Parameters:
     ///   - sets: The accepted change sets of a commit, in their order.

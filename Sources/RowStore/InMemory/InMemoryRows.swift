@@ -10,8 +10,8 @@
 ///     [StoredRow(key: 1, row: try layout.row(values))], entity: layout.index)
 /// ```
 ///
-/// **Isolation**: none. Any thread may read. Only one thread at a time may write. A read works on a single state. A commit
-/// during a read copies the tables that the commit changes.
+/// **Isolation**: none. Any thread may read. Only one thread at a time may write. A query sees a single state: if a commit is
+/// made during the query, the commit first copies the tables that it changes.
 ///
 /// **Complexity**: a commit takes time proportional to the number of changed rows. A query reads every row of its entity, or
 /// only the rows with the keys that its predicate lists. Look-ups by key and by uniqueness constraint are O(1).
@@ -71,8 +71,8 @@ public final class InMemoryRows: Sendable {
         try withState { (state) throws(DataSourceError) in state.load(scopes) }
     }
 
-    /// Returns all scopes as they are after some change sets are committed, sorted by their names. Write them together with the
-    /// rows of the change sets.
+    /// Returns all scopes, sorted by their names, as they will be after the given change sets are committed. Write the scopes
+    /// together with the rows of the change sets.
     ///
     /// ```swift
     /// let scopes = try rows.scopes(after: accepted)

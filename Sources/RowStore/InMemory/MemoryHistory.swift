@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The kept history of a store in memory.
 struct MemoryHistory: Sendable {
-    /// A record, and the number of bytes that it counts for.
+    /// A record, and the number of bytes with which it counts toward the limit of the history.
     struct Entry: Sendable {
         var record: StoredRecord
         let byteCount: Int
@@ -33,7 +33,7 @@ struct MemoryHistory: Sendable {
         self.limits = limits
     }
 
-    /// Makes the history that a store has stored.
+    /// Makes the history from the value and the records that a store has written.
     ///
     /// - Parameter records: The records in ascending order, without gaps.
     init(
@@ -67,7 +67,7 @@ struct MemoryHistory: Sendable {
         append(entries, dropping: countToDrop(adding: entries))
     }
 
-    /// Returns the records of saves, which are not added yet.
+    /// Makes the records for some saves, but does not add them to the history.
     func entries(_ sets: [ChangeSet]) -> [Entry] {
         var entries: [Entry] = []
         for set in sets where !set.entities.isEmpty {
@@ -125,7 +125,7 @@ struct MemoryHistory: Sendable {
         guard let now = entries.last?.record.time else { return 0 }
         let unread = consumers.values.min() ?? .max
         let ages = HistoryAges(now: now, limits)
-        // The oldest records may be from the future.
+        // Records from the future are as old as the next record that is not from the future.
         var next: StoredRecord?
         if let first = records.first, ages.isFuture(first.time) {
             next = records.first { !ages.isFuture($0.time) } ?? entries.last?.record
@@ -163,7 +163,8 @@ struct MemoryHistory: Sendable {
     private func checked(_ position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {
         guard let position else { return start }
         try position.check(start: start) { id in ended.first { $0.id == id }?.reason }
-        // The files of a custom store may have been restored from a copy.
+        // If the files of a custom store were restored from a copy, the store may have lost the record at the position, or may
+        // have made another record with the same number since.
         let index = Int(clamping: position.number) - Int(start.number) - 1
         let isOther = position.time != 0 && records.indices.contains(index) && records[index].time != position.time
         if position.number > last || isOther {

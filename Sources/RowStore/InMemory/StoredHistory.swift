@@ -15,7 +15,7 @@ public struct StoredHistory: Sendable, Equatable, Codable {
     let ended: [Ended]
     /// For each consumer, the number of the last record that it has read.
     let consumers: [String: Int64]
-    /// The names of the layouts of the records, by the signatures of the layouts.
+    /// The names of entities and columns (``HistoryNames/text``) of each layout that records use, by the layout's signature.
     let layouts: [String: String]
 
     var limits: KeptHistory.Limits {

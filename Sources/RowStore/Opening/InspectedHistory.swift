@@ -11,7 +11,7 @@ package struct InspectedHistory: Sendable {
     /// The layout of the records' rows; nil if the rows cannot be decoded.
     package let layout: ModelLayout?
 
-    /// Returns the newest records, with the values of those that fit into one page.
+    /// Returns the newest records, the oldest first. Only the records of the first page have values.
     ///
     /// - Parameters:
     ///   - tail: The maximum number of records.

@@ -8,8 +8,8 @@ package enum FoundStore: Sendable {
     case metadata([String: RowValue])
 }
 
-/// How to open the store that was found. A store is reset only if its metadata could be read and differs from the
-/// wanted identity.
+/// How to open the store that was found. A store is reset only if its metadata could be read, and says that the store was
+/// made for another model or key.
 package enum StartupDecision: Sendable, Equatable {
     case create
     case proceed(StoreMetadata)
@@ -22,9 +22,9 @@ package enum StartupDecision: Sendable, Equatable {
 
     /// - Parameters:
     ///   - obstacle: The reason why a migration has failed; nil if no migration was tried.
-    ///   - restart: The policies that start with an empty store, for the text of the error message.
-    /// - Throws: `foreignDatabase`; `newerFormat`; `storeCorrupt`; `modelChanged` if the store differs and the policy
-    ///   forbids a reset.
+    ///   - restart: The policies that the error message suggests for a start with an empty store.
+    /// - Throws: `foreignDatabase`; `newerFormat`; `storeCorrupt`; `modelChanged` if the store was made for another model or
+    ///   key, and the policy forbids a reset.
     package init(
         _ found: FoundStore, _ wanted: StoreIdentity, _ policy: ResetPolicy, obstacle: String? = nil,
         restart: String = ".standard or .discard"
@@ -159,8 +159,8 @@ extension StoreStartup.Reason {
         return named.joined(separator: ", ") + " and \(names.count - named.count) others"
     }
 
-    /// Makes the error for a policy that keeps the store. The message only names policies that would help and are not in use
-    /// yet.
+    /// Makes the error for a policy that forbids a reset. The message suggests a migration only if a migration could help, and
+    /// the policy does not already ask for one.
     fileprivate func refusal(_ policy: ResetPolicy, obstacle: String?, restart: String) -> DataSourceError {
         var made: [String] = []
         if isModelChanged { made.append("model") }

@@ -5,9 +5,9 @@ internal import ModelMigration
 /// A store as seen by a program that does not open the store. All parts come from the same state of the store.
 package struct StoreInspection: Sendable {
     package let metadata: StoreMetadata
-    /// The number of objects of each concrete entity, in the order of their names; nil if the model is unknown.
+    /// The number of objects of each concrete entity; nil if the model is unknown.
     package let counts: [(entity: String, count: Int)]?
-    /// The feed; nil for a store that was never shared, because such a store has no feed.
+    /// What the processes of a shared store record in the store; nil for a store that was never shared.
     package let feed: Feed?
     /// The kept history; nil if the store keeps none.
     package let history: InspectedHistory?
@@ -21,7 +21,7 @@ package struct StoreInspection: Sendable {
         self.feed = feed
     }
 
-    /// The information that processes share about a store.
+    /// The saves, members and leases that the processes of a shared store record in the store.
     package struct Feed: Sendable {
         /// The position of the newest save.
         package let position: Int64
@@ -59,7 +59,7 @@ package struct RecordedSave: Sendable {
     }
 
     package let position: Int64
-    /// The number of the member that made the save; 0 for another program.
+    /// The number of the member that made the save; 0 if a program that is not a member made it.
     package let member: Int64
     package let time: Date
     package let content: Content
@@ -89,7 +89,7 @@ package struct RecordedSave: Sendable {
     }
 }
 
-/// The saves that were made after an inspection.
+/// The first few saves after a position in the feed.
 package struct NotedSaves: Sendable {
     /// The ID of the store. A reset makes a new ID.
     package let storeID: String
@@ -141,11 +141,11 @@ package protocol InspectedState {
 
     /// The kept history, with its newest records; nil if the store keeps none.
     ///
-    /// - Parameter model: The model of the store, with which values are decoded; nil if it is not known.
+    /// - Parameter model: The model of the store, for decoding the values; nil if the model is not known.
     func history(_ model: ManagedObjectModel?, tail: Int) throws(DataSourceError) -> InspectedHistory?
 }
 
-/// The maximum number of saves to read in one call. The changes of a single save can have 4 MB.
+/// The maximum number of saves to read in one call. It is small because the changes of a single save can have 4 MB.
 private let pageSize = 16
 
 extension StoreInspector {
@@ -201,7 +201,7 @@ package struct StoreOccupants: Sendable {
 
 extension StoreMetadata {
     /// Returns the model that the store was made for. First tries the copy in the store, then the other models. Returns nil
-    /// if none of them has the store's hash.
+    /// if none of them has the hash that the store has recorded for its model.
     package func model(among others: [ManagedObjectModel] = []) -> ManagedObjectModel? {
         let own = modelText.flatMap { ManagedObjectModel(storedText: $0) }
         return ([own].compactMap(\.self) + others).first { $0.hash.description == identity.modelHash }

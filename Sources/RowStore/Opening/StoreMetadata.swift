@@ -181,8 +181,8 @@ package struct StoreIdentity: Sendable, Hashable {
     package var modelHash: String
     /// The hash of each entity, by the entity's name. Shows which entities have changed.
     package var entityHashes: [String: String]
-    /// The app's label for the contents of the store, stored in clear text because it is not a secret. Nil if the app gives no
-    /// label. The label in the store is then kept.
+    /// The app's label for the contents of the store, stored in clear text because it is not a secret. If the app gives no
+    /// label, the value is nil, and the label in the store is kept.
     package var databaseKey: String?
     /// The key of the data source that owns an entity, by the entity's name. An empty key counts as no key.
     package var entityKeys: [String: String]
@@ -204,8 +204,8 @@ package struct StoreIdentity: Sendable, Hashable {
         self.entityKeys = entityKeys.filter { !$0.value.isEmpty }
     }
 
-    /// Returns this identity, completed with the found store's keys where the app gives no key. If an entity was renamed, its
-    /// key applies to the new name, like its rows in a migration.
+    /// Returns this identity, completed with the found store's keys where the app gives no key. If an entity was renamed, the
+    /// store's key for the old name becomes the key for the new name.
     package func completed(by found: StoreMetadata?) -> StoreIdentity {
         guard let found else { return self }
         var identity = self
@@ -228,8 +228,8 @@ package struct StoreIdentity: Sendable, Hashable {
     /// has its name.
     package func newName(of oldName: String) -> String? { newNames.map { $0[oldName] } ?? oldName }
 
-    /// Returns the entities of this store whose rows must be dropped because the key changed. The new key is the key of
-    /// the entity that now has the same name, or of the renamed entity.
+    /// Returns the entities of this store whose rows must be dropped because the key of their data source changed. An entity's
+    /// key is compared with the key of the entity that now has its name, and with the key of the entity that it was renamed to.
     package func entitiesOfOtherKeys(in wanted: StoreIdentity) -> [String] {
         entityHashes.keys.filter { name in
             [name, wanted.newName(of: name)].contains { now in

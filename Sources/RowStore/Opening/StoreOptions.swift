@@ -8,8 +8,8 @@ public struct StoreOptions: Sendable {
     public let synchronous: SynchronousLevel
     /// The permissions of files that the store makes. The value of `Configuration.fileMode`.
     public let fileMode: Int
-    /// Whether the store must not be made or changed. The value of `Configuration.isReadOnly`. The store's
-    /// ``PersistentStore/isReadOnly`` must have the same value.
+    /// Whether the store is opened for reading only: it must be neither made nor changed. The value of
+    /// `Configuration.isReadOnly`. The store's ``PersistentStore/isReadOnly`` must have the same value.
     public let isReadOnly: Bool
     package let identity: StoreIdentity
     let resetPolicy: ResetPolicy
@@ -40,17 +40,17 @@ public struct StoreOptions: Sendable {
     /// if !plan.keepsRows { try removeEverything() }
     /// ```
     ///
-    /// Backups and migration are not supported. With ``ResetPolicy/standard``, the call throws if the model changed, so
-    /// that no row is lost. With ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities``, all rows are dropped if
-    /// the model changed, and ``StoreStartup/fallback`` has the reason. A changed key drops rows as in every other
-    /// store.
+    /// A custom store can neither make backups nor migrate. With ``ResetPolicy/standard``, the call throws if only the model
+    /// changed, so that no row is lost. With ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities``, all rows are dropped
+    /// if the model changed, and ``StoreStartup/fallback`` has the reason. If the database key changed, all rows are dropped.
+    /// If only the key of a data source changed, the rows of that data source are dropped.
     ///
     /// - Parameter metadata: The store's metadata, read without an error; nil if there is no store. If reading the metadata
     ///   throws an error, throw that error instead of calling this method: unreadable metadata is no reason for a reset.
-    /// - Throws: `modelChanged` if the policy is ``ResetPolicy/fail``, if it would keep the old rows as a backup, or if the
-    ///   store is opened for reading only; `invalidRequest` for ``ResetPolicy/backup(keep:)``; `notAFile` if a store that is
-    ///   opened for reading only does not exist; `historyNotKept` if the store must keep a history: a ``HistoryStore`` calls
-    ///   ``plan(for:history:)``. If the call throws, the store must stay unchanged.
+    /// - Throws: `modelChanged` if the model or a key changed, and the policy is ``ResetPolicy/fail``, the policy would keep the
+    ///   old rows as a backup, or the store is opened for reading only. `invalidRequest` for ``ResetPolicy/backup(keep:)``.
+    ///   `notAFile` if a store that is opened for reading only does not exist. `historyNotKept` if the store must keep a
+    ///   history; a ``HistoryStore`` calls ``plan(for:history:)`` instead. If the call throws, the store must stay unchanged.
     public func plan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
         // A store that is opened for reading only does not have to keep its history: it has no saves to record.
         if isReadOnly { return try decidePlan(for: metadata) }
@@ -73,10 +73,10 @@ public struct StoreOptions: Sendable {
     ///
     /// - Parameters:
     ///   - metadata: The store's metadata, read without an error; nil if there is no store.
-    ///   - stored: The value that the store has stored last (``StoredHistoryChange/stored``), read without an error; nil if there is
-    ///     none.
-    /// - Throws: The errors of ``plan(for:)``; `storeCorrupt` if only one of the two values says that there is a history. If the
-    ///   call throws, the store must stay unchanged.
+    ///   - stored: The last value of ``StoredHistoryChange/stored`` that the store has written, read without an error; nil if
+    ///     there is none.
+    /// - Throws: The errors of ``plan(for:)``; `storeCorrupt` if only one of the two values says that there is a history, and
+    ///   the app does not switch the history off. If the call throws, the store must stay unchanged.
     public func plan(
         for metadata: StoreMetadata?, history stored: StoredHistory?
     ) throws(DataSourceError) -> StartupPlan {

@@ -1,4 +1,4 @@
-/// The database tables with the leases and tickets of a store.
+/// The database tables with the leases and tickets of a store. A ticket is a member's request for leases.
 package struct LeaseTables: Sendable {
     private let leases: String
     private let tickets: String
@@ -68,7 +68,7 @@ extension LeaseArbiter {
     ///
     /// - Parameters:
     ///   - rows: The results of ``LeaseTables/selects``.
-    ///   - version: The number of lease changes so far. The next ticket gets the next number.
+    ///   - version: The number of lease changes so far. The next ticket gets this number plus 1.
     ///   - numbers: The range of the numbers that members can have written.
     /// - Returns: Nil if a row has contents that no member can have written.
     package init?(

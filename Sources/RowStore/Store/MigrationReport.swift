@@ -10,8 +10,8 @@ public struct MigrationReport: Sendable, Hashable {
     /// The values and links that the objects have lost. There is one string for each loss, for example `Item.price: the values
     /// (Decimal, optional)`.
     public var losses: [String]
-    /// The requirements of the new model that some objects violate. All of them concern to-many relationships. Each is
-    /// a sentence. These objects are carried over unchanged. A save of such an object throws `validationFailed` only if
+    /// The requirements of the new model that some objects violate, each as a sentence. All of them concern to-many
+    /// relationships. The objects are carried over unchanged. A later save of such an object throws `validationFailed` only if
     /// the save changes the relationship.
     public var unmetRequirements: [String]
 

@@ -41,8 +41,8 @@ public protocol PersistentStore: Sendable {
     ///
     /// **Complexity**: should be proportional to the number of changed rows, not to the number of stored rows.
     ///
-    /// - Parameter group: The waiting saves, oldest first; at least one. A save is passed again only if the call throws or
-    ///   postpones the save.
+    /// - Parameter group: The change sets of the waiting saves, oldest first; at least one. A change set is passed again only if
+    ///   the call throws or postpones the change set.
     /// - Returns: The refused and postponed change sets, with their errors.
     /// - Throws: An error that concerns the whole group: `storeBusy`, `diskFull`, `storeUnreadable`,
     ///   `storeUnavailable`, `permissionDenied`, `storeClosed` and so on. In this case no change of the group is in the
@@ -350,7 +350,7 @@ package protocol EarlyWriteStore: PersistentStore {
 
     /// Writes rows of a save that is not complete yet.
     ///
-    /// **Isolation**: called by one caller at a time, for one save. Other saves may be committed at the same time.
+    /// **Isolation**: called by one caller at a time, for one save at a time. Other saves may be committed during the call.
     ///
     /// - Returns: Whether the store accepts more early rows of this save. False, for example, if the store has other
     ///   work.

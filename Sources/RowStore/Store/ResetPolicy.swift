@@ -67,7 +67,7 @@ public struct ResetPolicy: Sendable, Hashable {
     /// Carries the rows over to the new model. If that is not possible, works like ``discard``.
     public static let migrate = ResetPolicy.migrate(otherwise: .discard)
 
-    /// Carries the rows over to the new model, in one transaction. If that is not possible, works like the other policy.
+    /// Carries the rows over to the new model, in one transaction. If that is not possible, works like the given policy.
     ///
     /// ```swift
     /// let configuration = PersistentContainer.Configuration(

@@ -36,14 +36,14 @@ package protocol RequestReader: StoreReader {
 }
 
 extension ChangeSet {
-    /// The names of the scopes whose rows this change set replaces with an answer. The deletions of the change set do not make
-    /// the entity tags of these scopes wrong.
+    /// The names of the scopes for which this change set stores an answer of the server. The change set also stores the new
+    /// entity tags of these scopes, so its own deletions do not make the tags wrong.
     package var loadedScopes: [String] {
         scopes.compactMap { if case .loaded = $0.event { $0.name } else { nil } }
     }
 
-    /// The changes of scopes in groups, in their order. Successive scopes to forget are in one group, so that a store forgets
-    /// them with one statement. Each other change is a group of its own.
+    /// Returns the changes of scopes in groups, without changing their order. Successive scopes to forget are in one group, so
+    /// that a store forgets them with one statement. Each other change is a group of its own.
     ///
     /// - Parameter limit: The largest number of scopes in a group.
     package func groupedScopes(upTo limit: Int) -> [ArraySlice<ScopeChange>] {
@@ -58,7 +58,7 @@ extension ChangeSet {
     }
 
     /// Returns the names of the entities whose rows this change set deletes, and of their parents. If the change set reverts a
-    /// record of the history, returns the names for all changed entities, because the record may have been a server's answer.
+    /// record of the history, all changed entities count: the record may be a server's answer, which the change set undoes.
     package func entitiesWithDeletions(_ layout: ModelLayout) -> Set<String> {
         let isReversal = facts?.reversal != nil
         return layout.names(

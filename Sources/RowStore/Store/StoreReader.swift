@@ -2,7 +2,8 @@ package import Dispatch
 
 /// Reads committed rows. A reader is valid only during the body of ``PersistentStore/read(_:_:)``.
 ///
-/// A store that can only list all rows of an entity uses ``RowQuery/rows(in:listing:)``:
+/// If a store cannot answer queries, and can only list all rows of an entity, its reader can use
+/// ``RowQuery/rows(in:listing:)``:
 ///
 /// ```swift
 /// func forEachRow(
@@ -146,11 +147,12 @@ package protocol SnapshotStore: PersistentStore {
     /// Opens a snapshot. The snapshot sees the state at its first read, or an earlier state. It is open until it is released,
     /// or until the store is reset or closed.
     ///
-    /// - Parameter name: The name of the snapshot. If the snapshot keeps the log from being emptied, the report has this name.
+    /// - Parameter name: The name of the snapshot. If the snapshot prevents the log from being emptied, the reported error
+    ///   contains this name.
     /// - Throws: `storeClosed`; an error if the store cannot be read.
     func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot
 
-    /// The bytes of the log that open snapshots keep from being emptied; nil for a store without such a log.
+    /// The size in bytes of the log, which cannot be emptied while a snapshot needs it; nil for a store without such a log.
     var logByteCount: Int? { get }
 
     /// Like ``PersistentStore/noticeOutsideWrites()``. Nil if the store cannot be checked now, or if it does not know yet
@@ -160,7 +162,8 @@ package protocol SnapshotStore: PersistentStore {
     /// Watches the store for writes of other programs. While the watch is on, the store need not be checked: checks have
     /// reported all earlier writes, and the handler is called at each later write.
     ///
-    /// - Parameter handler: Called at each possible write, also of this store, on any thread. Also called during this call.
+    /// - Parameter handler: Called on any thread when this store or another program may have written. Can already be called
+    ///   during this call.
     /// - Returns: Nil if the store must still be checked. Possible reasons are that the store cannot be watched, that another
     ///   program is writing now, or that a write of another program was not reported yet. Nil by default.
     func watchForOutsideWrites(_ handler: @escaping @Sendable () -> Void) -> StoreWatch?
@@ -169,8 +172,8 @@ package protocol SnapshotStore: PersistentStore {
     /// be finding such a write now.
     var hasUnreportedOutsideWrite: Bool? { get }
 
-    /// Copies the log as far as open snapshots allow. If the snapshots see the newest state, lets the next commit write at
-    /// the beginning of the log, although they stay open.
+    /// Copies the log into the database, as far as open snapshots allow. If all open snapshots see the newest state, the next
+    /// commit then writes at the beginning of the log, although the snapshots stay open.
     func emptyLogBesideSnapshots()
 }
 
@@ -193,7 +196,7 @@ package protocol StoreSnapshot: AnyObject, Sendable {
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R?
 }
 
-/// The name of a queue that reads a store. If a read blocks a checkpoint, the error report has this name.
+/// The name of a queue that reads a store. If a read blocks a checkpoint, the reported error contains this name.
 package enum ReaderName {
     /// The key of the name, which is set on each queue that reads.
     package static let key = DispatchSpecificKey<String>()

@@ -15,7 +15,7 @@ public struct StoreStartup: Sendable, Hashable {
     /// The number of objects that were dropped from the old store. If ``countFailure`` is not nil, more objects were dropped
     /// than counted.
     public var rowsDropped: Int
-    /// The damage of the store because of which some dropped objects could not be counted; nil if all were counted.
+    /// The damage of the store, if some dropped objects could not be counted because of it; nil if all were counted.
     public var countFailure: String?
     /// The backup of the old store; nil if there is none.
     public var backup: URL?
@@ -100,8 +100,8 @@ extension StoreStartup {
             entitiesWithChangedKey = []
         }
 
-        /// Makes the reason from the differences between the store and the wanted store. Returns nil if there are no
-        /// differences.
+        /// Makes the reason from the differences between the found store and the store that the app wants. Returns nil if there
+        /// are no differences.
         package init?(
             isModelChanged: Bool, isDatabaseKeyChanged: Bool, changedEntities: [String],
             entitiesWithChangedKey: [String] = []
