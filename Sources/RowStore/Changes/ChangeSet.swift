@@ -113,7 +113,8 @@ private final class SaveNotes: Sendable {
 
 /// The changes of one save in the rows of one entity. Each key is in at most one of the three lists.
 ///
-/// Rows can exchange unique values, so remove all old rows before you add the new rows.
+/// Rows can exchange unique values. So a store must first remove the deleted rows and the old versions of the updated rows, and
+/// only then add new rows and new versions.
 public struct EntityChanges: Sendable {
     /// The entity's index in ``ModelLayout/entities``. The entity is never abstract.
     public let entity: Int

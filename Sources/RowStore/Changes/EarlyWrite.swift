@@ -33,7 +33,8 @@ package final class EarlyWrite: Sendable {
     /// Whether the early write has ended, so that no more rows are accepted.
     package var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Whether more than an eighth of the early rows were stale. The early write then saved no time.
+    /// Whether more than an eighth of the early rows were stale: the save did not insert them, or inserted them with other
+    /// values. If so, the early write saved no time.
     package var wasWasteful: Bool { state.withLock { $0.stale * 8 > $0.written } }
 
     /// Adds rows. Does nothing if the early write has ended.
@@ -161,7 +162,7 @@ package struct EarlyRows {
 }
 
 extension EntityChanges {
-    /// Removes the inserted rows that were written early with the same values.
+    /// Removes the rows from ``inserted`` that were written early with the same values.
     ///
     /// If both lists are sorted by key, one pass finds all equal rows. In any other order, the result is still correct, but
     /// some rows are deleted and written again.

@@ -33,7 +33,7 @@ public struct HistoryKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     public static let outsideWrites = HistoryKind(rawValue: "outsideWrites")
 }
 
-/// The facts of a save that the kept history records besides its rows.
+/// What the kept history records about a save, besides the rows of the save.
 package final class SaveFacts: Sendable {
     package let kind: HistoryKind
     /// The class name of the data source that made the save; nil if no data source made it.
@@ -88,7 +88,7 @@ package struct DraftMark: Sendable, Hashable, CustomStringConvertible {
 package enum SaveReversal: Sendable, Hashable {
     /// The save reverts a record that the app has passed to `revert`.
     case record
-    /// The save is an undo or a redo of an author.
+    /// The save undoes or redoes a record of an author.
     case step(UndoReference)
 }
 

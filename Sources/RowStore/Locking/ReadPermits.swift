@@ -20,7 +20,7 @@ package final class ReadPermits: Sendable {
     /// Whether the main actor is reading. Only the main actor sets this flag, so the main actor can rely on it.
     private let isMainReading = Atomic(false)
 
-    /// - Parameter limit: The maximum number of concurrent reads, without the read on the main actor. Further reads
+    /// - Parameter limit: The maximum number of concurrent reads, not counting the read on the main actor. Further reads
     ///   wait.
     package init(limit: Int) {
         self.limit = limit

@@ -3,8 +3,8 @@ package import Foundation
 /// A decimal number in a string, such as `-12.50` or `1E+2`. The string is not converted, so no digit is lost.
 struct DecimalText {
     let isNegative: Bool
-    /// The digits, beginning with the first digit that is not zero; empty for zero. If a decimal point follows that digit,
-    /// the point is included.
+    /// The digits, beginning with the first digit that is not zero; empty for zero. A decimal point after that digit is
+    /// included.
     let digits: UnsafeRawBufferPointer
     /// The exponent. The number is 0.digits times ten to this power.
     let magnitude: Int
@@ -53,7 +53,7 @@ struct DecimalText {
         var value = 0
         for digit in digits {
             guard (0x30...0x39).contains(digit) else { return nil }
-            // Treat all larger exponents as equal. No app has such numbers.
+            // A larger exponent counts as 2^40. No app has such numbers.
             value = min(value * 10 + Int(digit - 0x30), 1 << 40)
         }
         return isNegative ? -value : value

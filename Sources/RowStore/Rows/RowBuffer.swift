@@ -29,7 +29,8 @@ package struct RowPages: ~Copyable {
     private var unmanagedPage: (buffer: Unmanaged<RowBuffer>, words: UnsafeMutablePointer<UInt64>)?
     private var capacity = 0
     private var used = 0
-    /// The size of the next page, in words. The first row gets a buffer of its own, because most look-ups find only one row.
+    /// The size of the next page, in words. It begins with 0, so the first row gets a buffer of its own: most look-ups find only
+    /// one row.
     private var nextCapacity = 0
 
     private static let largestPage = 256

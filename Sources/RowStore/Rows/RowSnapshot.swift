@@ -17,7 +17,7 @@ public struct RowSnapshot: @unchecked Sendable {
     // - The first word. Its lower half is the number of columns, and its upper half is the number of words.
     // - One bit for each column, padded to whole words. A set bit means that the column is not null.
     // - One word for each column. For an integer or real, the word has its bits. For a string or blob, the upper half is the
-    //   position of the bytes in words, and the lower half is the number of bytes.
+    //   position of the bytes, counted in words, and the lower half is the number of bytes.
     // - The bytes of each string and blob, each padded to whole words.
     @usableFromInline var buffer: RowBuffer
     /// The index of the row's first word in the buffer.
@@ -173,7 +173,7 @@ extension RowSnapshot {
         withBytes(column) { DecimalText($0) != nil } ? Decimal(rowText: text(column)) : nil
     }
 
-    /// Whether the row is in a page. If so, it may keep the memory of other rows alive.
+    /// Whether the row is in a page of ``RowPages``. If so, it may keep the memory of other rows alive.
     package var sharesMemory: Bool { buffer.header.isPage }
 
     /// The size of the row's words, in bytes.
@@ -268,10 +268,10 @@ extension RowSnapshot {
 
 /// Deferred values are large blobs that stayed in the store when the row was read. The row has only their sizes.
 ///
-/// Only rows that a read-only context has fetched have deferred values; see ``RowQuery/defersValues``. Rows that are saved,
-/// compared, or matched in memory have all their bytes.
+/// Only two kinds of rows have deferred values: rows that a read-only context has fetched (``RowQuery/defersValues``), and rows
+/// in the kept history. Rows that are saved, compared, or matched in memory have all their bytes.
 extension RowSnapshot {
-    /// The maximum size of a value that is never deferred, in bytes.
+    /// A value of at most this size, in bytes, is never deferred.
     package static let longestInlineValue = 16 << 10
 
     /// The position that marks a deferred value. No other value has this position.
@@ -280,7 +280,7 @@ extension RowSnapshot {
 
     /// Returns the word for a column with a deferred value.
     package static func deferredWord(byteCount: Int) -> UInt64 {
-        // If the value is damaged, its size can be any number.
+        // If the value is damaged, its size can be any number, so cut the size to 32 bits.
         deferredPosition << 32 | UInt64(UInt32(truncatingIfNeeded: byteCount))
     }
 

@@ -88,7 +88,7 @@ package struct ChangeEncoding: Sendable {
     private func append(_ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {
         let stored = storedColumns[entity].map { row.keeping($0, layout.entities[entity]) } ?? row
         words.append(UInt64(stored.wordCount))
-        // In a blob, the first word of a row is only the number of columns.
+        // In memory, the first word of a row also has the number of words. In a blob, it has only the number of columns.
         words.append(UInt64(stored.columnCount))
         stored.withWords { words.append(contentsOf: $0.dropFirst()) }
     }
@@ -131,9 +131,10 @@ package struct ChangeEncoding: Sendable {
         words.first == signature ? ChangeEncoding.changes(words, shapes, allowsOmittedValues: true) : nil
     }
 
-    /// Decodes the changes of rows with the given shapes, one for each entity. Returns nil if the words are damaged.
+    /// Decodes the changes of rows. There is one shape for each entity. Returns nil if the words are damaged.
     ///
-    /// - Parameter allowsOmittedValues: Whether blobs that an update has not changed may be deferred in its old row.
+    /// - Parameter allowsOmittedValues: Whether the old row of an update may have only the sizes of blobs that the update has not
+    ///   changed.
     package static func changes(
         _ words: UnsafeBufferPointer<UInt64>, _ shapes: [RowShape], allowsOmittedValues: Bool = false
     ) -> ChangeSet? {
@@ -214,8 +215,8 @@ extension SaveFacts {
     /// The maximum total size of the strings, in bytes.
     private static let byteLimit = 4096
 
-    /// Appends the kind, the data source and the author, unless they are too long. Each string is its number of bytes plus 1,
-    /// followed by its bytes; nil is 0.
+    /// Appends the kind, the data source and the author, unless they are too long. For a string, appends its number of bytes
+    /// plus 1, and then its bytes. For nil, appends 0.
     fileprivate func append(to words: inout ContiguousArray<UInt64>) {
         let strings = [kind.rawValue, dataSourceName, author]
         guard strings.reduce(0, { $0 + ($1?.utf8.count ?? 0) }) <= SaveFacts.byteLimit else { return }
@@ -249,7 +250,7 @@ private struct WordReader {
         return words[position]
     }
 
-    /// Moves past the mark of a save's facts, if it comes next.
+    /// Skips the next word if it is the mark of a save's facts. Returns whether it is.
     mutating func takeMark() -> Bool {
         guard position < words.count, words[position] == SaveFacts.mark else { return false }
         position += 1
@@ -340,7 +341,7 @@ package struct RowShape: Sendable {
 
     /// Returns whether words from a file are a valid row of this shape.
     ///
-    /// - Parameter mayBeOmitted: Whether a blob of a column may be deferred.
+    /// - Parameter mayBeOmitted: Returns whether a row may have only the size of the blob in a column.
     fileprivate func isRow(_ words: UnsafeBufferPointer<UInt64>, omitting mayBeOmitted: (Int) -> Bool) -> Bool {
         let firstSlot = RowSnapshot.firstSlot(storages.count)
         guard words.first == UInt64(storages.count), words.count >= RowSnapshot.headWords(storages.count) else {
@@ -353,7 +354,7 @@ package struct RowShape: Sendable {
                 let word = words[firstSlot + column]
                 if storages[column] == .blob, RowSnapshot.isDeferred(word: word), mayBeOmitted(column) { return true }
                 let (start, count) = (Int(word >> 32), Int(word & 0xFFFF_FFFF))
-                // These bytes would overlap the head of the row, so that changing the bytes would overwrite the head.
+                // The bytes must not overlap the head of the row: a change of the bytes would overwrite the head.
                 if count > 0, start < RowSnapshot.headWords(storages.count) { return false }
                 return start * 8 + count <= words.count * 8
             }

@@ -1,7 +1,7 @@
 /// Decides which member gets which lease. This type is a pure value, without files and clocks.
 ///
-/// Tickets get leases in the order of their numbers. A ticket gets either all its leases or none. A waiting ticket has no
-/// leases, but reserves its entities, so that no ticket waits forever.
+/// Tickets get leases in the order of their numbers. A ticket gets either all its leases or none. While a ticket waits, no
+/// later ticket gets one of the leases that it waits for. So no ticket waits forever.
 package struct LeaseArbiter: Sendable, Equatable {
     package struct Lease: Sendable, Equatable {
         /// The number of the member that has the lease; nil if the lease is free.
@@ -58,7 +58,8 @@ package struct LeaseArbiter: Sendable, Equatable {
 
     // MARK: Asking
 
-    /// Adds a ticket, which is served after all other tickets. Add at most one ticket for each stored state of the arbiter.
+    /// Adds a ticket, which is served after all other tickets. Store the arbiter, and read it again, before you add another
+    /// ticket: until then, the next ticket would have the same number.
     ///
     /// - Returns: The number of the ticket.
     package mutating func addTicket(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64
@@ -72,7 +73,7 @@ package struct LeaseArbiter: Sendable, Equatable {
         tickets.removeAll { $0.number == number && $0.member == member }
     }
 
-    /// Records that a member with a lease knows of the waiting tickets.
+    /// Records that a member, which has a lease that these tickets wait for, knows of the tickets.
     package mutating func confirm(_ numbers: [Int64], by member: Int64) {
         for index in tickets.indices where numbers.contains(tickets[index].number) {
             tickets[index].answered.insert(member)
@@ -134,7 +135,7 @@ package struct LeaseArbiter: Sendable, Equatable {
 /// The leases of scopes. The member that has the lease of a scope requests the list of the scope from its server. Other members
 /// do not draw tickets: they look again until the lease is free, or until they have waited too long.
 extension LeaseArbiter {
-    /// No entity has a name with a space.
+    /// The beginning of the key of a scope's lease. No entity's name begins with it, because it contains a space.
     private static let scopePrefix = "scope "
 
     /// Whether a lease is the lease of a scope.

@@ -35,8 +35,8 @@ public struct LeaseTable: Sendable {
         public let entities: [Int]
         /// The data source that waits.
         public let source: String
-        /// Whether this container has confirmed that it knows of the ticket. Only a container that has one of the leases
-        /// confirms a ticket.
+        /// Whether this container has confirmed that it knows of the ticket. A container confirms a ticket only if it has one of
+        /// the requested leases.
         public let isAnswered: Bool
 
         /// Makes a ticket.

@@ -5,10 +5,10 @@
 /// Each entity has only one writer at a time, which is the member that has the **lease** of the entity.
 ///
 /// The container calls these methods to determine which member may write. The store keeps the leases beside the rows, and
-/// changes both with the same kind of transactions. Waiting members get leases in the order of their requests. Each member gets
-/// either all requested leases or none. A commit compares ``ChangeSet/leases`` with the current leases in its own transaction,
-/// and refuses saves under other leases with `leaseLost`. These leases are not for scopes: members that load the same list of
-/// a server at the same time make one request each.
+/// changes them in transactions, too. Waiting members get leases in the order of their requests. Each member gets either all
+/// requested leases or none. A commit compares ``ChangeSet/leases`` with the current leases in its own transaction, and refuses
+/// a save with `leaseLost` if the leases differ. A scope has no lease in a custom store: if several members load the same list
+/// of a server at the same time, each of them makes a request.
 ///
 /// **Isolation**: none. The methods are called on any thread, and on several threads at the same time. They wait for the store,
 /// so they are never called on the main actor. After the store was closed, they throw `storeClosed`.
@@ -220,7 +220,7 @@ public enum FeedEvent: Sendable {
     case unknown(Set<Int>?)
 }
 
-/// Decides when the feed drops old saves. A member that has not read a dropped save reloads its rows.
+/// Decides when the feed drops old saves. If a save is dropped before a member has read it, the member reloads its rows.
 package struct FeedRetention {
     /// The maximum number of saves that the feed keeps for members that have not read them yet, and the maximum number of
     /// their bytes. The feed may exceed the limits by the saves since the last check.
