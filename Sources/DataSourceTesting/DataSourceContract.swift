@@ -138,8 +138,8 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 }
 
 extension PersistentContainer {
-    /// Makes a container in memory. The helper returns a `Result`, because after a throw, optimized code of Swift 6.3 does not
-    /// return to the caller's actor. See https://github.com/swiftlang/swift/issues/88259.
+    /// Makes a container in memory. The function `opened` returns a `Result` and does not throw, because after a throw,
+    /// optimized code of Swift 6.3 does not return to the caller's actor. See https://github.com/swiftlang/swift/issues/88259.
     static func empty(_ model: ManagedObjectModel) async throws -> PersistentContainer {
         try await opened(model).get()
     }

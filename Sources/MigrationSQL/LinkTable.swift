@@ -8,8 +8,8 @@ struct LinkTable {
     struct End {
         let key: String
         let entity: EndEntity
-        /// The column with the position of this end's object in the relationship from the other end; nil if that relationship
-        /// is not ordered.
+        /// The column with the position of this end's object among all objects that the object at the other end is linked to;
+        /// nil if these objects are not ordered.
         let position: String?
     }
 

@@ -204,7 +204,8 @@ extension MigrationStatements {
         if let column = join.source.position { columns.append((column, position("source_position", ownLink: 1))) }
         var links = selects.map { "SELECT *, 0 AS is_mirrored FROM (\($0)) AS link" }
         if isSymmetric { links += selects.map { "SELECT *, 1 FROM (\(LinkTable.reversed($0))) AS link" } }
-        // If several old relationships became one relationship of a parent entity, they can contain the same link.
+        // If several old relationships became one relationship of a parent entity, they can contain the same link. So insert
+        // only one row for each group of equal links.
         return "INSERT INTO \(join.name) (\(StoredTable.key), \(columns.map(\.0).joined(separator: ", "))) "
             + "SELECT \(firstKey - 1) + row_number() OVER (ORDER BY source, destination), "
             + "\(columns.map(\.1).joined(separator: ", ")) FROM (\(links.joined(separator: " UNION ALL "))) AS links "

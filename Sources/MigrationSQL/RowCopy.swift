@@ -164,7 +164,7 @@ package struct RowCopy {
 }
 
 extension MigrationStatements {
-    /// Returns the new index of each carried-over entity that goes into the family of the given new entity, by the old index.
+    /// For each old entity that is carried over into the family of the given new entity, returns its new index by its old index.
     func numbers(under name: String) -> [Int: Int] {
         let family = Set(new.family(name))
         return numbers.filter { family.contains($0.value) }

@@ -63,8 +63,8 @@ package struct StoredJoin: Sendable {
         let key: String
         /// The column with the entity's index; nil if all objects at this end have the same entity.
         let entity: String?
-        /// The column with the position of this end's object in the relationship from the other end; nil if that relationship
-        /// is not ordered.
+        /// The column with the position of this end's object among all objects that the object at the other end is linked to;
+        /// nil if these objects are not ordered.
         let position: String?
 
         package init(key: String, entity: String?, position: String?) {

@@ -72,8 +72,8 @@ extension PredicateWriter {
         return queries.joined(separator: " UNION ALL ")
     }
 
-    /// The owner's column, and a query for the related rows of each entity. The ends of these rows are compared with the column.
-    /// Nil if SQL cannot express the queries.
+    /// The owner's column, and a query for the related rows of each entity. A query that does not select the ends of the rows
+    /// compares the ends with the owner's column. Nil if SQL cannot express the queries.
     private mutating func queries(
         _ related: RelatedRows, _ selection: Selection, level: Int
     ) -> (owner: String, queries: [String])? {

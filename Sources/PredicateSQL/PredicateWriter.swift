@@ -134,7 +134,8 @@ package struct PredicateWriter {
         let level = level + 1 + PredicateWriter.extraLevels(predicates.count)
         var parts: [SQLPredicate] = []
         for predicate in predicates {
-            // A constant that does not affect the result would keep SQLite from using an index for the other predicates.
+            // Leave out a constant that does not affect the result: it would keep SQLite from using an index for the other
+            // predicates.
             if predicate.truth(layout) == (isAnd != isNegated) { continue }
             let part = self.predicate(predicate, isNegated: isNegated, level: level)
             if part.isConstant(!isAnd) { return part }

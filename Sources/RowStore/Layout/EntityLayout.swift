@@ -2,10 +2,10 @@ public import ManagedModel
 
 /// The layout of one entity's rows: the columns, and how each column is stored.
 ///
-/// The inherited columns come first, in the same order as in the parent. An index therefore means the same column in every
-/// sub-entity. The column of an attribute has the name of the attribute. A to-one relationship `group` has a column `group`
-/// with the key of the other row. If necessary, the relationship also has the columns `group.entity`, with the index of the
-/// other row's entity, and `group.position`.
+/// The inherited columns come first, in the same order as in the parent. So a column has the same index in every sub-entity.
+/// The column of an attribute has the name of the attribute. A to-one relationship `group` has a column `group` with the key of
+/// the other row. If necessary, the relationship also has the columns `group.entity`, with the index of the other row's entity,
+/// and `group.position`.
 public final class EntityLayout: Sendable {
     /// The entity's index in ``ModelLayout/entities``.
     public let index: Int

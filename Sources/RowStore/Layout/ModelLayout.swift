@@ -118,8 +118,8 @@ private struct LayoutBuilder {
             firstColumns: [0] + lineage.dropLast().map { self.columns[$0.name]?.count ?? 0 }, damage: damage)
     }
 
-    /// Returns the groups of columns that must be unique together. They come from the model's constraints, and from one-to-one
-    /// relationships.
+    /// Returns the groups of columns whose values together must be unique. The groups come from the model's constraints, and
+    /// from one-to-one relationships.
     private func uniqueNames(_ entity: EntityDescription) -> [[String]] {
         if format == ManagedObjectModel.firstStoreFormat { return entity.uniquenessConstraints }
         let single = entity.relationships.filter { relationship in

@@ -22,7 +22,7 @@ package struct JoinedColumn: Sendable, Hashable {
 
     package let source: Source
     package let kind: ValueKind
-    /// The kind of number that is used to calculate an aggregate.
+    /// The kind of the numbers from which an aggregate is calculated.
     package let calculation: ValueKind
 
     package init(_ source: Source, _ kind: ValueKind, calculation: ValueKind? = nil) {
@@ -50,7 +50,7 @@ package struct JoinedColumn: Sendable, Hashable {
     /// Returns the index of a joined column among the joined columns of its query.
     package static func index(_ column: Int) -> Int { (column - firstNumber) >> 3 }
 
-    /// Returns the number of this joined column, if it has the given index in its query.
+    /// Returns the number of this column as the joined column with the given index in its query.
     package func number(at index: Int) -> Int {
         JoinedColumn.firstNumber + (index << 3 | (kind == .decimal ? 4 : 0) | Int(kind.storage.rawValue))
     }

@@ -82,7 +82,7 @@ package struct QueryFindings: Sendable, Hashable {
 
 /// A table of related rows in a statement.
 package struct RelatedTable: Sendable, Hashable {
-    /// The name of the table in the statement, such as `t1`. The links of a relationship with a join table are `j1`.
+    /// The name of the table in the statement, such as `t1`. If the relationship has a join table, that table is then `j1`.
     package let alias: String
     /// The name of the table from which the relationship leads to this table.
     package let outer: String

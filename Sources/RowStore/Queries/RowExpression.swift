@@ -107,11 +107,10 @@ extension FetchFunction {
         return .text(change(text))
     }
 
-    /// Returns the aggregate of numbers that have this kind. Ignores nulls. The result does not depend on the order of the
-    /// numbers.
+    /// Returns the aggregate of numbers of one kind. Ignores nulls. The result does not depend on the order of the numbers.
     ///
-    /// A sum is exact. If the type of the sum cannot represent it, the result is null. A mean is calculated from the exact sum,
-    /// so the mean of integers always exists.
+    /// A sum is exact. If the type of the sum cannot represent the exact sum, the result is null. A mean is calculated from the
+    /// exact sum, so the mean of integers always exists.
     package func combine(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         let values = values.filter { $0 != .null }
         let order: ValueOrder = kind == .decimal ? .decimal : .natural

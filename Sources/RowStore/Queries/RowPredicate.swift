@@ -3,7 +3,7 @@ internal import ManagedModel
 /// A predicate for rows. Every store gives the same result, whether the predicate is evaluated in memory or by a database.
 ///
 /// There are only two results, true and false. A comparison with null is false, except that `equal` and `notEqual` treat null
-/// as a value. A value whose kind differs from the column's is never equal and has no order.
+/// as a value. A value of another kind than the column is unequal to every value of the column, and neither less nor greater.
 package indirect enum RowPredicate: Sendable, Hashable {
     case constant(Bool)
     /// Compares the column with the value.
@@ -27,7 +27,7 @@ package indirect enum RowPredicate: Sendable, Hashable {
     case or([RowPredicate])
 }
 
-/// A list of many values with fast look-ups. The order determines which values are equal.
+/// A list of many values with fast look-ups. The property `order` determines which values are equal.
 package final class ValueList: Sendable, Hashable {
     /// The original values.
     package let elements: [RowValue]
@@ -272,8 +272,8 @@ extension RowPredicate {
 
 /// The rows after a cursor, as a predicate of column comparisons.
 extension RowCursor {
-    /// Returns a comparison that is true for all rows after the cursor, and that can use an index. Returns nil if there is
-    /// no such comparison.
+    /// Returns a comparison that can use an index, and is true for all rows after the cursor. It can also be true for some
+    /// other rows. Returns nil if there is no such comparison.
     package func bound(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         guard let key = sort.first, let value = values.first, value != .null, key.order == .bytes else { return nil }
         if key.isAscending { return .compare(column: key.column, .greaterOrEqual, value) }

@@ -187,7 +187,8 @@ extension RowQuery {
         return query
     }
 
-    /// Returns the query for all rows up to the end of the window, plus `spare` more rows.
+    /// Returns the query for all rows from the first matching row to the last row within offset and limit, plus `spare` more
+    /// rows.
     package func widened(by spare: Int) -> RowQuery {
         var query = self
         query.limit = limit.map { $0 + offset + spare }
@@ -195,7 +196,7 @@ extension RowQuery {
         return query
     }
 
-    /// Returns the rows within limit and offset. Takes all matching rows.
+    /// Returns those of all matching rows that are within limit and offset.
     package func window<Element>(_ rows: [Element]) -> [Element] {
         if limit == nil && offset == 0 { return rows }
         return Array(rows.dropFirst(offset).prefix(limit ?? Int.max))

@@ -123,8 +123,8 @@ package struct Join<View: RowView> {
         return ends.compactMap { end in byKey[end.key].map { (end.owner, $0) } }
     }
 
-    /// Returns the oldest row for each key in the column. If several rows have the same key, the to-one relationship of the
-    /// owner's object also leads to the oldest row.
+    /// Returns the oldest row for each owner's key in the column. If several rows link to one owner, the owner's to-one
+    /// relationship leads to this row.
     private func firstOfEach(_ rows: [StoredRow], _ column: Int) -> [StoredRow] {
         var first: [Int64: StoredRow] = [:]
         for row in rows {

@@ -75,7 +75,7 @@ extension RowPredicate {
         return columns.contains(where: JoinedColumn.isJoined)
     }
 
-    /// Returns this predicate with other columns.
+    /// Returns this predicate with each column replaced by the result of the closure.
     package func mappingColumns(_ map: (Int) -> Int) -> RowPredicate {
         switch self {
         case .constant, .compareKey: self

@@ -7,7 +7,7 @@ package struct ExactSum: Sendable {
     private var parts = Expansion()
     /// The sum of the numbers that are too large to be added without overflow. Each number is divided by ``scale``.
     private var large = Expansion()
-    /// Whether there are infinities of each sign among the values.
+    /// Whether the values include a positive infinity, and whether they include a negative infinity.
     private var infinities: (positive: Bool, negative: Bool) = (false, false)
 
     private static let bound = 0x1p1000
@@ -50,14 +50,14 @@ package struct ExactSum: Sendable {
         var all = large
         for part in parts.parts {
             let scaled = part / ExactSum.scale
-            // A part that becomes zero still determines the direction of rounding.
+            // A part that becomes zero still determines the direction of rounding, so keep its sign.
             all.add(scaled == 0 && part != 0 ? (part > 0 ? 1 : -1) * .leastNonzeroMagnitude : scaled)
         }
         return all.value * ExactSum.scale
     }
 }
 
-/// Finite numbers that do not overlap, smallest first. The total is their exact sum.
+/// An exact sum as a list of finite numbers, smallest first. The bits of the numbers do not overlap.
 private struct Expansion: Sendable {
     private(set) var parts: [Double] = []
 

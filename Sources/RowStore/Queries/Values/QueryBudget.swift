@@ -6,8 +6,8 @@ internal import Synchronization
 /// additional work for patterns is taken from the budget, for all rows of the query together. A query that exceeds its budget
 /// ends with an error. Only one thread at a time uses a budget.
 package final class QueryBudget: Sendable {
-    /// The default budget in steps, which lasts for some tenths of a second. Steps that are proportional to the length of the
-    /// strings are free.
+    /// The default budget in steps, which lasts for some tenths of a second. For each string, a number of steps that is
+    /// proportional to the length of the string is free.
     package static let stepLimit = 50_000_000
 
     /// Whether the query ends if its task is canceled.

@@ -35,8 +35,8 @@ package enum StringOrder: Sendable, Hashable {
             }
             var end = position
             while end < folded.count, isDigit(folded[end]) { end += 1 }
-            // Among other characters, a number is sorted like a zero. Numbers are sorted by their length, then by their
-            // digits.
+            // Compared with another character, a number counts as the digit 0. Two numbers are compared by their length, then
+            // by their digits.
             let digits = folded[position..<end].drop { $0 == 0x30 }
             key.append(0x30)
             key.append(contentsOf: repeatElement(0xFF, count: digits.count / 0xFF))

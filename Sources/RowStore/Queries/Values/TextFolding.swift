@@ -80,7 +80,7 @@ package enum TextFolding {
 
     private static func flush(_ marks: inout [ScalarFolding.Part], to folded: inout [UInt8]) {
         if marks.isEmpty { return }
-        // `sort` is stable.
+        // Marks of the same combining class keep their order, because `sort` is stable.
         if marks.count > 1 { marks.sort { $0.order < $1.order } }
         for mark in marks { folded.append(contentsOf: UTF8.encode(mark.scalar).unsafelyUnwrapped) }
         marks.removeAll(keepingCapacity: true)

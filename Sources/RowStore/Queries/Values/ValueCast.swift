@@ -27,7 +27,8 @@ enum ValueCast {
         }
     }
 
-    /// Converts a string to a number, if the whole string is a number. Returns all other values unchanged.
+    /// Converts a string to a number. Returns null if the string as a whole is not a number. Returns a value that is not a
+    /// string unchanged.
     private static func number(_ value: RowValue, _ source: ValueKind) -> RowValue {
         guard source == .text, case .text(let text) = value else { return value }
         if let whole = Int64(text) { return .integer(whole) }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How two values are compared, in a comparison that is not between a column and a value of the same kind.
+/// How two values are compared. A comparison of a column with a value of the column's kind uses ``ColumnOrder`` instead.
 package enum ValueOrder: Sendable, Hashable {
     /// Integers and reals are compared by their exact values, strings and blobs by their bytes.
     case natural

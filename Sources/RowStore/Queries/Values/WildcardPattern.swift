@@ -6,8 +6,8 @@ internal import Darwin
 
 /// A pattern. `?` matches one character, `*` matches any number of characters, and `\` escapes the next character.
 ///
-/// As people expect, a character includes its marks. Parts without `?` are found in time proportional to the length of the
-/// string. A part with many `?` can take more steps than the query's budget allows.
+/// As people expect, a character includes its marks. The asterisks divide the pattern into parts. A part without `?` is found
+/// in time proportional to the length of the string. A part with many `?` can take more steps than the query's budget allows.
 struct WildcardPattern: Sendable {
     /// The parts of the pattern, separated by `*`. The first part must match the beginning of the string, and the last part the
     /// end.
@@ -115,8 +115,8 @@ struct WildcardPart: Sendable {
     }
 
     private let tokens: [Token]
-    /// The border of each token: the length of the longest sequence of tokens that ends with this token, does not begin at
-    /// the first token, and equals the first tokens of the part (Knuth, Morris and Pratt). Nil if the part has a `?`.
+    /// For each token, the length of the longest proper suffix of the tokens up to this token that is also a prefix of the part.
+    /// This is the failure function of Knuth, Morris and Pratt. Nil if the part has a `?`.
     private let borders: [Int]?
 
     var count: Int { tokens.count }
@@ -182,9 +182,9 @@ struct WildcardPart: Sendable {
 }
 
 enum ByteSearch {
-    /// The maximum number of bytes that a simple loop searches for. The loop may take time proportional to the product of the
-    /// length of the bytes and the length of the text. For more bytes, the time must be proportional to the sum of both
-    /// lengths.
+    /// The maximum number of bytes that a simple loop searches for. The loop can take time proportional to the product of the
+    /// length of these bytes and the length of the text. More bytes are searched for by an algorithm whose time is proportional
+    /// to the sum of both lengths.
     private static let longWanted = 64
 
     static func contains(_ needle: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
