@@ -57,7 +57,7 @@ public struct ChangeSet: Sendable {
 
     package var isEmpty: Bool { entities.isEmpty && scopes.isEmpty }
 
-    /// Adds the changes of rows that are not in the change set yet. Each row then occurs at most once.
+    /// Adds only the changes of rows that are not in the change set yet. So each row still occurs at most once.
     package mutating func add(_ changes: EntityChanges) {
         let index = entities.firstIndex { $0.entity >= changes.entity } ?? entities.endIndex
         guard index < entities.endIndex, entities[index].entity == changes.entity else {
@@ -111,7 +111,8 @@ private final class SaveNotes: Sendable {
     }
 }
 
-/// The changes of one save in the rows of one entity. Each key is in at most one of the three lists.
+/// The changes of one save in the rows of one entity. Each key is in at most one of the lists ``inserted``, ``updated`` and
+/// ``deleted``.
 ///
 /// Rows can exchange unique values. So a store must first remove the deleted rows and the old versions of the updated rows, and
 /// only then add new rows and new versions.
@@ -148,11 +149,11 @@ public struct EntityChanges: Sendable {
 
 /// A row with its key.
 public struct StoredRow: Sendable {
-    /// The key. It is unique in the whole store, and never used again.
+    /// The key. It is unique in the whole store, and no later row gets the same key.
     public let key: Int64
     /// The values.
     public package(set) var row: RowSnapshot
-    /// The joined columns of the query that found the row; nil if the query has no joined columns.
+    /// The values of the joined columns of the query that found the row; nil if the query has no joined columns.
     package var joined: RowSnapshot?
 
     /// Makes a row with its key.

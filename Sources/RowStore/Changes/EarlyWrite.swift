@@ -64,7 +64,7 @@ package final class EarlyWrite: Sendable {
                 state.isWriting = false
                 return nil
             }
-            // The rows of an entity must keep their order.
+            // The rows of an entity must keep their order. So after the first part that does not fit, later parts wait, too.
             var (rows, rest, isFull): ([StoredRow], [NewRows], Bool) = ([], [], false)
             for part in state.waiting {
                 let isNext = part.entity == entity && !isFull
@@ -77,7 +77,8 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// Marks the transaction as open. Returns false if a transaction was opened before, or if the early write has ended.
+    /// Marks the transaction with the early rows as open. Returns false if such a transaction was opened before, or if the early
+    /// write has ended.
     package func begin() -> Bool {
         state.withLock { state in
             if state.hasEnded || state.hasBegun { return false }

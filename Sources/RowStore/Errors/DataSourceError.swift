@@ -123,8 +123,8 @@ extension DataSourceError.Code {
     /// A hook of `sync` returned an object of another entity than the synced entity.
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
     /// The store was reset during the call. The new store has none of the call's changes. On a server, the error can also mean
-    /// that another process switched the history of the store on or off while this process did not answer. The call saved
-    /// nothing.
+    /// that another process switched the history of the store on or off while this process did not answer. In this case, too,
+    /// the call has saved nothing.
     public static let storeReset = Self(rawValue: "storeReset")
     /// The save was discarded by `discardPending()`, or depends on a discarded save.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
@@ -202,8 +202,9 @@ extension DataSourceError.Code {
     public static let leaseUnavailable = Self(rawValue: "leaseUnavailable")
     /// A batch runs for a long time while another process waits for the lease of the batch. The message names the data source.
     public static let batchHoldsLease = Self(rawValue: "batchHoldsLease")
-    /// Another process took over a lease of this process, because this process was suspended for too long, or the
-    /// server lost its newest commits. The store refuses the unwritten saves and running batches under this lease.
+    /// This process has lost a lease. Either another process took over the lease because this process was suspended for too
+    /// long, or the server has lost its newest commits. The store refuses the unwritten saves and running batches under this
+    /// lease.
     public static let leaseLost = Self(rawValue: "leaseLost")
     /// The store's server cannot be reached, or too many saves are waiting for the server.
     public static let storeUnavailable = Self(rawValue: "storeUnavailable")

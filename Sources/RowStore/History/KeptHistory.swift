@@ -26,9 +26,9 @@ public struct KeptHistory: Sendable, Hashable {
         /// values, so that one large save does not drop all records before it.
         package var largestSave: Int64 { min(bytes / 2, 512 << 20) }
 
-        /// The longest time, which is about 2,000 years. With this limit, sums of times in milliseconds do not overflow.
+        /// The largest value of ``seconds``, about 2,000 years. With this limit, sums of times in milliseconds do not overflow.
         static let mostSeconds: Int64 = 1 << 36
-        /// The smallest number of bytes.
+        /// The smallest value of ``bytes``.
         package static let leastBytes = 64 << 10
     }
 

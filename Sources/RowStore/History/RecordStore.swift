@@ -40,7 +40,7 @@ package struct StoredRecord: Sendable {
 extension StoredRecord {
     /// - Parameter kindText: See ``SaveFacts/kindText``.
     package init(number: Int64, time: Int64, kindText: String, member: StoreMember, entityNames: [String]) {
-        // Most records have only a kind.
+        // Most records have only a kind. Then do not split the text.
         let words = kindText.utf8.contains(UInt8(ascii: " ")) ? kindText.split(separator: " ") : []
         let facts = words.dropFirst()
         let end = facts.firstIndex(of: "draft") ?? facts.endIndex
@@ -58,7 +58,7 @@ package struct HistoryPage: Sendable {
     package var records: [StoredRecord] = []
     /// The position after the last record that the store looked at, even if the filter leaves out that record.
     package var position: HistoryPosition
-    /// Whether there are more records.
+    /// Whether the history has more records after ``position``.
     package var isMore = false
 
     package init(historyID: String, position: HistoryPosition) {

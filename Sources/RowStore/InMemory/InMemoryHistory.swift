@@ -114,7 +114,7 @@ public final class InMemoryHistory: Sendable {
         }
     }
 
-    /// The value to store now.
+    /// The present value of ``StoredHistoryChange/stored``.
     var stored: StoredHistory {
         state.withLock { StoredHistory($0.history, layouts: $0.layouts) }
     }

@@ -81,7 +81,7 @@ struct MemoryHistory: Sendable {
                 record.note = StoredRecord.tooLarge
             } else {
                 record.changes = set
-                // Only the commit needs the early write.
+                // Do not keep the early write: only the commit needs it.
                 record.changes?.earlyWrite = nil
             }
             entries.append(

@@ -149,8 +149,8 @@ struct MemoryState: Sendable {
 }
 
 extension MemoryState {
-    /// Returns the changes that delete the rows of some entities, and all links to those rows. Such links are in link tables
-    /// and in columns.
+    /// Returns the changes that delete the rows of some entities, and all links to those rows. A link is either a row of its own
+    /// or in the columns of another row.
     func changes(_ layout: ModelLayout, droppingEntities names: Set<String>) -> ChangeSet {
         let dropped = Set(names.compactMap { layout.entity(named: $0)?.index })
         var set = ChangeSet(entities: [])
@@ -258,7 +258,7 @@ struct MemoryTable: Sendable {
 
     /// Adds a row.
     ///
-    /// - Throws: `uniquenessViolated` if the key or a unique value is taken. The table then stays unchanged.
+    /// - Throws: `uniquenessViolated` if the key or a unique value is taken. If the call throws, the table is unchanged.
     mutating func insert(_ key: Int64, _ row: RowSnapshot) throws(DataSourceError) {
         guard rows[key] == nil else { throw DataSourceError(uniqueness: nil, layout) }
         let row = stored(row)

@@ -93,8 +93,8 @@ private struct LayoutBuilder {
         let constraints = lineage.flatMap { ancestor in
             uniqueNames(ancestor).compactMap { names -> (owner: Int, columns: [Int])? in
                 let columns = names.compactMap { positions[$0] }
-                // If the links of a one-to-one relationship are in other rows, there is no column here, and the links are
-                // unique anyway.
+                // If the links of a one-to-one relationship are in other rows, this entity has no column for them, and the links
+                // are unique anyway.
                 guard !columns.isEmpty, columns.count == names.count else { return nil }
                 return (numbers[ancestor.name] ?? number, columns)
             }

@@ -31,8 +31,8 @@ extension StartupPlan {
     /// **Complexity**: O(*n*) for *n* records.
     ///
     /// - Parameter records: All stored records, in any order.
-    /// - Returns: The history, or nil if the store keeps none; and the change that the store must write together with the
-    ///   rows of the plan, or nil if nothing changes.
+    /// - Returns: The history, or nil if the store keeps none; and the change of the history that the store must write when it
+    ///   carries out the plan, or nil if nothing changes.
     /// - Throws: `storeCorrupt` if a record is missing or damaged; `historyNotKept` if the plan was made by
     ///   ``StoreOptions/plan(for:)``. If the call throws, the store must stay unchanged.
     public func openHistory(

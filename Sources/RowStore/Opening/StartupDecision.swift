@@ -188,11 +188,12 @@ public struct StartupPlan: Sendable {
     public internal(set) var metadata: StoreMetadata
     /// Whether the existing rows are kept, except the rows of ``droppedEntities``. If false, all rows are dropped.
     public let keepsRows: Bool
-    /// The names of the entities whose rows are dropped, while all other rows are kept. If the set is not empty, the
-    /// model is unchanged. ``InMemoryRows/changes(droppingEntities:)`` returns the changes that drop these rows.
+    /// The names of the entities whose rows are dropped, while all other rows are kept. The set is empty unless the key of a
+    /// data source changed and the model did not. ``InMemoryRows/changes(droppingEntities:)`` returns the changes that drop
+    /// these rows.
     public let droppedEntities: Set<String>
     private let fallback: String?
-    /// How the history is opened; nil if the store cannot keep one.
+    /// How the history is opened; nil if the store cannot keep a history.
     var historyOpening: HistoryOpening?
 
     init(

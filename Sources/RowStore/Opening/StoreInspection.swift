@@ -30,7 +30,7 @@ package struct StoreInspection: Sendable {
         /// The members that are listed in the store. Some of them may have closed the store.
         package let members: [(member: StoreMember, isAlive: Bool)]
         package let arbiter: LeaseArbiter
-        /// The current time of the clock for leases, in milliseconds.
+        /// The current time in milliseconds, by the clock that leases use.
         package let now: Int64
         /// The newest saves, in the order of their positions.
         package let saves: [RecordedSave]

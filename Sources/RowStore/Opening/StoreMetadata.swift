@@ -22,9 +22,9 @@ public struct StoreMetadata: Sendable, Equatable {
     /// saves does not open the store.
     package var keepsHistory = false
 
-    /// The number that is added to the stored number of the format if the store keeps a history.
+    /// The number that ``storedFormat`` adds to ``format`` if the store keeps a history.
     package static let historyFormat: Int64 = 1000
-    /// The stored number of the format.
+    /// The number that the store keeps for both the format and ``keepsHistory``.
     package var storedFormat: Int64 { format + (keepsHistory ? StoreMetadata.historyFormat : 0) }
 
     package init(identity: StoreIdentity, storeID: String, firstFreeKey: Int64, modelText: String? = nil) {

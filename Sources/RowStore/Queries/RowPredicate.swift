@@ -122,7 +122,8 @@ extension ComparisonOperator {
         }
     }
 
-    /// Uses Swift's own operators, because two strings can be unequal even if neither is less than the other.
+    /// Returns whether the operator holds for two strings. Uses Swift's own operators instead of an order, because two strings
+    /// can be unequal even if neither is less than the other.
     fileprivate func holds(_ lhs: String, _ rhs: String) -> Bool {
         switch self {
         case .equal: lhs == rhs

@@ -17,8 +17,8 @@ public struct RowQuery: Sendable, Hashable {
     package var offset: Int
     /// The requested columns; nil for all columns. In rows from a store, all other columns are null, except sort columns.
     package var columns: [Int]?
-    /// Whether large values may be deferred, if the attribute allows external storage. Rows then have only the sizes of these
-    /// values. A store may still return complete rows.
+    /// Whether the store may defer large values of attributes that allow external storage: the rows then have only the sizes of
+    /// these values. A store may still return complete rows.
     package var defersValues = false
     /// The joined columns of the rows. The predicate, the order and the requested columns can also use joined columns.
     package var joined: [JoinedColumn] = []

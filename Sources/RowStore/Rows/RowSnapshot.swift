@@ -6,7 +6,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The values of one row. The container and the store use the same buffer.
+/// The values of one row. The container and the store share the buffer with the values, and do not copy it.
 ///
 /// A snapshot is a value: a change of one copy does not affect other copies. A store reads a snapshot with
 /// ``EntityLayout/values(of:)``, and makes a snapshot with ``EntityLayout/row(_:)-([RowValue])``.

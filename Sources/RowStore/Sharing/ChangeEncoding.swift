@@ -1,8 +1,8 @@
 /// Encodes the changes of a save as one blob of 64-bit words, and decodes the blob in another process.
 ///
-/// Rows are copied unchanged. The blob begins with a signature of the columns, because another release of the app may
-/// have the same model with another order of attributes. Changes that cannot be decoded count as unknown. Values of
-/// transient attributes are left out, because a store does not keep them.
+/// Rows are copied unchanged, but without the values of transient attributes, which a store does not keep. The blob begins
+/// with a signature of the columns, because another release of the app may have the same model with another order of
+/// attributes. For a reader that has another signature, the changes are unknown.
 package struct ChangeEncoding: Sendable {
     private let layout: ModelLayout
     /// A hash of the names, the storage and the order of all entities and columns.

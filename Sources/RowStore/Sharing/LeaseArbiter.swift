@@ -42,7 +42,7 @@ package struct LeaseArbiter: Sendable, Equatable {
         }
     }
 
-    /// The leases, by the entity's name.
+    /// The leases, by the name of the entity. The key of a scope's lease begins with ``scopePrefix``.
     package private(set) var leases: [String: Lease]
     /// The waiting tickets, in the order of their numbers.
     package private(set) var tickets: [Ticket]
@@ -132,8 +132,8 @@ package struct LeaseArbiter: Sendable, Equatable {
     }
 }
 
-/// The leases of scopes. The member that has the lease of a scope requests the list of the scope from its server. Other members
-/// do not draw tickets: they look again until the lease is free, or until they have waited too long.
+/// The leases of scopes. The member that has the lease of a scope requests the scope's list from the server. Other members do
+/// not draw tickets: they look again until the lease is free, or until they have waited too long.
 extension LeaseArbiter {
     /// The beginning of the key of a scope's lease. No entity's name begins with it, because it contains a space.
     private static let scopePrefix = "scope "

@@ -82,7 +82,7 @@ extension LeaseStore {
             arbiter.confirm(answered, by: own)
             if let withdrawn { arbiter.withdraw(withdrawn, by: own) }
         }
-        // Usually nothing changes, and nothing is written.
+        // Usually nothing changes. Then do not write.
         let snapshot = try leaseSnapshot()
         guard updated(snapshot, after: confirm) != snapshot.arbiter else {
             return snapshot.table(layout, asSeenBy: own)
@@ -102,7 +102,7 @@ extension LeaseStore {
             let epoch = snapshot.arbiter.epoch(ofScope: name, heldByOtherThan: own, snapshot.isAlive)
             return epoch.flatMap { $0 == overtaken ? nil : .held(epoch: $0) }
         }
-        // This check writes nothing.
+        // Read the leases first, because a change of the leases would write.
         if let held = held(try leaseSnapshot()) { return held }
         // The change may be tried several times. Only the last result is valid.
         let result = Guarded<ScopeLease?>(nil)

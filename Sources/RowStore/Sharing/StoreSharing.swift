@@ -104,8 +104,8 @@ public protocol StoreSharing: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - answered: The numbers of the tickets that this container knows of but cannot serve yet, because it still needs a
-    ///     lease.
+    ///   - answered: The numbers of the tickets that this container knows of but cannot serve yet, because it still needs one of
+    ///     the requested leases.
     ///   - withdrawn: The number of a ticket that this container withdraws; nil for none.
     /// - Returns: The current table.
     /// - Throws: `storeClosed`; an error if the store cannot be written.
@@ -197,8 +197,8 @@ public struct FeedPage: Sendable {
 }
 
 extension FeedPage {
-    /// Adds the next save; nil for a save of this container. Positions have no gaps. A missing position therefore means that
-    /// another program has deleted rows of the feed.
+    /// Adds the next save. The event is nil for a save of this container. Positions have no gaps. A missing position therefore
+    /// means that another program has deleted rows of the feed.
     package mutating func add(_ event: FeedEvent?, at next: Int64) {
         if next != position &+ 1 { events.append(.unknown(nil)) }
         position = next

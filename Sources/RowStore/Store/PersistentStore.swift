@@ -58,9 +58,9 @@ public protocol PersistentStore: Sendable {
     /// Whether a program that is not a member of ``sharing`` can write to the store. False by default.
     var canBeWrittenOutside: Bool { get }
 
-    /// Checks whether another program has written since the last call or the last commit. If so, ``firstFreeKey`` is greater
-    /// than the highest stored key when the call returns. The check does not wait. During a commit, the check returns false,
-    /// and the commit reports the writes. False by default.
+    /// Checks whether another program has written since the last call or the last commit. If so, first raise ``firstFreeKey``
+    /// above the highest stored key. The check must not wait. During a commit, return false: the commit reports the writes.
+    /// False by default.
     ///
     /// ```swift
     /// func noticeOutsideWrites() -> Bool { file.modificationDate != lastCommitDate }
@@ -283,7 +283,7 @@ package protocol BulkStore: PersistentStore {
     func make(_ change: BulkChange) throws(DataSourceError) -> Int
 }
 
-/// The change sets of a group that a store refuses. The store writes all other change sets.
+/// The refused change sets of a group. The store writes the other change sets.
 package struct Refusals: Sendable {
     /// The errors of the refused change sets, by their index in the group.
     package private(set) var errors: [Int: DataSourceError] = [:]

@@ -15,7 +15,7 @@ package protocol RowView {
 extension RowView {
     package var mayHaveDoubleLinks: Bool { false }
 
-    /// Returns the rows of several entities whose value in a column is one of the keys. The rows may have any order.
+    /// Returns those rows of several entities that have one of the keys in a column. The rows may have any order.
     package func rows(
         _ entities: [Int], _ column: RowExpression, in keys: [Int64], columns: [Int]? = nil, _ budget: QueryBudget
     ) throws(DataSourceError) -> [StoredRow] {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// How two values are compared. A comparison of a column with a value of the column's kind uses ``ColumnOrder`` instead.
+/// How two values are compared. The case `compare` of ``RowPredicate`` does not use this type, but ``ColumnOrder``.
 package enum ValueOrder: Sendable, Hashable {
     /// Integers and reals are compared by their exact values, strings and blobs by their bytes.
     case natural
