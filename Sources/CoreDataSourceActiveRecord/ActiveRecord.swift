@@ -1,7 +1,7 @@
 public import CoreDataSource
 
-/// Adds methods for inserting, fetching, counting and deleting objects to the classes of managed objects, in the style
-/// of the library Skopelos.
+/// Adds methods to the classes of managed objects, in the style of the library Skopelos. The methods insert, fetch, count and
+/// delete objects.
 ///
 /// ```swift
 /// try contacts

@@ -63,9 +63,9 @@ extension EntityDataSource {
     ///
     /// - Parameters:
     ///   - work: Runs once, on the queue of the private context. All its edits are written in one save.
-    ///   - callback: Called on the main actor. The callbacks of several calls are called in the order of the calls. After a
-    ///     save, the objects and lists of the main context already show the rows. After a failure, the callback gets the
-    ///     error. While the main thread is blocked, the callback waits.
+    ///   - callback: Called on the main actor. The callbacks of several calls are called in the order of the calls. If the save
+    ///     has succeeded, the objects and lists of the main context show its rows before the callback is called. After a
+    ///     failure, the callback gets the error. While the main thread is blocked, the callback waits.
     @discardableResult
     public nonisolated func writeAsync(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,

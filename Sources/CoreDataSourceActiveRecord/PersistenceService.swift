@@ -71,7 +71,8 @@ open class PersistenceService {
         descriptions = [StoreDescription(name: name, location: location ?? .sqlite(defaultFile))]
     }
 
-    /// Handles failures that no call can throw. Called for every store of the service, until the stores are closed.
+    /// Handles failures that no call can throw. Called for the failures of all stores of the service, until the stores are
+    /// closed.
     ///
     /// ```swift
     /// override func handleError(_ failure: StoreFailure) { print(failure) }
@@ -94,8 +95,8 @@ open class PersistenceService {
     ///
     /// - Precondition: There is at least one description, and no two descriptions have the same name.
     /// - Throws: The errors of ``PersistentContainer/init(name:model:databaseKey:configuration:fileID:)`` and
-    ///   ``PersistentContainer/open(_:model:)``, for the first description that cannot be opened. Before the call throws, it
-    ///   closes the other stores.
+    ///   ``PersistentContainer/open(_:model:)``, for the first description whose store cannot be opened. Before the call throws,
+    ///   it closes the other stores.
     public func load() async throws {
         try? await closing?.value
         if isLoaded { return }
@@ -223,8 +224,8 @@ open class PersistenceService {
         return try (owner ?? container).dataSource(type)
     }
 
-    /// Returns the container that owns the data source. If there is none, returns the first container, which traps when
-    /// it gets the data source.
+    /// Returns the container that owns the data source. If there is none, returns the first container, which traps when the
+    /// data source is passed to it.
     func container(of source: EntityDataSource) -> PersistentContainer {
         firstContainer { $0.owns(source) } ?? container
     }

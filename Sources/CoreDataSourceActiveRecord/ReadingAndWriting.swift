@@ -48,7 +48,7 @@ extension PersistenceReading {
     }
 }
 
-/// The command side of the pattern CQRS. The type can also read.
+/// The command side of the pattern CQRS. A type that conforms to this protocol can also read.
 ///
 /// ```swift
 /// @MainActor func add(

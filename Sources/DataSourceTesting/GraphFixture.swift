@@ -37,8 +37,8 @@ public struct GraphFixture: Sendable {
     ///   - model: The model of the container.
     ///   - dataSources: The data source classes for all entities in the graph, and in the containers that you compare with the
     ///     fixture.
-    ///   - keys: The key attribute of each entity, by entity name. By default, an entity's key is the attribute of its first
-    ///     uniqueness constraint on a single attribute.
+    ///   - keys: The key attribute of each entity, by entity name. By default, an entity's key is the attribute of the first
+    ///     uniqueness constraint that has only one attribute.
     public init(
         _ graph: ObjectGraph, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],
         keys: [String: String] = [:]
@@ -61,8 +61,8 @@ public struct GraphFixture: Sendable {
     ///   - model: The model of the container.
     ///   - dataSources: The data source classes for all entities in the graph, and in the containers that you compare with the
     ///     fixture.
-    ///   - keys: The key attribute of each entity, by entity name. By default, an entity's key is the attribute of its first
-    ///     uniqueness constraint on a single attribute.
+    ///   - keys: The key attribute of each entity, by entity name. By default, an entity's key is the attribute of the first
+    ///     uniqueness constraint that has only one attribute.
     /// - Throws: An error if the file cannot be read; `invalidGraph` if the JSON is not a valid graph.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],

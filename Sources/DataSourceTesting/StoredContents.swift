@@ -99,8 +99,8 @@ struct StoredContents: Sendable {
         return nil
     }
 
-    /// Counts the objects of the class with each content. Returns the first content that is more frequent in this store than in
-    /// every other store; nil if there is none.
+    /// Returns a content that more objects of the class have in this store than in each of the other stores; nil if there is
+    /// none.
     func excess<Object: ManagedObject>(over others: StoredContents..., of type: Object.Type) -> String? {
         entities(of: type).lazy.compactMap { excess(over: others, ofEntity: $0) }.first
     }

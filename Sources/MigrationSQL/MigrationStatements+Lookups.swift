@@ -2,7 +2,7 @@ package import ManagedModel
 internal import ModelMigration
 internal import RowStore
 
-/// Links of to-one relationships that cannot be copied from a column of the row's old table. These links are first collected in
+/// Some links of to-one relationships cannot be copied from a column of the row's old table. These links are first collected in
 /// a separate table. Each new row then finds its link in that table.
 extension MigrationStatements {
     /// The relationships that have a column in the new model, and get at least some of their links from other tables.
@@ -28,8 +28,9 @@ extension MigrationStatements {
 
     /// Returns the statements that collect the links of a to-one relationship.
     ///
-    /// The first format stored the links of a one-to-one relationship in two columns, which could differ. The links of the
-    /// side that still has a column take precedence. The links of the other side are added afterwards, if they are missing.
+    /// The first format stored the links of a one-to-one relationship twice, in a column on each side. The two columns could
+    /// differ. The links of the side that still has a column take precedence. Then, links of the other side are added if they
+    /// are missing.
     /// If several objects would have the same partner, the object with the lowest key gets the partner.
     ///
     /// - Parameters:

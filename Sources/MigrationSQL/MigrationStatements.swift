@@ -165,7 +165,7 @@ extension MigrationStatements {
         return dropped
     }
 
-    /// Returns predicates for the rows of a table that link a kept object to a dropped object, by relationship.
+    /// Returns predicates for those rows of a table that link a kept object to a dropped object, by relationship.
     private func droppedLinkConditions(_ table: StoredTable) -> [(name: String, condition: String)] {
         let isPair = table.layout.links != nil
         guard isPair || numbers[table.layout.index] != nil else { return [] }

@@ -21,8 +21,8 @@ package protocol PredicateDialect: Sendable {
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String
     /// The SQL for NULL with the type of a storage.
     func null(_ storage: ColumnStorage) -> String
-    /// Returns an equivalent comparison whose value can be stored in a column. Nil for a test of equality with a value that
-    /// no column can have.
+    /// Returns an equivalent comparison whose value can be stored in a column. Returns nil for `equal` and `notEqual` if no
+    /// column can have the value.
     func comparable(_ relation: ComparisonOperator, _ value: RowValue) -> (ComparisonOperator, RowValue)?
     /// The negation of a comparison. The negation is also true for NULL.
     func negation(of column: String, _ relation: ComparisonOperator, _ value: String) -> String
@@ -71,7 +71,7 @@ package struct PredicateLimits: Sendable {
     }
 }
 
-/// The quoted names of the table of one concrete entity, or of links, for queries.
+/// The quoted names of a table and its columns, for queries. The table has the rows of one concrete entity, or links.
 package final class QueryTable: Sendable {
     package let layout: EntityLayout
     package let name: String
@@ -131,7 +131,7 @@ package final class PredicateFunction: Equatable {
     package let layout: EntityLayout
     /// The columns, in the order of the arguments.
     package let columns: [Int]
-    /// Whether the row's key comes before the columns in the arguments.
+    /// Whether the first argument is the row's key. The columns follow.
     package let usesKey: Bool
     private let joinedCount: Int
     private let budget: QueryBudget

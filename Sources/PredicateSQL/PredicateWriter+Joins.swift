@@ -54,7 +54,7 @@ extension PredicateWriter {
         }
     }
 
-    /// Writes SQL for the table that directly encloses the innermost table.
+    /// Calls the closure as if the table that directly encloses the innermost table were the innermost table.
     private mutating func inOuterScope(_ write: (inout PredicateWriter) -> String?) -> String? {
         let inner = scopes.removeLast()
         defer { scopes.append(inner) }

@@ -4,7 +4,7 @@ package import RowStore
 /// as the predicate in memory.
 ///
 /// SQL has three truth values, and ``RowPredicate`` has two. So a negation moves inward to the comparisons, which handle NULL.
-/// In chains of comparisons, NULL counts as false, and no chain is negated.
+/// In chains of AND and OR, NULL counts as false, and no chain is negated.
 package struct PredicateWriter {
     /// The values of the parameters, in the order of the parameters' numbers.
     package private(set) var parameters: [SQLParameter] = []
@@ -29,7 +29,7 @@ package struct PredicateWriter {
         let joined: [JoinedColumn]
     }
 
-    /// The prefix of the outermost table's columns. No other table has this name.
+    /// The alias of the outermost table, which is the prefix of its columns. No other table has this alias.
     package static let outermost = "t0"
     /// The largest number of predicates in one chain. SQLite counts each predicate of a chain as a level of depth.
     private static let chainLength = 40
@@ -48,7 +48,7 @@ package struct PredicateWriter {
     package var layout: EntityLayout { scope.table.layout }
     var scope: Scope { scopes[scopes.count - 1] }
 
-    /// Whether the statement must give the outermost table its alias.
+    /// Whether the statement must give the outermost table the alias ``outermost``.
     package var needsOutermostAlias: Bool { isQualified || tableCount > 0 }
 
     /// Adds a parameter with a value.
@@ -189,7 +189,7 @@ package struct PredicateWriter {
 }
 
 extension RowPredicate {
-    /// The conjuncts of the predicate. The predicate is true if each conjunct is true or, if the conjunct is negated, false.
+    /// The conjuncts of the predicate. The predicate is true if each negated conjunct is false and each other conjunct is true.
     fileprivate var conjuncts: [(predicate: RowPredicate, isNegated: Bool)] {
         var found: [(predicate: RowPredicate, isNegated: Bool)] = []
         var rest = [(predicate: self, isNegated: false)]

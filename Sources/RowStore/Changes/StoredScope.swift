@@ -56,7 +56,7 @@ public struct StoredScope: Sendable, Hashable, Codable {
     package static let limit = 10_000
 }
 
-/// A change of the stored state of a scope. The change is written in the transaction of its save.
+/// A change of the stored state of a scope. The change belongs to a save, and is written in the transaction of the save.
 package struct ScopeChange: Sendable {
     package enum Event: Sendable {
         /// The save writes the rows of an answer.

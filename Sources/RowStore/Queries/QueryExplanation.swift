@@ -37,7 +37,7 @@ package struct QueryFindings: Sendable, Hashable {
     /// The names of the attributes that a part of the predicate needs. This part is evaluated for each row, outside of the
     /// database. Nil if the database evaluates the whole predicate.
     package var namesOutside: [String]?
-    /// Whether an index of a string attribute has hashes, and so finds only equal strings.
+    /// Whether the database's indexes of strings contain hashes, and so find only equal strings.
     package var hasHashedStrings = false
 
     /// How the rows are brought into the order of the query.

@@ -141,7 +141,8 @@ struct WildcardPart: Sendable {
         self.borders = borders
     }
 
-    /// Returns whether the part occurs at a position of the string. The string must be long enough.
+    /// Returns whether the part occurs at a position of the string. From this position on, the string must have at least as many
+    /// characters as the part.
     func occurs(at index: Int, in text: WildcardText) -> Bool {
         tokens.indices.allSatisfy { matches($0, index + $0, text) }
     }
