@@ -47,10 +47,11 @@ public struct StoreOptions: Sendable {
     ///
     /// - Parameter metadata: The store's metadata, read without an error; nil if there is no store. If reading the metadata
     ///   throws an error, throw that error instead of calling this method: unreadable metadata is no reason for a reset.
-    /// - Throws: `modelChanged` if the model or a key changed, and the policy is ``ResetPolicy/fail``, the policy would keep the
-    ///   old rows as a backup, or the store is opened for reading only. `invalidRequest` for ``ResetPolicy/backup(keep:)``.
-    ///   `notAFile` if a store that is opened for reading only does not exist. `historyNotKept` if the store must keep a
-    ///   history; a ``HistoryStore`` calls ``plan(for:history:)`` instead. If the call throws, the store must stay unchanged.
+    /// - Throws: `modelChanged` if the model or a key changed, but the store must not be reset: the policy is
+    ///   ``ResetPolicy/fail``, the policy would keep the old rows as a backup, or the store is opened for reading only.
+    ///   `invalidRequest` for ``ResetPolicy/backup(keep:)``. `notAFile` if a store that is opened for reading only does not
+    ///   exist. `historyNotKept` if the store must keep a history; a ``HistoryStore`` calls ``plan(for:history:)`` instead. If
+    ///   the call throws, the store must stay unchanged.
     public func plan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
         // A store that is opened for reading only does not have to keep its history: it has no saves to record.
         if isReadOnly { return try decidePlan(for: metadata) }

@@ -13,7 +13,7 @@ package enum DateText {
         return whole(Int64(seconds.rounded(.down))) + "Z"
     }
 
-    /// Returns a string that is read as exactly the same date; nil if there is no such string.
+    /// Returns a string that ``seconds(_:)`` reads as exactly the same date; nil if there is no such string.
     ///
     /// - Parameters:
     ///   - seconds: The seconds since 2001.

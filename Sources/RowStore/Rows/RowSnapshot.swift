@@ -43,7 +43,7 @@ public struct RowSnapshot: @unchecked Sendable {
         makeOwnBuffer(other.wordCount + spareWords)
     }
 
-    /// Makes a row from words that another process has packed. The first word is the number of columns.
+    /// Makes a row from packed words, for example from another process. The first word is the number of columns.
     package init(packed words: UnsafeBufferPointer<UInt64>) {
         self.init(RowBuffer.make(words.count), start: 0, count: words.count) { own in
             if let start = words.baseAddress { own.initialize(from: start, count: words.count) }
@@ -301,7 +301,7 @@ extension RowSnapshot {
 }
 
 extension RowSnapshot {
-    /// Returns whether both are unchanged copies of the same row.
+    /// Returns whether both snapshots are unchanged copies of the same row.
     package func isIdentical(to other: RowSnapshot) -> Bool {
         buffer === other.buffer && start == other.start
     }

@@ -3,8 +3,8 @@ package import ManagedModel
 
 /// A single value of a row.
 ///
-/// ``ColumnStorage/init(_:)`` determines the case for an attribute's values. A date is the number of seconds since 2001-01-01
-/// UTC. A UUID is a blob of 16 bytes. Decimal numbers and URIs are strings. A link is the key of another row.
+/// The type of an attribute determines the case of its values: see ``ColumnStorage/init(_:)``. A date is the number of seconds
+/// since 2001-01-01 UTC. A UUID is a blob of 16 bytes. Decimal numbers and URIs are strings. A link is the key of another row.
 public enum RowValue: Sendable, Hashable {
     /// No value. Null fits every column.
     case null

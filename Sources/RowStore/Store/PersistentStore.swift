@@ -58,9 +58,9 @@ public protocol PersistentStore: Sendable {
     /// Whether a program that is not a member of ``sharing`` can write to the store. False by default.
     var canBeWrittenOutside: Bool { get }
 
-    /// Checks whether another program has written since the last call or the last commit. If so, first raise ``firstFreeKey``
-    /// above the highest stored key. The check must not wait. During a commit, return false: the commit reports the writes.
-    /// False by default.
+    /// Checks whether another program has written since the last call or the last commit. If so, raise ``firstFreeKey`` above
+    /// the highest stored key before the call returns. The check must not wait. During a commit, return false: the commit
+    /// reports the writes. False by default.
     ///
     /// ```swift
     /// func noticeOutsideWrites() -> Bool { file.modificationDate != lastCommitDate }

@@ -1,4 +1,4 @@
-/// Statistics of a list of numbers without nulls. The result is null for an empty list, and for a list with NaN.
+/// Statistics of a list of numbers without nulls. Each function returns null for an empty list, and for a list with NaN.
 enum Statistics {
     /// Returns the middle number. If the count is even, returns the mean of the two middle numbers. The median of integers is a
     /// real.
