@@ -44,7 +44,7 @@ package struct MigrationStatements: Sendable {
 
     /// Returns the statements that copy the rows of each entity.
     ///
-    /// - Parameter lookups: The tables for looking up links from other tables, by relationship.
+    /// - Parameter lookups: The names of the tables in which links from other tables are looked up, as SQL, by relationship.
     package func copies(_ lookups: [RelationshipName: String]) -> [RowCopy] {
         plan.entities.compactMap { RowCopy($0, self, lookups: lookups) }
     }

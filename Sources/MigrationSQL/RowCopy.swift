@@ -19,7 +19,7 @@ package struct RowCopy {
     private let firstParameter: Int
 
     /// - Parameters:
-    ///   - lookups: The tables for looking up links from other tables, as SQL, by relationship.
+    ///   - lookups: The names of the tables in which links from other tables are looked up, as SQL, by relationship.
     ///   - columns: The columns of the attributes to copy; nil for all columns.
     ///   - firstParameter: The number of the first parameter that has a value. The default reserves the numbers 1 and 2 for the
     ///     parameters of ``sql(from:)``.

@@ -132,7 +132,7 @@ extension StoredModel {
         return counts
     }
 
-    /// Returns the columns of a table that have keys of linked rows. For each column, returns the relationship, the
+    /// Returns those columns of a table that have keys of linked rows. For each column, returns the relationship, the
     /// column, and the entities that the linked rows can belong to.
     func linkColumns(_ entity: EntityLayout) -> [(name: String, column: Int, family: [Int])] {
         if let links = entity.links {

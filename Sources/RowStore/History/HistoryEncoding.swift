@@ -65,7 +65,7 @@ package struct HistoryEncoding: Sendable {
 
     /// Decodes a part of a record.
     ///
-    /// - Parameter names: Returns the names of the layout with a signature.
+    /// - Parameter names: Takes a signature, and returns the names of the layout that has this signature.
     /// - Returns: The changes in the layout of this model; nil if the words are damaged.
     package func changes(
         _ words: ContiguousArray<UInt64>, _ names: (UInt64) throws(DataSourceError) -> HistoryNames?
@@ -162,8 +162,8 @@ extension ChangeSet {
             let columns = entity.storages
             changes.entities[index].updated = entities[index].updated.map { update in
                 var previous = update.previous
-                // Only the values of deferred columns can be left out. Only in a damaged record are others left out, too; they
-                // become null.
+                // Only the values of deferred columns can be left out. If another value is left out, the record is damaged, and
+                // the value becomes null.
                 for column in columns.indices where columns[column] == .blob && previous.isDeferred(column) {
                     if !entity.deferredColumns.contains(column) { previous.setNull(column) }
                 }

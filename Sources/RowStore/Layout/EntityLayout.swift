@@ -106,7 +106,7 @@ public final class EntityLayout: Sendable {
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
-    /// Traps if the number of the row's columns differs from the entity's. A custom store can return such a row.
+    /// Traps if the row has more or fewer columns than the entity. A custom store could return such a row.
     @inline(__always)
     package func check(_ row: RowSnapshot) {
         precondition(

@@ -45,7 +45,7 @@ package final class RelationshipLayout: Sendable {
     package var isSymmetric: Bool { inverse == path }
 }
 
-/// The columns of a row that link to another row.
+/// The columns with which a row links to another row.
 package struct LinkColumns: Sendable, Hashable {
     /// The column with the other row's key.
     package let key: Int
@@ -79,8 +79,8 @@ package struct PairColumns: Sendable, Hashable {
     /// The index of the layout of the links.
     package let layout: Int
     package let own: LinkColumns
-    /// The columns of the other end. The position column has the other object's position among the objects that are linked to
-    /// the object at this end.
+    /// The columns of the other end. The position column has the position of the object at the other end among all objects that
+    /// the object at this end is linked to.
     package let other: LinkColumns
 }
 

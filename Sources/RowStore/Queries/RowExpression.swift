@@ -68,7 +68,8 @@ extension RowExpression {
         if case .constant = self { true } else { false }
     }
 
-    /// Passes the bytes of a string to the body. The bytes of a column are not copied. Returns nil for null.
+    /// Passes the bytes of the expression's string to the body. If the expression is a column, the bytes are not copied. Returns
+    /// nil if the value is null.
     func withText<R>(
         of row: StoredRow, layout: EntityLayout, budget: QueryBudget,
         _ body: (UnsafeRawBufferPointer) -> R

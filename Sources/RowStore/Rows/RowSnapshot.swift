@@ -195,7 +195,7 @@ extension RowSnapshot {
         (buffer, start) = (own, 0)
     }
 
-    /// Passes the words to the body, which may change them.
+    /// Lets the body change the words. First copies the words if another row may use the buffer.
     @inlinable @inline(__always)
     mutating func change(_ body: (UnsafeMutablePointer<UInt64>) -> Void) {
         if buffer.header.isPage || !isKnownUniquelyReferenced(&buffer) { makeOwnBuffer(wordCount) }

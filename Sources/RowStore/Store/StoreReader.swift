@@ -152,7 +152,8 @@ package protocol SnapshotStore: PersistentStore {
     /// - Throws: `storeClosed`; an error if the store cannot be read.
     func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot
 
-    /// The size in bytes of the log, which cannot be emptied while a snapshot needs it; nil for a store without such a log.
+    /// The size of the log, in bytes. While a snapshot needs a part of the log, the log cannot be emptied. Nil for a store
+    /// without such a log.
     var logByteCount: Int? { get }
 
     /// Like ``PersistentStore/noticeOutsideWrites()``. Nil if the store cannot be checked now, or if it does not know yet

@@ -180,8 +180,8 @@ package struct Join<View: RowView> {
             let found = try rows(query, related.family).map(\.stored).filter { !$0.row.isNull(column) }
             var owners = Set(found.map { $0.row.integer(column) })
             if view.mayHaveDoubleLinks, related.isToOne {
-                // If several rows link to one owner, the owner's relationship leads to the row with the lowest key, which may
-                // not match.
+                // If several rows link to one owner, the owner's relationship leads only to the row with the lowest key. The
+                // owner must not be found if this row does not match.
                 let matching = Set(found.map(\.key))
                 let all = try view.rows(related.family, .column(column), in: Array(owners), columns: [column], budget)
                 let leading = firstOfEach(all, column).filter { matching.contains($0.key) }

@@ -149,8 +149,8 @@ struct WildcardPart: Sendable {
 
     /// Returns the first position of the part in a range; nil if there is none.
     ///
-    /// - Parameter steps: The number of characters that may be compared. Afterwards, the number that is left; less than 1 if it
-    ///   was not enough.
+    /// - Parameter steps: The number of characters that may be compared. After the call, the number that is left; less than 1
+    ///   if the given number was not enough.
     func find(in text: WildcardText, _ range: Range<Int>, _ steps: inout Int) -> Int? {
         if count > range.count { return nil }
         if let borders { return find(in: text, range, borders) }
