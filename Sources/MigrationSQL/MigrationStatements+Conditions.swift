@@ -104,7 +104,7 @@ extension MigrationStatements {
     }
 
     /// Returns a query that returns a row if two objects have equal values in the columns. Returns nil if links of a column
-    /// must be looked up in other tables. Those links are checked when the unique index is built.
+    /// must be looked up in other tables. Such links are checked later, when the unique index is built.
     private func uniquenessQuery(_ columns: [String: [Int]]) -> SQLStatement? {
         let lookedUp = Dictionary(uniqueKeysWithValues: lookedUpLinks.map { ($0, "") })
         var values: [RowValue] = []

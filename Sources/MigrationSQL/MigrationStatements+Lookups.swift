@@ -30,8 +30,7 @@ extension MigrationStatements {
     ///
     /// The first format stored the links of a one-to-one relationship twice, in a column on each side. The two columns could
     /// differ. The links of the side that still has a column take precedence. Then, links of the other side are added if they
-    /// are missing.
-    /// If several objects would have the same partner, the object with the lowest key gets the partner.
+    /// are missing. If several objects would have the same partner, the object with the lowest key gets the partner.
     ///
     /// - Parameters:
     ///   - table: The name of the table to make, as SQL.
@@ -84,7 +83,7 @@ extension MigrationStatements {
     private func deletionOfConflicts(of link: RelationshipName, in table: String) -> String {
         var conflicts = ["other.linked = link.linked"]
         if new.layout.isSymmetric(link) {
-            // Each link counts for both ends.
+            // The relationship is its own inverse, so each link counts for both ends.
             conflicts += [
                 "other.linked = link.owner AND other.owner <> link.linked",
                 "other.owner = link.linked AND other.linked <> link.owner",

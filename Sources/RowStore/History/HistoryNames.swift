@@ -137,7 +137,7 @@ private struct RenamedNames {
     init(_ names: [(name: String, former: String?)], _ known: Set<String>) {
         var taken: Set<String> = []
         for (name, former) in names {
-            // If the old layout has the new name, the layout is newer than the renaming.
+            // If the old layout already has the new name, the part was renamed before the layout was stored.
             guard !known.contains(name), let former, known.contains(former) else { continue }
             oldNames[name] = former
             taken.insert(former)
