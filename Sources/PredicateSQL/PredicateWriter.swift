@@ -1,7 +1,7 @@
 package import RowStore
 
-/// Writes predicates as SQL, with a parameter for each value. A predicate is written only if the store gives the same results
-/// as the predicate in memory.
+/// Writes predicates as SQL, with a parameter for each value. A predicate is written only if its SQL gives the same results in
+/// the store as the predicate gives in memory.
 ///
 /// SQL has three truth values, and ``RowPredicate`` has two. So a negation moves inward to the comparisons, which handle NULL.
 /// In chains of AND and OR, NULL counts as false, and no chain is negated.

@@ -73,8 +73,8 @@ package enum MainQueue {
     /// serve the main queue.
     package static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil || isMainThread }
 
-    /// The key under which each thread caches whether it is the main thread: 1 if it is, 2 if it is not. On Linux,
-    /// `Thread.isMainThread` costs two system calls.
+    /// The key under which each thread caches whether it is the main thread: 1 if it is, 2 if it is not. The cache is needed
+    /// because on Linux, `Thread.isMainThread` costs two system calls.
     private static let isMainThreadKey = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)

@@ -48,7 +48,7 @@ package struct QueryFindings: Sendable, Hashable {
         case withoutIndex
         /// All matching rows are sorted, because the database can have no index in this order.
         case never
-        /// All matching rows are sorted, because they are found by their keys, one by one. No index is read then.
+        /// All matching rows are sorted, because they are found by their keys, one by one, and not in the order of an index.
         case byKey
     }
 

@@ -51,7 +51,7 @@ package final class QueryBudget: Sendable {
     }
 }
 
-/// Two queries can be equal even if their budgets differ.
+/// All budgets count as equal, because two queries can be equal even if their budgets differ.
 extension QueryBudget: Hashable {
     package static func == (lhs: QueryBudget, rhs: QueryBudget) -> Bool { true }
 
