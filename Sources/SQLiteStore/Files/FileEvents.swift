@@ -55,8 +55,8 @@ extension StoreFiles {
     }
 
     /// Watches the folder and the log. Each of them must be opened for this. This is safe for the log, because SQLite has no
-    /// locks on it. The main file is not watched: closing it would end SQLite's locks. A commit does not write to the main
-    /// file.
+    /// locks on it. The main file is not watched: closing its descriptor would end SQLite's locks. No commit is missed, because
+    /// a commit does not write to the main file.
     private func systemWatch(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
         let descriptors = [folder, log].map { open($0, O_EVTONLY | O_CLOEXEC) }
         guard descriptors.allSatisfy({ $0 >= 0 }) else {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// A lock that only one container at a time can have, in all processes. The system releases the lock when the process ends.
+/// A lock that only one container of all processes can have at a time. The system releases the lock when the process ends.
 ///
 /// The lock has a file of its own. The container that has the lock writes its process ID into the file. The file has no other
 /// contents, and is never removed.
@@ -76,7 +76,7 @@ extension StoreFiles {
 
     /// Opens a file beside a shared store. Makes the file if it is missing.
     func openShared(_ path: String) throws(DataSourceError) -> Int32 {
-        // An existing file may belong to an earlier store with other permissions.
+        // Use the permissions of the main file. An existing file may belong to an earlier store with other permissions.
         let wanted = try state(main).map { $0.st_mode & 0o777 } ?? mode
         let (descriptor, error) = calls.openOrMake(path, mode: wanted)
         guard error == 0 else { throw DataSourceError(systemError: error, path: path, while: "opening") }

@@ -14,7 +14,7 @@ final class Inotify: Sendable {
     struct Target {
         let path: String
         let events: Int32
-        /// The names of the files in the folder that concern the watch. Empty for a file.
+        /// For a folder, the names of its files that concern the watch; empty for a file.
         var names: Set<String> = []
         /// Whether the watch can begin before the file is made.
         var canBeMissing = false
@@ -35,8 +35,8 @@ final class Inotify: Sendable {
         var lastNumber = 0
         /// The watches by their numbers.
         var watches: [Int: Watch] = [:]
-        /// For each watched file or folder, the numbers of its watches, with the names that concern the watch. Several watches of the
-        /// same file have the same descriptor.
+        /// For each descriptor of a watched file or folder, the numbers of its watches, and the names that concern each watch.
+        /// All watches of the same file have the same descriptor.
         var targets: [Int32: [Int: Set<String>]] = [:]
     }
 

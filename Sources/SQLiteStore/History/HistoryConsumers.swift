@@ -14,7 +14,7 @@ extension HistoryReading {
         }
     }
 
-    /// - Parameter layout: The layout with which the rows are decoded; nil if it is not known.
+    /// - Parameter layout: The layout with which the rows are decoded; nil to leave the rows undecoded.
     func inspection(_ layout: ModelLayout?, tail: Int) throws(DataSourceError) -> InspectedHistory {
         let (start, end) = (try start(after: nil), try end())
         let last = HistoryPosition(historyID: start.historyID, number: max(start.number, end.number - Int64(tail)))

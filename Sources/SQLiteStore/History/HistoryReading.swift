@@ -52,7 +52,8 @@ struct HistoryReading {
 
     /// Checks that a position belongs to the kept history.
     ///
-    /// - Returns: The position from which to read.
+    /// - Returns: The position after which to read: the given position, or the start of the history if the given position is
+    ///   nil.
     func start(after position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {
         let id = try HistoryTables.id(connection)
         let first = HistoryPosition(historyID: id, number: try firstNumber() - 1)
@@ -88,7 +89,7 @@ struct HistoryReading {
 
     /// The number of the oldest complete record. If there is none, the number of the next record.
     private func firstNumber() throws(DataSourceError) -> Int64 {
-        // Parts of the oldest record may already be dropped.
+        // The first parts of the oldest record may already be dropped. Then the record is incomplete, and the next one counts.
         let rows = try connection.values("SELECT \"key\" FROM \"_history\" ORDER BY \"key\" LIMIT 1")
         guard let row = rows.first else { return 1 }
         guard case .integer(let key) = row[0], HistoryTables.numbers.contains(key >> HistoryTables.partBits) else {
@@ -156,7 +157,7 @@ private struct EntityNames {
 }
 
 extension StoredRecord {
-    /// Reads the facts of a record from its first row.
+    /// Reads a record without its changes, from its first row.
     fileprivate init?(_ statement: Statement, _ entityNames: inout EntityNames) {
         guard case .integer(let key) = statement.value(0), case .integer(let time) = statement.value(2),
             case .text(let kind) = statement.value(3), case .integer(let member) = statement.value(6),

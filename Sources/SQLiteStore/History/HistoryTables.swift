@@ -4,9 +4,10 @@ internal import RowStore
 
 /// The tables of a kept history. They are additional to the tables of the model.
 ///
-/// - `_history` has the records. A record has a row for each of its parts; only the first row has the facts of the record. The
-///   key of a row is the number of the record, followed by 20 bits for the number of the part. `start` is the number of bytes of
-///   all rows that were ever written before the row, so the size of the kept rows is known without adding up their sizes.
+/// - `_history` has the records. A record has a row for each of its parts; only the first row has the columns from `kind` to
+///   `note`. The key of a row is the number of the record, followed by 20 bits for the number of the part. `start` is the
+///   number of bytes of all rows that were ever written before the row, so the size of the kept rows is known without adding up
+///   their sizes.
 /// - `_history_state` has the limits, the ID of the history, the IDs of earlier histories of the store, the names of layouts,
 ///   and the positions of consumers.
 enum HistoryTables {
@@ -22,12 +23,12 @@ enum HistoryTables {
     ]
 
     static let partBits: Int64 = 20
-    /// The numbers of records. The upper bound is never reached.
+    /// The possible numbers of records. In practice, no store has so many records.
     static let numbers: Range<Int64> = 0..<1 << 40
 
     static let setSQL = "INSERT OR REPLACE INTO \"_history_state\" VALUES (?1, ?2)"
 
-    /// The number of IDs of earlier histories that are kept.
+    /// The maximum number of ended histories whose IDs are kept.
     private static let endedLimit = 16
 
     // MARK: Opening
@@ -154,12 +155,13 @@ enum HistoryTables {
         for (id, reason) in ended.reasons { try set("ended \(id)", .text(reason), connection) }
     }
 
-    /// Gives the history of a restored copy a new ID, because its next records can get the same numbers as records that were
-    /// made after the copy. The records stay. Each consumer continues at the record of the restore.
+    /// Gives the history of a restored copy a new ID, because its next records can get numbers that the original history has
+    /// given to other records since the copy was made. The records stay. Each consumer continues with the record of the
+    /// restore, which this call adds.
     ///
     /// - Parameters:
     ///   - reason: The reason, as a sentence.
-    ///   - replaced: The reasons for the ends of the histories that the restored store replaces, by their IDs.
+    ///   - replaced: For the histories of the store that is replaced, the reasons why they ended, by the IDs of the histories.
     static func renew(
         _ connection: Connection, _ layout: ModelLayout, reason: String, replaced: [String: String]
     ) throws(DataSourceError) {
@@ -181,14 +183,14 @@ enum HistoryTables {
     /// The history that a reset ends.
     struct EndedHistory: Sendable {
         let limits: KeptHistory.Limits
-        /// The reasons for the ends of the newest histories, by their IDs.
+        /// The reasons why this history and earlier histories ended, by the IDs of the histories.
         let reasons: [String: String]
 
         /// - Parameter reason: The reason, as a sentence.
         init(_ connection: Connection, reason: String) throws(DataSourceError) {
             limits = try HistoryTables.limits(connection)
             var reasons = try HistoryTables.ended(connection)
-            // The order in which the histories ended is not known, so forget any of them.
+            // At the limit, forget any earlier history: the order in which they ended is not known.
             while reasons.count >= HistoryTables.endedLimit, let any = reasons.keys.min() { reasons[any] = nil }
             reasons[try HistoryTables.id(connection)] = reason
             self.reasons = reasons

@@ -1,24 +1,24 @@
 internal import CSQLite
 internal import RowStore
 
-/// Decides which records a transaction drops. A transaction drops a few records, so that no save waits long.
+/// Decides which records a transaction drops. Each transaction drops only a few records, so that no save waits long.
 struct HistoryTrimming {
     /// The maximum number of rows that a transaction drops, and the maximum number of their bytes. The limits are higher for a
     /// transaction that adds many rows: it drops up to twice as many rows and bytes as it adds.
     private static let rowLimit = 64
     private static let byteLimit: Int64 = 2 << 20
-    /// The records are checked when a sixteenth of the byte limit was added, when a sixteenth of the time limit has passed,
-    /// or when ``maxPause`` has passed.
+    /// The records are checked after a sixteenth of the history's byte limit was added, after a sixteenth of the history's time
+    /// limit, or after ``maxPause``, whichever comes first.
     private static let share: Int64 = 16
-    /// In milliseconds.
+    /// The longest time between two checks, in milliseconds.
     private static let maxPause: Int64 = 60_000
 
-    /// The bytes since the last check, and in the current transaction.
+    /// The bytes that were added since the last check, and those that the current transaction has added.
     private var unchecked: Int64 = 0
     private var added: Int64 = 0
     private var addedRows = 0
     private var lastCheck: Int64 = 0
-    /// Whether the last check left records to drop.
+    /// Whether the last check stopped at a limit, and left old records to the next transaction.
     private var isBehind = false
 
     mutating func begin() { (added, addedRows) = (0, 0) }
@@ -91,7 +91,7 @@ extension HistoryTables {
         /// The bytes of all rows so far, dropped rows included.
         let end: Int64
         let ages: HistoryAges
-        /// The first row that is not from the future; nil if it is the oldest row.
+        /// The first row that is not from the future; nil if the oldest row is not from the future, or if all rows are.
         let next: (key: Int64, time: Int64)?
         /// The number of the oldest record that a registered consumer has not read; nil without consumers.
         let unread: Int64?

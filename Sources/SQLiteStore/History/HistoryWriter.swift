@@ -198,7 +198,7 @@ final class HistoryWriter {
 }
 
 extension StoreMember {
-    /// A container that has its store alone.
+    /// The member that stands for a container whose store is not shared.
     static func alone(_ name: String = ProcessInfo.processInfo.processName) -> StoreMember {
         StoreMember(number: 0, processID: getpid(), name: name)
     }

@@ -4,7 +4,7 @@ internal import ModelMigration
 internal import RowStore
 
 /// Copies the rows of a store to the tables of another model or format, or drops the rows of some entities, in one transaction.
-/// Additions of other programs to the file are kept.
+/// Tables, views and indexes that other programs have added to the file are kept as far as possible.
 struct StoreMigration {
     let schema: StoreSchema
     let oldSchema: StoreSchema
@@ -35,8 +35,8 @@ struct StoreMigration {
         self.identity = identity
         self.purpose = purpose
         let model = if let model { model } else { try found.model() }
-        // To check a condition of a migration, one statement can combine all old tables, and SQLite limits the number
-        // of tables in one statement. Only a migration has conditions.
+        // The statement that checks a condition of a migration can combine all old tables, and SQLite limits the number of
+        // tables in one statement. A reset or an upgrade has no conditions.
         guard !purpose.isMigration || model.entities.count <= MigrationStatements.termLimit else {
             throw DataSourceError(
                 notMigratable: "The old model has more than \(MigrationStatements.termLimit) entities.")
@@ -96,8 +96,8 @@ extension StoreMigration {
                 firstKey: metadata.firstFreeKey, MigrationMeter(totalRowCount: report.rowsCarried, report: progress))
             let (next, isOverflow) = metadata.firstFreeKey.addingReportingOverflow(keys)
             metadata.firstFreeKey = isOverflow ? .max : next
-            // Forget all scopes: the migration may have dropped rows of a scope, or rows may lack new values, so entity tags
-            // would be wrong.
+            // Forget all scopes: their entity tags would be wrong, because the migration may have dropped rows, and the kept
+            // rows may lack new values.
             try connection.run("DROP TABLE IF EXISTS \(ScopeTable.quoted)")
             try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
@@ -108,15 +108,15 @@ extension StoreMigration {
         }
     }
 
-    /// Records the migration in the history of the store. If rows are dropped because of a changed key, ends the history,
-    /// because its records have values of these rows.
+    /// Records a migration in the history of the store. If rows are reset, or dropped because of a changed key, ends the
+    /// history instead, because its records have values of these rows. An upgrade leaves the history unchanged.
     private func recordInHistory() throws(DataSourceError) {
         guard found.keepsHistory else { return }
         do throws(DataSourceError) {
             try writeRecord()
         } catch {
-            // The history is damaged. Opening reports the damage, or drops the history if the options say so. Remove its
-            // records even before that, because they may have values of the dropped rows.
+            // The history is damaged. A later step of the opening reports the damage, or drops the history if the options say
+            // so. Remove the records already here, because they may have values of the dropped rows.
             guard error.code == .storeCorrupt else { throw error }
             for name in HistoryTables.names { try probe.connection.run("DELETE FROM \(name.quoted)") }
         }

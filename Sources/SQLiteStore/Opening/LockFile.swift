@@ -11,7 +11,8 @@ final class LockFile: Sendable {
     private struct Lock {
         let descriptor: Int32
         let identity: FileIdentity
-        /// Whether the file is new. If so, another process may have the store open in spite of the lock.
+        /// Whether the file is new. If so, an earlier lock file may have been deleted, and a process that locked it may still
+        /// have the store open.
         let isNew: Bool
     }
 
@@ -112,8 +113,8 @@ final class LockFile: Sendable {
     }
 
     private static func end(_ descriptor: Int32) {
-        // Unlock before closing: a forked process has a copy of the descriptor, and so keeps the lock, until it executes its
-        // program.
+        // Unlock before closing. Otherwise a forked process, which has a copy of the descriptor, would keep the lock until it
+        // executes its program.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
@@ -138,8 +139,8 @@ extension StoreFiles {
 
     /// Whether a connection has the store open, in this process or another.
     ///
-    /// Each connection to a store with a log has a shared lock on the main file. An exclusive lock therefore proves that no
-    /// process has the file open. Other errors of the file are reported when the file is opened.
+    /// Each connection to a store with a log has a shared lock on the main file. So if this method gets an exclusive lock, no
+    /// process has the file open. Errors other than a lock are ignored: the opening of the file reports them.
     fileprivate func isUsed() throws(DataSourceError) -> Bool {
         guard try mainExists() else { return false }
         do throws(DataSourceError) {

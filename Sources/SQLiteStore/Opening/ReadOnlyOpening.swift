@@ -89,7 +89,7 @@ final class ReadOnlyWatch: Sendable {
     }
 }
 
-/// A lock that all readers of a store share.
+/// A lock that all read-only containers of a store share.
 final class SharedLock: Sendable {
     private let descriptor: Int32
     /// The descriptor of a lock that keeps members from joining; nil if the store was never shared.

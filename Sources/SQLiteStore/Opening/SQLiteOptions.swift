@@ -29,7 +29,7 @@ package struct SQLiteOptions: Sendable {
     package var leaseTimes = LeaseTimes()
     /// The name of the container as a member of the store.
     package var memberName = ProcessInfo.processInfo.processName
-    /// Whether the store keeps a history.
+    /// Whether the store keeps a history, and how much of it.
     package var history = KeptHistory.unchanged
     /// The longest time that a save waits for a transaction of another program.
     package var lockTimeout = Duration.seconds(10)

@@ -4,8 +4,8 @@ internal import RowStore
 
 /// Opens a store that other members may have open.
 ///
-/// The gate is locked during the opening, so that only one process at a time opens the store. The first process has the store
-/// alone during the opening, and makes, resets, migrates or upgrades the store. A later process opens the store without
+/// A lock file, the gate, is locked during the opening, so that only one process at a time opens the store. The first process
+/// makes, resets, migrates or upgrades the store while no other process has it open. A later process opens the store without
 /// changes, or throws.
 struct SharedOpening {
     struct Result {
@@ -52,7 +52,7 @@ struct SharedOpening {
             _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
             var feed = joined.feed
             // Set the limits of the history last: a container that cannot open the store must not change the limits of the
-            // others.
+            // other members.
             if !isAlone, let limits = opening.historyLimits(opened) {
                 feed = try writeLock.withLock { () throws(DataSourceError) in
                     try SharedTables.set(limits, opened.connection)

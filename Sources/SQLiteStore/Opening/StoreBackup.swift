@@ -55,7 +55,7 @@ struct StoreBackup {
     }
 }
 
-/// The backups of one store that were made by one policy. No other file has such a name.
+/// The backups of one store that one policy has made. The form of their names distinguishes them from all other files.
 struct BackupSeries {
     /// The policy that makes the backups. A backup's name is the store's name, the raw value and the date.
     enum Maker: String, CaseIterable {
@@ -111,8 +111,8 @@ struct BackupSeries {
         return finished.map { URL(fileURLWithPath: "\(files.folder)/\($0)") }
     }
 
-    /// Removes all incomplete copies, and all backups except the newest. If a file cannot be removed, the next call tries
-    /// again: the new backup matters more than the removal.
+    /// Removes all incomplete copies, and all backups except the newest. Ignores a file that cannot be removed, because the new
+    /// backup matters more. The next call tries again.
     ///
     /// - Parameters:
     ///   - path: The path of the new backup.

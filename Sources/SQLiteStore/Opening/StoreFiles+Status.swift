@@ -86,8 +86,8 @@ extension StoreFiles {
 
     /// Whether a container has an exclusive lock on the store.
     private func isLocked() throws(DataSourceError) -> Bool {
-        // Without shared memory, no process has the store open. Trying the lock could then disturb a process that is opening
-        // the store.
+        // Without shared memory, no process has the store open, but a process may be opening it. Trying the lock could disturb
+        // that process.
         guard try state(sharedMemory) != nil else { return false }
         let (descriptor, error) = calls.lockForReading(lock)
         guard error == 0 else { return error == EWOULDBLOCK }

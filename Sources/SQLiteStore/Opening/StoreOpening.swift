@@ -13,7 +13,7 @@ struct StoreOpening {
     let files: StoreFiles
     let schema: StoreSchema
     private(set) var options: SQLiteOptions
-    /// The first key of a new store.
+    /// The first key for the objects of a new store.
     var firstFreeKey: Int64 = 1
     /// The history of the store that a new store replaces; nil if that store has no history.
     var ended: HistoryTables.EndedHistory?
@@ -28,7 +28,8 @@ struct StoreOpening {
         do {
             return try open(connection)
         } catch {
-            // Closing may remove an empty log that the reading made. A log with contents stays unchanged.
+            // If there was no log before, closing may remove the empty log that this attempt has made. A log with contents
+            // stays unchanged.
             connection.close(copyingLog: !hasLog)
             throw error
         }
@@ -132,11 +133,11 @@ struct StoreOpening {
         return try settleHistory(Result(connection: probe.connection, metadata: metadata, startup: startup))
     }
 
-    /// Keeps the store as a backup, but without the rows of data sources whose key has changed. The rows may belong to a user
+    /// Keeps the store as a backup, but without the rows of data sources whose key has changed. These rows may belong to a user
     /// who has logged out.
     ///
-    /// Drops those rows first. If the process is killed after the drop, the next start finds a store with the current keys, in
-    /// which only the model differs.
+    /// Drops these rows before it makes the backup. If the process is killed after the drop, the next start finds a store with
+    /// the current keys, in which only the model differs.
     private func replaceWithoutKeyed(
         _ reason: StoreStartup.Reason, rest: StoreStartup.Reason, in probe: StoreProbe, fallback: String?
     ) throws(DataSourceError) -> Result {

@@ -62,7 +62,7 @@ struct StoreRestore {
         let connection = try Connection(path: store.restoring, isReader: false, vfs: store.calls.sqliteVFS)
         defer { connection.close(copyingLog: false) }
         try connection.configure()
-        // The journal may be lost: if the process ends now, nobody uses the file.
+        // A journal in memory is enough: if the process ends now, nobody uses the file.
         try connection.run("PRAGMA journal_mode = MEMORY")
         do throws(DataSourceError) {
             try connection.transaction { () throws(DataSourceError) in

@@ -12,13 +12,13 @@ final class Reader: @unchecked Sendable {
     /// The kind of permit that the current read has.
     var permitKind = ReadPermits.Kind.other
     var readNumber: UInt64 = 0
-    /// Whether the store is shared. If so, each read records its position.
+    /// Whether the store is shared. If so, each read records the position of the newest save that it sees.
     var isShared = false
     /// The queue on which ``ReadAhead`` continues long reads.
     private(set) lazy var aheadQueue = DispatchQueue(label: "CoreDataSource.readAhead", qos: .userInteractive)
     /// The transaction that stays open between look-ups; nil if there is none.
     private(set) var keptTransaction: KeptTransaction?
-    /// The number of writes to the store at the last look-up; nil if the last read was not a look-up.
+    /// The number of writes to the store up to the last look-up; nil if the last read was not a look-up.
     private var lastLookup: UInt64?
     /// The position of the newest save that the current read sees.
     private(set) var position: Int64 = 0
@@ -52,8 +52,8 @@ final class Reader: @unchecked Sendable {
     }
 
     /// Prepares the reader for the next read. If the next read is the second look-up in a row, and nothing was written since
-    /// the first, begins a transaction that stays open. For a single look-up, a transaction would only cost two more
-    /// statements.
+    /// the first, begins a transaction that stays open. For a single look-up, a transaction would bring no gain, and would cost
+    /// two more statements.
     ///
     /// - Parameter writes: The number of writes to the store; nil if the next read is not a look-up.
     func prepare(forLookupAfter writes: UInt64?) throws(DataSourceError) {
@@ -68,7 +68,8 @@ final class Reader: @unchecked Sendable {
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         guard isolation == .snapshot || isShared else { return try body(self) }
-        // In SQLite, the snapshot of a transaction begins with its first read.
+        // In SQLite, the snapshot of a transaction begins with its first read. So the position belongs to the same snapshot as
+        // the rows.
         try connection.beginReading()
         defer { connection.rollBack() }
         if isShared { try recordPosition() }
@@ -118,7 +119,8 @@ extension Reader: AggregatingReader {
         let statement = try sql.prepared(in: connection)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else {
-                // A sum of integers can overflow in between and still have a valid result.
+                // An intermediate sum of integers can overflow although the result is valid. So let the caller calculate the
+                // result.
                 if String(cString: sqlite3_errmsg(connection.handle)) == "integer overflow" { return nil }
                 throw error(code, sql)
             }
@@ -231,7 +233,8 @@ extension Reader: StoreReader {
     func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow? {
         guard let table = schema.tables[entity] else { return nil }
         let columns = table.layout.constraints[constraint]
-        // SQLite would convert a value that has another storage class, and could then find a row by mistake.
+        // If a value did not have the storage class of the column, SQLite would convert the value, and could find a row by
+        // mistake.
         let fits = zip(columns, values).allSatisfy { $1 != .null && $1.fits(table.layout.columns[$0].storage) }
         guard fits, columns.count == values.count else { return nil }
         let statement = try connection.statement(
@@ -329,13 +332,15 @@ extension QueryFindings {
     fileprivate init(_ steps: [String], _ related: [RelatedTable]) {
         self.init()
         let scans = steps.filter { step in
-            // The tables of a subquery have steps of their own.
+            // Ignore the scan of a subquery's result: the tables of the subquery have steps of their own.
             step.hasPrefix("SCAN ") && !step.hasPrefix("SCAN (") && !step.contains("VIRTUAL TABLE")
                 && !step.contains("CONSTANT ROW")
         }
-        // A table without an alias belongs to the query's entity. Its name can have spaces.
+        // Each step begins with the name or alias of a table. Only the table of the query's entity can have a name with spaces,
+        // and any other name than those of related tables counts as its name.
         setScans(of: Set(scans.map { String($0.dropFirst(5).prefix { $0 != " " }) }), related)
-        // `FOR RIGHT PART OF ORDER BY` and `FOR LAST TERM OF ORDER BY` sort only rows that an index finds as equal.
+        // `FOR RIGHT PART OF ORDER BY` and `FOR LAST TERM OF ORDER BY` do not count: such a step sorts only among rows that are
+        // equal in the index that was used.
         guard steps.contains(where: { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }) else { return }
         let areFoundByKey = steps.contains { step in
             let (start, end) = ("SEARCH ", " USING INTEGER PRIMARY KEY (rowid=?)")

@@ -5,14 +5,14 @@ internal import Synchronization
 /// The connections for reading. The pool makes a connection when a read needs one. Each connection serves one caller at a time,
 /// and is kept for later reads.
 ///
-/// The main actor has its own reader, so it never waits for other reads. All other reads wait briefly while the
+/// The main actor has its own reader, so it never waits for other reads. Reads on other threads wait briefly while the
 /// write-ahead log is being emptied.
 final class ReaderPool: Sendable {
-    /// The maximum number of readers in use at the same time, without the reader of the main actor. Further callers
-    /// wait.
+    /// The maximum number of readers that are in use at the same time, not counting the reader of the main actor. Further
+    /// callers wait.
     static let limit = 8
-    /// The longest time that a new read waits until the log is emptied, and the longest time that the emptying waits for open
-    /// reads, in milliseconds.
+    /// The longest time, in milliseconds, that a new read waits until the log is emptied, and that the emptying waits for open
+    /// reads.
     static let gateWait: Int32 = 100
 
     private struct State {
@@ -31,7 +31,8 @@ final class ReaderPool: Sendable {
         var isExpiryScheduled = false
         /// The snapshots that stay open, by the numbers of their reads.
         var snapshots: [UInt64: OpenSnapshot] = [:]
-        /// The number of calls of ``ReaderPool/pause(_:)``. A reader that was made before a pause is not kept.
+        /// The number of calls of ``ReaderPool/pause(_:)``. The reader of a snapshot that was opened before the last pause is
+        /// not kept.
         var pauses = 0
 
         mutating func takeMain() -> Reader? {
@@ -62,7 +63,7 @@ final class ReaderPool: Sendable {
     private let schema: StoreSchema
     private let counters: StoreCounters
     private let isUnchanging: Bool
-    /// Whether the store is shared. If so, readers record the position of each read.
+    /// Whether the store is shared. If so, each read records the position of the newest save that it sees.
     private let isShared: Bool
     private let tracing: StatementTracing?
     private let state = Guarded(State())
@@ -142,8 +143,8 @@ final class ReaderPool: Sendable {
         permits.signal(permitKind)
     }
 
-    /// Keeps the transaction of a returned reader open. Ends the transaction if the store was written, or if the gate or the
-    /// pool is closed.
+    /// Keeps the transaction of a returned reader open for a short time. But ends the transaction at once if the store was
+    /// written since it began, or if the gate or the pool is closed.
     private func keep(_ reader: Reader, _ state: inout State) {
         if reader.keptTransaction?.writes != state.writes || state.gate != nil || state.isClosed {
             return reader.endKeptTransaction()
@@ -222,7 +223,7 @@ extension ReaderPool {
         let permitKind = permits.permitKind
         permits.wait(permitKind)
         defer { permits.signal(permitKind) }
-        // A released snapshot leaves an idle reader, so use that reader before the reader of the main actor.
+        // Prefer an idle reader, which a released snapshot may have left, to the reader of the main actor.
         let (idle, isClosed, number, pauses) = state.withLock { state in
             (
                 state.idle.popLast() ?? state.takeMain(), state.isClosed, state.begin(name, isSnapshot: true),
@@ -369,7 +370,7 @@ struct KeptTransaction {
 }
 
 /// A time on the clock of the system's uptime, in nanoseconds. Each look-up reads the clock twice, and reading
-/// `ContinuousClock` costs several times as much.
+/// `ContinuousClock` would cost several times as much.
 struct Uptime {
     static let millisecond: UInt64 = 1_000_000
 

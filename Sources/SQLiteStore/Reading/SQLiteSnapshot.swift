@@ -9,7 +9,7 @@ final class OpenSnapshot: Sendable {
     let number: UInt64
     /// The number of pauses of the pool before the snapshot was opened.
     let pauses: Int
-    /// Recursive, because the predicate of a query may read a relationship.
+    /// Recursive, because a read can begin another read: the predicate of a query may read a relationship.
     private let lock = NSRecursiveLock()
     private let isOver = Atomic(false)
 
@@ -36,8 +36,8 @@ final class OpenSnapshot: Sendable {
         return try result.get()
     }
 
-    /// Begins the transaction again, unless a read is running. Call this method only if nothing was written since the
-    /// transaction began.
+    /// Begins the transaction again, so that it no longer reads the write-ahead log. Does nothing while a read is running. Call
+    /// this method only if nothing was written since the transaction began.
     func renew() {
         guard lock.try() else { return }
         defer { lock.unlock() }
@@ -46,7 +46,7 @@ final class OpenSnapshot: Sendable {
         reader.connection.rollBack()
         do throws(DataSourceError) {
             try reader.beginSnapshot()
-            // The transaction sees the state at its first read.
+            // The transaction sees the state at its first read, so read at once.
             _ = try reader.connection.values("SELECT 1 FROM \"_metadata\" LIMIT 1")
         } catch {
             isOver.store(true, ordering: .releasing)

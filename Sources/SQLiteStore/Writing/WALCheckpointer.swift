@@ -10,10 +10,11 @@ final class WALCheckpointer {
     struct Limits: Sendable {
         /// If more than this number of frames are not copied yet, an idle store copies them.
         let soft: Int
-        /// If the log is longer, an idle store also waits briefly for readers, so that the log can restart from its beginning.
+        /// If the log is longer than this, an idle store also waits briefly for readers, so that the log can restart from its
+        /// beginning.
         var long: Int { soft * 4 }
-        /// If the log is longer, a commit also waits for readers. This limit is for a store that is never idle. The log still
-        /// grows if a reader or another program blocks the restart for longer than ``ReaderPool/gateWait``.
+        /// If the log is longer than this, a commit also waits for readers. This limit is for a store that is never idle. The
+        /// log still grows if a reader or another program blocks the restart for longer than ``ReaderPool/gateWait``.
         var hard: Int { soft * 16 }
     }
 
@@ -24,16 +25,17 @@ final class WALCheckpointer {
     private let reports: FailureReports
     /// The lock that is taken during a copy; nil if the store is not shared.
     private let writeLock: FileLock?
-    /// The longest time that the other statements of the connection wait for a lock.
+    /// The longest time that a statement of the connection waits for a lock, except during the attempts to empty the log.
     private let lockTimeout: Duration
     private var frames = 0
     private var copied = 0
-    /// After a restart, the length in the index of the log, which stays the same until the next commit; nil at all other
-    /// times.
+    /// After a restart of the log, the log's index still has the old length, until the next commit. This is that length; nil at
+    /// all other times.
     private var emptiedLength: Int?
-    /// Whether the last copy has copied the whole log. If so, each open read sees the newest state.
+    /// Whether the last attempt has copied the whole log. SQLite can do so only if each open read sees the newest state.
     private var isWhole = false
-    /// The length of the log, in frames, above which the next attempt to empty it beside snapshots is made; 0 after a restart.
+    /// The length of the log, in frames, above which the log is to be emptied again while snapshots are open; 0 after a
+    /// restart.
     private var nextAttempt = 0
     /// The reads that blocked the last attempt to restart the log; nil if the attempt succeeded.
     private var obstacle: Obstacle?
@@ -105,8 +107,9 @@ final class WALCheckpointer {
             return
         }
         if let snapshot = readers.oldestSnapshot { return copyBesides(snapshot) }
-        // A read of another program may last long: another process may have pinned its main context. So wait for such a read again
-        // only when the log is twice as long. The attempts in between succeed if the read has ended.
+        // A read of another program may last long, for example if another process keeps a snapshot open. So after an attempt
+        // has waited for such a read in vain, wait again only when the log is twice as long. The attempts in between do not
+        // wait, and succeed if the read has ended.
         let waits = lengthAtLastWait.map { frames >= 2 * $0 } ?? true
         if waits { counters.countLogWait() }
         let before = readers.closeGate()
@@ -138,8 +141,8 @@ final class WALCheckpointer {
         }
     }
 
-    /// Copies the part of the log that a snapshot does not need. The log cannot restart before the snapshot ends, so neither
-    /// commits nor readers wait for it.
+    /// Copies the part of the log that a snapshot does not need. The log cannot restart before the snapshot ends, so the copy
+    /// makes neither commits nor readers wait.
     private func copyBesides(_ snapshot: ReaderPool.Read) {
         record(copy(SQLITE_CHECKPOINT_PASSIVE))
         obstacle = Obstacle(reads: [snapshot], frames: frames)
@@ -148,25 +151,27 @@ final class WALCheckpointer {
         reports.report(DataSourceError(blockedBy: snapshot, path: connection.path))
     }
 
-    /// Reads the length of the log. If only other members write, no commit of this container has recorded the length.
+    /// Reads the length of the log. This is needed if only other members write, because then no commit of this container has
+    /// recorded the length.
     func readLength() {
         if let length = connection.logLength, length != emptiedLength { setLength(length) }
     }
 
-    /// Whether the log is so long that it should be emptied beside snapshots, and has grown since the last attempt.
+    /// Whether the log is so long that it should be emptied while snapshots are open, and has grown since the last attempt.
     var isLong: Bool { frames > max(limits.soft, nextAttempt) }
 
-    /// Copies the log. If each snapshot sees the newest state, begins the transactions of the snapshots again. They still see the
-    /// same state.
+    /// Copies the log. If each snapshot sees the newest state, begins the transactions of the snapshots again. The snapshots
+    /// still see the same state.
     ///
-    /// If a transaction begins when the whole log is copied, it reads only the main file. So the next commit can write at the
-    /// beginning of the log. But later frames cannot be copied while the transaction is open.
+    /// A transaction that begins when the whole log is copied reads only the main file. So the next commit can write at the
+    /// beginning of the log. But the frames of later commits cannot be copied while the transaction is open.
     func emptyBesideSnapshots() {
         if let writeLock {
             guard (try? writeLock.take(lockTimeout: .zero)) != nil else { return }
         }
         defer { writeLock?.release() }
-        // Copying makes the connection forget which state it has seen. So let it see the newest state first.
+        // A copy makes the connection forget which state of the file it has seen. So read the newest state, and remember its
+        // version, before the copy.
         let isSeen = (try? connection.values("PRAGMA data_version")) != nil
         let version = OutsideWrites.version(connection)
         record(copy(SQLITE_CHECKPOINT_PASSIVE))

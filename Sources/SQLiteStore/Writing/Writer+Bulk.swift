@@ -53,7 +53,7 @@ extension Writer {
                 if failure == nil, !keys.isEmpty { count += try run(BulkStatement(values, keys, table), table) }
             } catch {
                 failure = error
-                // The reader does not need to find the remaining rows.
+                // The remaining rows are not needed, so end the statement of the reader.
                 sqlite3_interrupt(reader.connection.handle)
             }
             keys.removeAll(keepingCapacity: true)

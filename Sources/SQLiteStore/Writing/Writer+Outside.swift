@@ -14,7 +14,7 @@ struct OutsideWrites {
     /// Whether another program has made a write after which the entity tags of scopes were not dropped yet.
     private(set) var makesTagsWrong = false
 
-    /// Compares the file with the recorded state. Uses the state of the file that the connection's last transaction saw.
+    /// Compares the state of the file that the connection's last transaction saw with the recorded state.
     ///
     /// - Parameter isByMember: Whether another member has written. If so, a changed number does not mean that another program
     ///   has written.
@@ -63,7 +63,7 @@ extension Writer {
         // A read transaction makes the connection check the file.
         let isSeen =
             (try? execute(.checkFile, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
-        // If the keys cannot be read now, a later commit refuses any save that uses a stored key again.
+        // An error is ignored here: if a new object then gets the key of a stored row, the commit refuses the object's save.
         if isSeen, lookOutside() { try? raiseFirstFreeKey() }
         let isFound = outside.takeUnreportedWrite()
         return isSeen || isFound ? isFound : nil
@@ -167,12 +167,14 @@ final class FileWatch {
     ///   main file was moved.
     func checkLock() throws(DataSourceError) {
         if lock.isInPlace { return }
-        // If the store was moved, its lock file was moved with it, and this process must keep the lock on that file.
+        // Check the main file first: if the store was moved together with its lock file, this process must keep its lock on
+        // that file.
         try check(&main, files.main)
         try lock.check()
     }
 
-    /// Checks that the files are still the files that were written before. Call this method before a commit.
+    /// Checks that the main file and the write-ahead log are still the same files as at the first check. Call this method
+    /// before a commit.
     ///
     /// - Throws: `storeMoved` if the main file or the write-ahead log was replaced or removed.
     func checkFiles() throws(DataSourceError) {

@@ -241,8 +241,8 @@ extension Statement {
 /// The size of SQLite's page cache during a transaction, in kilobytes.
 ///
 /// A save of very many rows gets a larger cache. An index of random values does not fit into the usual cache, so SQLite would
-/// write each page of the index to the log, and read it again, many times. The saved rows themselves take several times as much
-/// memory as the larger cache.
+/// write each page of the index to the log, and read it again, many times. The larger cache adds little memory to such a save,
+/// because the saved rows themselves take several times as much.
 struct WriterCache {
     private static let usual = Int(Connection.writerCache)
     private static let largest = 128_000

@@ -22,7 +22,7 @@ extension Connection {
 }
 
 extension Writer {
-    /// Drops the tags that the save makes outdated, and writes the save's changes of scopes.
+    /// Drops the entity tags that the save makes outdated, and writes the save's changes of scopes.
     func writeScopes(of set: ChangeSet) throws(DataSourceError) {
         if set.scopes.contains(where: { !$0.isForgotten }), try !connection.hasScopeTable() {
             try ScopeTable.check(schema)

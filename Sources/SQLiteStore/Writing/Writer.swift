@@ -50,7 +50,7 @@ final class Writer {
         self.log = log
         self.watch = watch
         outside.record(connection)
-        // Another member may have made the table since the file was read.
+        // Another member may have made the table of scopes since the file was read.
         if sharing != nil { connection.expectScopeTable() }
     }
 
@@ -71,7 +71,7 @@ final class Writer {
     /// Whether no more writes are possible, because a failed commit may or may not be on the disk.
     var isOutcomeUnknown: Bool { unknown != nil }
 
-    /// Checks that the files are still the files that were written before.
+    /// Checks that the main file and the write-ahead log are still the same files as at the first check.
     ///
     /// - Throws: `storeMoved` if a file was replaced or removed.
     func checkFiles() throws(DataSourceError) { try watch.checkFiles() }
@@ -139,7 +139,8 @@ final class Writer {
     /// Runs the body in a transaction. If rows were written early, uses the transaction of those rows. If the body throws or
     /// the commit fails, everything in the transaction is rolled back, early rows included.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        // Take the turn before BEGIN: pages that spill from the cache go to the WAL at once, and may restart the WAL.
+        // Take the lock of the members before BEGIN: pages that do not fit into the cache go to the log before the commit, and
+        // may restart the log.
         if openEarlyWrite == nil { try sharing?.writeLock.take(lockTimeout: lockTimeout) }
         defer { sharing?.writeLock.release() }
         if openEarlyWrite == nil { try begin() }
@@ -250,8 +251,8 @@ final class Writer {
 /// The commit of a transaction, and the handling of a failed commit.
 ///
 /// If `fsync` fails in a commit, the commit may still be on the disk. SQLite rolls back the commit in memory, but the pages
-/// stay in the write-ahead log, followed by the commit mark. After a crash, the next process that opens the store would find
-/// these pages. The writer therefore overwrites the pages before it reports the failure.
+/// stay in the write-ahead log, followed by the commit mark. After a crash, the next process that opens the store would treat
+/// these pages as a complete commit. The writer therefore overwrites the pages before it reports the failure.
 extension Writer {
     func commitTransaction() throws(DataSourceError) {
         let statement = try connection.statement(.commit, "COMMIT")
