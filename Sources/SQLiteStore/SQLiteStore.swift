@@ -196,7 +196,8 @@ package final class SQLiteStore: PersistentStore {
         return true
     }
 
-    /// Waits for the current reads and writes to end. Leaves a single file with all rows.
+    /// Waits for the current reads and writes to end. If no other process has the store open, the main file then contains all
+    /// rows.
     package func close() {
         // Close the readers before the writer: the last connection to close copies the log, and only the writer may copy it.
         readers.close()
@@ -207,7 +208,7 @@ package final class SQLiteStore: PersistentStore {
     private func endWriting() {
         writer.withLock { writer in
             writer.current?.abandonEarlyWrite()
-            // A process that has lost the store's lock, or cannot take its turn, must not write.
+            // A process that has lost the store's lock, or cannot take the lock for writes, must not write.
             let hasWriteLock = access.map { (try? $0.writeLock.take()) != nil } ?? true
             if !hasWriteLock || writer.current?.hasLock == false {
                 try? writer.current?.connection.set(closingCopiesLog: false)
@@ -238,8 +239,8 @@ package final class SQLiteStore: PersistentStore {
 extension SQLiteStore: BulkStore {
     package func make(_ change: BulkChange) throws(DataSourceError) -> Int {
         try writer.withLock { (writer) throws(DataSourceError) in
-            // Use a separate reader. If this read took a reader of the pool, it could wait for a caller that has all readers
-            // and waits for a save.
+            // Use a separate reader. If this read took a reader of the pool, it could wait for callers that have all readers
+            // and wait for a save.
             try openWriter(&writer).make(change) { () throws(DataSourceError) in
                 try Reader(files, schema, counters: counters, isUnchanging: false, tracing: options.tracing)
             }
@@ -291,7 +292,7 @@ extension SQLiteStore: LeaseStore {
         return try shared.readSaves(after: position)
     }
 
-    /// Returns the result of ``readFeed(after:)`` without a read of the feed, if no other member has written. Returns nil if
+    /// Returns the result of ``readFeed(after:)`` without a search for saves, if no other member has written. Returns nil if
     /// another member may have written, or if the writer is in use.
     private func emptyPage() throws(DataSourceError) -> FeedPage? {
         guard let writes = try shared.reading({ reader throws(DataSourceError) in reader.readWrites }) else {

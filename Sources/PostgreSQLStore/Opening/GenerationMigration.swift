@@ -55,7 +55,7 @@ struct GenerationMigration {
     /// - Throws: `storeBusy` if a transaction keeps the tables locked for too long.
     func lock() throws(DataSourceError) {
         try run("SET LOCAL lock_timeout = '10s'")
-        // Readers lock the feed first, so this order rules out deadlocks with readers.
+        // Lock the feed first, as readers do. This order rules out deadlocks with readers.
         let shared = [PostgreSQLSchema.feed, PostgreSQLSchema.keys, PostgreSQLSchema.members].map(old.qualified)
         let tables = shared + old.tables.compactMap { $0?.name }
         try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE")
@@ -163,10 +163,10 @@ struct GenerationMigration {
         }
     }
 
-    /// The SQL that reads the next rows: at least one row, and at most the number in parameter 2 or the byte limit.
+    /// The SQL that reads the next rows, and at least one. It ends at the number of rows in parameter 2, or at the byte limit.
     private func sourceSQL(_ sources: [String], _ table: String) -> String {
         let key = StoredTable.key
-        // Several strings can be derived from the same source.
+        // Give each source a name of its own, because several strings can be derived from the same source.
         let names = sources.indices.map { "s\($0)" }
         let selected = zip(sources, names).map { "\($0) AS \($1)" }
         let size = sources.map { "coalesce(octet_length(\($0)), 0)::bigint" }.joined(separator: " + ")

@@ -29,8 +29,8 @@ struct ReadOnlyOpening {
                 // If another process has just reset the store, the tables of the old generation are gone.
                 if try Registry(connection).existingEntry(options.name) == found { throw error }
             } catch  where error.isConflict && connection.isUsable {
-                // A reset locks the tables in another order. To resolve a deadlock, the server can end this transaction. Then
-                // try again.
+                // A reset locks the tables in another order, so a deadlock is possible. The server may end this transaction to
+                // resolve the deadlock. Then try again.
             }
         }
     }

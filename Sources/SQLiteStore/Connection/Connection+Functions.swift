@@ -70,8 +70,8 @@ extension Connection {
         @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
     /// Registers functions that SQLite lacks: the order of decimals, long lists of values, predicates that SQL cannot express,
-    /// and the order of folded strings. Queries in memory use the same functions, so that both kinds of queries give the same
-    /// results.
+    /// the order of folded strings, and aggregates of related rows. Queries in memory use the same functions, so that both
+    /// kinds of queries give the same results.
     func addFunctions() -> Int32 {
         var code = sqlite3_create_collation_v2(
             handle, "decimal", SQLITE_UTF8, nil,

@@ -171,7 +171,7 @@ private func isSymbolicLink(_ path: String) -> Bool {
 /// The folder for SQLite's temporary files.
 private var temporaryFolder: String {
     let environment = ProcessInfo.processInfo.environment
-    // The order in which SQLite tries the folders.
+    // In the order in which SQLite tries the folders.
     let candidates = [environment["SQLITE_TMPDIR"], environment["TMPDIR"], "/var/tmp", "/usr/tmp", "/tmp"]
     return candidates.compactMap(\.self).first { folder in
         var state = stat()

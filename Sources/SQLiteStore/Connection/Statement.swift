@@ -112,7 +112,7 @@ final class StatementTracer {
     private func record(_ event: UInt32, _ statement: OpaquePointer, _ detail: UnsafeMutableRawPointer?) {
         switch Int32(event) {
         case SQLITE_TRACE_STMT:
-            // SQLite reports a nested statement as a comment. A nested statement counts as a part of the outer statement.
+            // SQLite reports a nested statement as a comment. Ignore it, because it counts as a part of the outer statement.
             if let text = detail?.assumingMemoryBound(to: CChar.self), text[0] == 0x2D, text[1] == 0x2D { return }
             running[statement] = Run(start: .now, changes: sqlite3_total_changes64(connection))
         case SQLITE_TRACE_ROW: running[statement]?.rows += 1

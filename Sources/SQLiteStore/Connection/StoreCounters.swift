@@ -32,7 +32,7 @@ package final class StoreCounters: Sendable {
 
     func countCheckpoint() { checkpoints.wrappingAdd(1, ordering: .relaxed) }
 
-    /// The number of times that the emptying of the write-ahead log was allowed to wait for reads. For tests.
+    /// The number of attempts to empty the write-ahead log that could wait for reads. For tests.
     package var logWaitCount: Int { logWaits.load(ordering: .relaxed) }
 
     func countLogWait() { logWaits.wrappingAdd(1, ordering: .relaxed) }

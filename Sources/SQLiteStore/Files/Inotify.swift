@@ -136,7 +136,7 @@ extension Inotify.State {
             let nameStart = start + MemoryLayout<inotify_event>.size
             start = nameStart + Int(event.len)
             if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
-                // Events were lost.
+                // Events were lost, and they may have concerned any watch.
                 found.formUnion(watches.keys)
                 continue
             }

@@ -136,7 +136,8 @@ final class MemberNotifier: Sendable {
     /// - Throws: `storeInUse` if a container has the store open for reading only.
     func announceJoining() throws(DataSourceError) { try lockByte(0) }
 
-    /// Marks the member with this number as alive, until this object is released or the process ends.
+    /// Marks the member with this number as alive, until this object is released or the process ends. Also ends the
+    /// announcement of ``announceJoining()``.
     ///
     /// - Parameter number: The member's number, at least 1.
     func markAlive(as number: Int64) throws(DataSourceError) {
@@ -172,7 +173,7 @@ final class MemberNotifier: Sendable {
         MemberNotifier.isLocked(descriptor, number, count)
     }
 
-    /// Returns whether any container shares the store now. Used by a container that needs the store alone.
+    /// Returns whether any container shares the store now.
     ///
     /// - Parameter blocksJoining: Whether to keep containers from joining until ``allowJoining(_:)`` is called with the
     ///   returned descriptor.
@@ -205,8 +206,8 @@ final class MemberNotifier: Sendable {
 
     /// Lets containers join again, after ``isAnyAlive(_:blocksJoining:)`` has kept them out.
     static func allowJoining(_ descriptor: Int32) {
-        // Unlock before closing: a forked process keeps the descriptor open, and with the descriptor the lock, until it starts
-        // its program.
+        // Unlock before closing. Otherwise a forked process, which has a copy of the descriptor, would keep the lock until it
+        // executes its program.
         var none = lock(F_UNLCK, 0, 0)
         _ = fcntl(descriptor, setLock, &none)
         close(descriptor)

@@ -18,7 +18,7 @@ struct StoreFiles: Sendable {
     /// The path of a restored store before it replaces the main file.
     var restoring: String { main + ".restoring" }
 
-    /// Resolves all symbolic links in the path, including a link with the store's own name. SQLite refuses symbolic links, and
+    /// Resolves all symbolic links in the path, even if the last name in the path is a link. SQLite refuses symbolic links, and
     /// the log, the lock file and the backups belong beside the real file.
     ///
     /// - Parameter mode: The permissions of new files. Read and write permission for the owner is added.

@@ -149,7 +149,7 @@ extension Connection {
     ///
     /// - Complexity: One lookup at the end of each table's tree.
     func checkKeys(_ metadata: StoreMetadata, _ schema: StoreSchema) throws(DataSourceError) -> StoreMetadata {
-        // Another process may have lost the store's lock during its last commit. Wait for that commit.
+        // Another process may have lost the store's lock during its last commit. The empty transaction waits for that commit.
         try transaction { () throws(DataSourceError) in }
         guard case .integer(let stored) = try values(StoreMetadata.selectFirstFreeKeySQL).first?.first else {
             return metadata

@@ -45,8 +45,8 @@ final class EntityTable: Sendable {
     /// The SQL that makes the table. Columns with large values are last, because SQLite must read past a value to reach the
     /// next columns.
     let createSQL: String
-    /// The identity of the table, which does not depend on the order of its columns. An existing table has a different order if
-    /// a flag in the model has changed since the table was made.
+    /// The identity of the table, which does not depend on the order of its columns. The columns of an existing table have
+    /// another order if a flag in the model has changed since the table was made.
     let shape: TableShape
     /// The slot of the statement ``insertSQL`` in a connection. The next slots are those of the table's other statements.
     let firstStatement: StatementSlot
@@ -118,8 +118,8 @@ final class EntityTable: Sendable {
 }
 
 extension EntityTable {
-    /// Returns the columns of a new table, sorted by name. Their order in the model does not matter, because it can change
-    /// without a change of the model's hash.
+    /// Returns the declarations of the columns, for a new table: the key first, and columns with large values last. The columns
+    /// are sorted by name, because their order in the model can change without a change of the model's hash.
     private static func declarations(_ layout: EntityLayout, _ expressions: [String]) -> [String] {
         let isDeferred = Set(layout.deferredColumns)
         func sorted(_ columns: [Int]) -> [String] {

@@ -24,8 +24,8 @@ struct JoinTable: Sendable {
         let key: String
         /// The column with the entity's index; nil if all objects at this end have the same entity.
         let entity: String?
-        /// The column with the position of this end's object in the relationship from the other end; nil if that relationship
-        /// is not ordered.
+        /// The column with the position of this end's object among the objects that the other end's object is linked to; nil if
+        /// these objects have no order.
         let position: String?
     }
 

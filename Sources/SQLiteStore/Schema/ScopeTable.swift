@@ -25,9 +25,9 @@ enum ScopeTable {
         """
     static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
     static let laterRequestsSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"requested\" >= ?1 AND \"name\" <> ?2"
-    /// Deletes the scopes with the oldest requests if there are too many. The parameter is the name of the scope that was just
-    /// written. This scope is always kept, even if other scopes seem to be newer because a clock was changed. A scope without
-    /// an answer is sorted by its last failure, so that a new failure is kept.
+    /// Deletes the scopes with the oldest requests if there are too many scopes. The parameter is the name of the scope that
+    /// was just written. This scope is always kept, even if other scopes seem to be newer because a clock was changed. A scope
+    /// without an answer is sorted by its last failure, so that a new failure is kept.
     static let trimSQL = """
         DELETE FROM "_scopes" WHERE "name" IN (SELECT "name" FROM "_scopes" WHERE "name" <> ?1 \
         ORDER BY COALESCE("requested", "failed") DESC LIMIT -1 OFFSET \(StoredScope.limit - 1))

@@ -84,7 +84,7 @@ struct StoreSchema: Sendable {
 
     /// Checks that no table of the model has one of the names.
     ///
-    /// - Parameter need: What needs a table with this name, for the error.
+    /// - Parameter need: The part of the error message that says what needs such a table.
     func requireFree(_ names: [String], _ need: String) throws(DataSourceError) {
         guard let taken = namedSQL.first(where: { names.contains($0.name.lowercased()) })?.name else { return }
         throw DataSourceError(
@@ -137,8 +137,8 @@ extension StoreMetadata {
     static let selectFirstFreeKeySQL = "SELECT \"value\" FROM \"_metadata\" WHERE \"name\" = 'firstFreeKey'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
-    /// Adds 1 to the count of failed commits. The transaction overwrites a failed commit that may be complete in the
-    /// write-ahead log. A transaction gets into the log only if it changes something, so it changes this count.
+    /// Adds 1 to the count of failed commits. A transaction with this statement overwrites a failed commit that may be complete
+    /// in the write-ahead log. It must change something, because a transaction without changes does not get into the log.
     static let countFailedCommitSQL =
         "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
         + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"

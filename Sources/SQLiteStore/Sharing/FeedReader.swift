@@ -15,13 +15,13 @@ final class FeedReader {
     /// SQLite's data version of the file at the last check, and the number of writes by members at the last check.
     private var version: UInt32 = 0
     private var knownWrites: Int64 = -1
-    /// The number of writes by members, as of the last page; nil if the feed has more saves after this page.
+    /// The number of writes by members when the last page was read; nil if the feed has more saves after that page.
     private(set) var readWrites: Int64?
 
     /// Whether another program has made a write that was not reported yet.
     private var foundOutsideWrites = false
 
-    /// The maximum number of saves in a page, and the approximate maximum number of bytes.
+    /// The maximum number of saves in a page, and the approximate maximum number of their bytes.
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 

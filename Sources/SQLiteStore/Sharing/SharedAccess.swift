@@ -81,7 +81,7 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// Ends the notifications, and closes the connection that reads saves. The caller must still close the store.
+    /// Ends the notifications, and closes the connections that read saves. The caller must still close the store.
     func endFollowing() {
         notifier.end()
         state.withLock { state in

@@ -5,8 +5,8 @@ internal import RowStore
 /// The tables through which members share a store. They are additional to the tables of the model.
 ///
 /// - `_feed` has one row: the position of the newest save, the lowest position in `_changes`, the number of writes by members,
-///   the number of lease changes, and the number of the newest member. From this row, a reader learns the position of its
-///   snapshot.
+///   the number of lease changes, and the number of the newest member. From this row, a reader learns the position of the
+///   newest save in its snapshot.
 /// - `_changes` has the changes of each save.
 /// - `_leases` has the leases of entities, with their holders.
 /// - `_tickets` has the members that wait for leases.
@@ -64,7 +64,8 @@ enum SharedTables {
         }
     }
 
-    /// The range of counts, positions and member numbers. The bits of the upper bound are all ones.
+    /// The range of counts, positions and member numbers. The bits of the upper bound are all ones, so one comparison can check
+    /// several numbers.
     static let numbers = 0...KeyBound.limit - 1
 
     /// Reads the row of `_feed`.

@@ -19,7 +19,8 @@ final class SharedWriter {
     private var knownWrites: Int64
     /// The numbers of this member's last consecutive writes, with no write of another member between them.
     private var ownWrites: ClosedRange<Int64>
-    /// The epochs of this member's leases by entity, as of the lease version ``epochsVersion``.
+    /// The epochs of this member's leases, by the indexes of the entities. They were read at the lease version
+    /// ``epochsVersion``.
     private var epochs: [Int: Int64] = [:]
     private var epochsVersion: Int64 = -1
     private var insertion: Statement?
@@ -90,10 +91,10 @@ final class SharedWriter {
         knownWrites = number
     }
 
-    /// Returns the row of `_feed` if only this member has written since a given number of writes. Returns nil if another member
+    /// Returns the row of `_feed` if all writes after a given write are writes of this member. Returns nil if another member
     /// may have written, or if the row cannot be read.
     ///
-    /// - Parameter writes: The number of writes by members at the start of the check.
+    /// - Parameter writes: The number of writes by all members, up to and including the given write.
     func feed(ifUnchangedByOthersSince writes: Int64) -> SharedTables.Feed? {
         guard writes >= ownWrites.lowerBound - 1,
             let statement = try? connection.statement(.selectFeed, SharedTables.selectFeedSQL),

@@ -84,13 +84,13 @@ extension Writer {
         return !outside.hasUnreportedWrite
     }
 
-    /// Returns the result of ``FeedReader/readFeed(after:)`` without a read of the feed, if no other member has written since
-    /// the last call. Returns nil if another member may have written.
+    /// Returns the result of ``FeedReader/readFeed(after:)`` without a search for saves, if no other member has written since
+    /// the last such search. Returns nil if another member may have written.
     ///
     /// Only the writer can distinguish its own writes from writes of other programs, because the writer records the state of
     /// the file after each of its commits.
     ///
-    /// - Parameter writes: The number of writes by members at the time when all their saves had been read.
+    /// - Parameter writes: The number of writes by all members at the time of the last search, which had found all their saves.
     func emptyPage(since writes: Int64) -> FeedPage? {
         // A connection with an open transaction does not see later writes.
         guard openEarlyWrite == nil, let feed = sharing?.feed(ifUnchangedByOthersSince: writes) else { return nil }
