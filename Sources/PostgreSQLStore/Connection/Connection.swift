@@ -45,7 +45,7 @@ final class Connection: SQLConnection {
                 ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
                 ("keepalives_interval", "2"), ("keepalives_count", "3"),
                 ("fallback_application_name", target.programName),
-                // If there are several hosts, choose the primary server.
+                // If there are several hosts, a connection that writes needs the primary server.
                 ("target_session_attrs", target.isReadOnly ? "any" : "read-write"), ("dbname", target.connection),
                 ("client_encoding", "UTF8"),
             ] + target.server.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

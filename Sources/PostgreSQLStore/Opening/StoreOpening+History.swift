@@ -63,9 +63,9 @@ extension StoreOpening {
 
     /// Runs the body in a transaction, while no member can commit a save.
     ///
-    /// A silent member can start to report again at any moment. Its next commit then notices the switch.
+    /// A member whose heartbeats have stopped can continue at any moment. Its next commit then notices the switch.
     ///
-    /// - Parameter change: What is done to the store, after "cannot be".
+    /// - Parameter change: The words after "cannot be" in the error message.
     private func switchHistory(
         _ connection: Connection, _ schema: PostgreSQLSchema, to change: String,
         _ body: () throws(DataSourceError) -> Void
@@ -74,7 +74,7 @@ extension StoreOpening {
         try connection.transaction { () throws(DataSourceError) in
             let feed = try connection.rows("SELECT id FROM \(schema.qualified(PostgreSQLSchema.feed)) FOR UPDATE")
             guard feed.rowCount == 1 else { throw DataSourceError(damagedSharing: options.name) }
-            // A silent member might have started to report again.
+            // A member whose heartbeats had stopped might have continued.
             let living = try Members(connection, schema).changed(from: stoppedMembers, besides: nil)
             try throwIfInUse(living, to: change)
             try body()
@@ -140,7 +140,7 @@ extension StoreOpening {
     func carriage(
         _ connection: Connection, of old: PostgreSQLSchema, _ found: StoreMetadata, _ purpose: MigrationPurpose
     ) throws(DataSourceError) -> HistoryCarriage {
-        // Do not read a history that is dropped, because it may be damaged.
+        // Do not read a history that will be dropped, because it may be damaged.
         guard found.keepsHistory, options.history != KeptHistory.none else { return .none }
         let keyed = found.identity.entitiesOfOtherKeys(in: options.identity.completed(by: found))
         if purpose.isMigration, keyed.isEmpty { return .moved(from: old) }

@@ -23,7 +23,7 @@ struct StoreOpening {
     func run() throws(DataSourceError) -> sending Result {
         try checkName()
         let connection = try Connection(options.target)
-        // Set no limit, because counting large tables and building indexes can take a long time.
+        // Set no limit for responses, because counting large tables and building indexes can take a long time.
         connection.responseTimeout = nil
         defer { connection.responseTimeout = options.responseTimeout }
         try requirePrimary(connection)
@@ -384,7 +384,7 @@ extension StoreOpening {
             registry, old, firstFreeKey: firstFreeKey, storeID: found.storeID, history: history
         ) { new throws(DataSourceError) in
             try migration.lock()
-            // A silent member might have started to report again.
+            // A member whose heartbeats had stopped might have continued.
             try throwIfInUse(Members(connection, schema).changed(from: stoppedMembers, besides: nil))
             let outcome = try migration.run(options.migrationProgress)
             (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// A state of the store that one connection keeps and that other connections read.
 ///
-/// A failed statement ends a transaction. So the transaction that keeps the state runs no statements.
+/// A failed statement ends a transaction. So the transaction that keeps the state runs no queries.
 final class PostgreSQLSnapshot: StoreSnapshot {
     private let name: String
     private let keeper: Int
@@ -32,7 +32,7 @@ final class PostgreSQLSnapshot: StoreSnapshot {
                 }
             }
         } catch {
-            // The server has no such state if the connection that keeps it has ended.
+            // If the connection that keeps the state has ended, the server no longer knows the state.
             let isLost = !hasBegun && (error.code == .storeUnreadable || error.code == .validationFailed)
             guard isLost else { throw error }
             readers.endSnapshot(keeper)

@@ -1,7 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Records the reports of other members, and when this process first saw each report by its monotonic clock.
+/// Records the reports by which other members show that they live, and the time at which this process first saw each report, by
+/// its monotonic clock.
 ///
 /// A member lives as long as its reports change. The clocks of the server and of other members are not used, because
 /// these clocks can be set at any time. If this process did not check for a while, the measurement starts again.
@@ -113,8 +114,8 @@ final class TrustKeeper: Sendable {
     func setInDoubt(_ isInDoubt: Bool) { state.withLock { $0.isInDoubt = isInDoubt } }
 }
 
-/// Looks for transactions in the database that have been open for a long time. During such a transaction, the server keeps all
-/// rows that are changed or deleted, and every read must skip these rows.
+/// Looks for transactions in the database that have been open for a long time. During such a transaction, the server keeps the
+/// old versions of all rows that are changed or deleted, and every read must skip these versions.
 struct OldTransactions {
     /// The age from which an open transaction is reported.
     let age: Duration

@@ -87,7 +87,7 @@ struct HistoryReader {
     /// The history that a reset ends.
     struct Ended {
         let limits: KeptHistory.Limits
-        /// The reasons why earlier histories ended, by the IDs of the histories; at most ``endedLimit``.
+        /// The reasons why this history and earlier histories ended, by the IDs of the histories; at most ``endedLimit``.
         let reasons: [String: String]
     }
 
@@ -130,10 +130,12 @@ struct HistoryReader {
 
     /// Checks that a position belongs to the kept history.
     ///
-    /// - Returns: The position from which to read.
+    /// - Returns: The position after which to read: the given position, or the start of the history if the given position is
+    ///   nil.
     func start(after position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {
         let id = try id()
-        // Parts of the oldest record might already be dropped.
+        // The first parts of the oldest record might already be dropped. Then the record is incomplete, and the next one
+        // counts.
         let oldest = try rows(
             "SELECT number, part FROM \(schema.history) WHERE number > 0 ORDER BY number, part LIMIT 1", [])
         let number =
@@ -235,7 +237,7 @@ struct HistoryReader {
     /// Must run in a transaction that sees one state.
     ///
     /// - Parameters:
-    ///   - layout: The layout with which the rows are decoded; nil if it is not known.
+    ///   - layout: The layout with which the rows are decoded; nil to leave the rows undecoded.
     ///   - tail: The maximum number of records. The newest records are returned.
     func inspection(_ layout: ModelLayout?, tail: Int) throws(DataSourceError) -> InspectedHistory {
         let (start, end) = (try start(after: nil), try end())

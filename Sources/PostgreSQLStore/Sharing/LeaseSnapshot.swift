@@ -57,7 +57,8 @@ extension LeaseSnapshot {
         return lost
     }
 
-    /// Writes the differences, in the transaction in which this snapshot was read.
+    /// Writes the differences between this snapshot and the changed arbiter. Must run in the transaction that has read this
+    /// snapshot.
     func write(_ changed: LeaseArbiter, _ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
         let requests = schema.leaseTables.changes(from: arbiter, to: changed).map { Request($0) }
         let count = Request(

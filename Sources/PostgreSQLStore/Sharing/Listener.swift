@@ -12,7 +12,8 @@ internal import Synchronization
 /// notifications, the store is checked more often.
 ///
 /// The listener also sends the notifications of this member, after the transaction of the save. A commit with a notification
-/// locks the whole server until the commit is on the disk, so the saves of all stores on the server would wait for each other.
+/// has a lock of the whole server until the commit is on the disk. If the saves themselves sent notifications, the saves of all
+/// stores on the server would wait for each other.
 final class Listener: Sendable {
     private struct State {
         var handler: (@Sendable () -> Void)?
@@ -132,9 +133,9 @@ final class Listener: Sendable {
         trust.endUntilNextHeartbeat()
     }
 
-    /// Sends the notification of this member. A notification of another program can lock the server for a long time,
-    /// but this thread must continue to send heartbeats. So the attempt ends after a second, and other members check
-    /// the store after their next heartbeats.
+    /// Sends the notification of this member. Another program's transaction can have the server's lock for notifications for a
+    /// long time, but this thread must continue to send heartbeats. So an attempt ends after a second. If the attempt fails,
+    /// the other members check the store after their next heartbeats.
     private func sendNotification(_ connection: Connection) throws(DataSourceError) {
         guard hasEventsForOthers.exchange(false, ordering: .sequentiallyConsistent) else { return }
         do throws(DataSourceError) {
@@ -147,7 +148,8 @@ final class Listener: Sendable {
 
     private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
         let connection = try Connection(options.target)
-        // After this time without a heartbeat, other members treat this member as ended.
+        // Do not wait for a response longer than `Members.silence`: after that time without a heartbeat, other members treat
+        // this member as ended.
         (connection.responseTimeout, connection.silence) = (
             min(options.responseTimeout, .milliseconds(Members.silence)), nil
         )
@@ -176,8 +178,8 @@ final class Listener: Sendable {
         trust.didBeat(at: sent)
     }
 
-    /// Waits for a notification, at most until the next heartbeat. The store is then checked even without a
-    /// notification. On a server without notifications, the wait is short.
+    /// Waits for a notification, at most until the next heartbeat. At the time of the heartbeat, the store is checked even
+    /// without a notification. On a server without notifications, the wait is short.
     private func listen(
         on connection: Connection, until nextBeat: ContinuousClock.Instant, _ isNotified: Bool
     ) throws(DataSourceError) {

@@ -200,7 +200,7 @@ struct Members {
         }
     }
 
-    /// Adds the missing rows that show the outcome of a transaction after a lost answer.
+    /// Adds the rows that show the outcome of a transaction after a lost answer, if these rows are missing.
     func markSaves(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.pipeline([
             Request("INSERT INTO \(writers) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING", membership.values),

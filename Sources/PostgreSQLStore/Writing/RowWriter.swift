@@ -20,7 +20,7 @@ struct RowWriter {
     private static let rowLimit = 4000
     private static let statementLimit = 64
     private static let byteLimit = 4 << 20
-    /// The smallest number of new rows in a table to be sent by COPY, which needs separate round trips.
+    /// New rows of a table are sent by COPY if there are at least so many. COPY needs separate round trips.
     private static let copiedRows = 1000
     /// The longest row in bytes. A message to the server can have at most 1 GB.
     private static let longestRow = 900 << 20
@@ -43,7 +43,7 @@ struct RowWriter {
         }
     }
 
-    /// Writes the rest of a save with early rows.
+    /// Writes the rest of a save of which some rows were written early. Deletes early rows that do not match the save.
     mutating func write(_ remainder: EarlyRows.Remainder) throws(DataSourceError) {
         for stale in remainder.stale { try delete(stale.rows, schema.table(stale.entity)) }
         try write(remainder.changes)
@@ -241,7 +241,7 @@ extension PostgreSQLSchema {
     }
 }
 
-/// The keys that a member has reserved, and the lost keys. The member must not use lost keys, because a server that has
+/// The keys that a member has reserved, and those of them that are lost. The member must not use lost keys: a server that has
 /// lost its newest commits might have given these keys to other members.
 struct KeyReservations {
     /// The reservations, oldest first.

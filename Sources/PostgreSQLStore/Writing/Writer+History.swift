@@ -53,10 +53,12 @@ struct ServerHistory {
         }
     }
 
-    /// Called for each new connection: after a loss of the connection, the server might have lost commits.
+    /// Called for each new connection. If the old connection was lost, the server might have lost the commit that stored the
+    /// names.
     mutating func didConnect() { hasNames = false }
 
-    /// A larger save would need too much memory for its requests.
+    /// The largest size of a save whose values are recorded, in bytes. A larger save would need too much memory for its
+    /// requests.
     fileprivate var largestSave: Int64 { min(limits.largestSave, 64 << 20) }
     /// Old records are dropped when a sixteenth of the byte limit, or this number of records, was added.
     private static let (share, recordLimit): (Int64, Int) = (16, 64)
@@ -80,15 +82,15 @@ extension Writer {
         history == nil ? "" : ", (SELECT number FROM \(schema.historyState) WHERE name = 'bytes')"
     }
 
-    /// Reads the limits of the history again if the smallest possible limits would be too small for a save. Another member
-    /// can have opened the store with other limits.
+    /// Reads the limits of the history again if a save might be too large for them: another member can have opened the store
+    /// with other limits.
     func readHistoryLimits(before saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) {
         let smallest = KeptHistory.Limits(seconds: 1, bytes: Int64(KeptHistory.Limits.leastBytes))
         guard history != nil, saves.contains(where: { Int64($0.byteCount) > smallest.largestSave }) else { return }
         history?.limits = try HistoryReader(schema, connection).limits()
     }
 
-    /// The requests that record saves in the history, with negative numbers.
+    /// The requests that record saves in the history, with temporary negative numbers.
     func recordInHistory(_ saves: [ChangeSet], from first: Int64) -> [Request] {
         guard var history else { return [] }
         defer { self.history = history }

@@ -59,7 +59,6 @@ extension Writer {
             if next.integer(0, 0) > start {
                 // The keys stay lost even if the answer to the commit is lost: unused keys are better than a duplicate key.
                 keys.lose(after: known)
-                // All rows must be reloaded.
                 mustReload = true
             }
             let bound = [WireValue(keys.bound)]

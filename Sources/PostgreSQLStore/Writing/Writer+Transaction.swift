@@ -29,7 +29,7 @@ extension Writer {
             do throws(DataSourceError) {
                 return try transactionOnce(body)
             } catch {
-                // Without a transaction in doubt, this transaction was rolled back.
+                // If no transaction is in doubt, this one was rolled back, and can be repeated.
                 if error.isConnectionLoss, inDoubtTransaction == nil {
                     // If the server had forgotten this member, the member was added again.
                     if isUnknownToServer, !wasForgotten {
@@ -73,7 +73,8 @@ extension Writer {
             committedNumber = number
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
-            // If the server is shutting down, its answer does not show the outcome of a commit that waited for a standby.
+            // The answer of a server that is shutting down counts as a lost connection: it does not show the outcome of a
+            // commit that waited for a standby.
             if isCommitting, error.isConnectionLoss, !isUnknownToServer {
                 inDoubtTransaction = InDoubtTransaction(number: number, saves: Set(saves.map(\.saveNumber)))
                 discardConnection()

@@ -198,7 +198,7 @@ final class Writer {
             }
         } catch {
             guard error.concernsOneSave || lockWaitTimedOut else { throw error }
-            // The save might succeed without the early write.
+            // Do not pass an error of an early write: the save might succeed without the early write.
             return outcome(try commitSome(group, failure: hasEarlyWrite ? nil : error))
         }
         return outcome(CommitOutcome())
@@ -225,7 +225,7 @@ final class Writer {
         abandonEarlyWrite()
         try resolveOutcome(timeout: .zero)
         let connection = try connected()
-        // Set no limit, because counting and dropping large tables can take a long time.
+        // Set no limit for responses, because counting and dropping large tables can take a long time.
         connection.responseTimeout = nil
         defer { connection.responseTimeout = opening.options.responseTimeout }
         let registry = try Registry(connection)
