@@ -30,7 +30,7 @@ extension PostgreSQLStore {
     ) throws(DataSourceError) -> R? {
         let connection = try Connection(options.target)
         defer { connection.close() }
-        // Set no limit, because counting large tables can take a long time.
+        // Set no limit for responses, because counting large tables can take a long time.
         connection.responseTimeout = nil
         return try connection.withSnapshot { () throws(DataSourceError) in
             guard let entry = try Registry(connection).existingEntry(options.name) else { return nil }

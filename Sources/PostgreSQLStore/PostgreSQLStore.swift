@@ -81,7 +81,7 @@ package final class PostgreSQLStore: PersistentStore {
         try follower.withTimeLimit { () throws(DataSourceError) in
             try state.withLockBeforeLimit { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
-                // A call that failed might have committed.
+                // Do this even after an error: a call that failed might have committed.
                 defer { notifyOthers(writer) }
                 return try body(writer)
             }
@@ -213,7 +213,8 @@ extension PostgreSQLStore: LeaseStore {
             // Find out whether the store contains a save with an unknown outcome.
             let mustReload = state.withLockIfAvailable { $0.writer?.resolveOutcomeIfReachable() ?? false } ?? false
             if mustReload { page.foundOutsideWrites = true }
-            // Release leases before the lost saves are reloaded, so that later saves are not refused.
+            // Release the leases before contexts reload their rows, so that saves that are made after the reload are not
+            // refused.
             if page.isOtherHistory {
                 state.withLockIfAvailable { state in
                     state.writer?.recordOtherHistory()

@@ -12,7 +12,7 @@ package struct PostgreSQLOptions: Sendable {
     package var identity: StoreIdentity
     package var synchronous: SynchronousLevel
     package var resetPolicy: ResetPolicy
-    /// Whether the store is only read.
+    /// Whether the store is opened for reading only.
     var isReadOnly = false
     /// The settings that select one of several servers; empty to accept any server that answers.
     var server: [String: String] = [:]
@@ -24,7 +24,7 @@ package struct PostgreSQLOptions: Sendable {
     package var leaseTimes = LeaseTimes()
     /// The name of the container as a member of the store.
     package var memberName = ProcessInfo.processInfo.processName
-    /// Whether the store keeps a history.
+    /// Whether the store keeps a history, and how much of it.
     package var history = KeptHistory.unchanged
     /// Whether to listen for notifications; false for tests of servers without notifications.
     package var isNotified = true
@@ -152,7 +152,7 @@ extension Connection {
         ]
         let process = try pipeline(
             settings.sorted(by: { $0.key < $1.key }).map { Request("SET \($0) = \($1)", isKept: false) } + [
-                // Only newer servers have these settings.
+                // Only newer servers have these settings, so set those that exist.
                 Request(
                     """
                     SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout')

@@ -219,7 +219,7 @@ package final class PostgreSQLCounters: Sendable {
     /// The number of rows that were inserted, updated or deleted in committed transactions.
     package var rowsWritten: Int { rows.load(ordering: .relaxed) }
 
-    /// The number of times that a connection has waited for an answer of the server, without the listening connection.
+    /// The number of times that a connection has waited for an answer of the server, not counting the listening connection.
     package var roundTrips: Int { answers.load(ordering: .relaxed) }
 
     func count(statements: Int = 0, rows: Int = 0, roundTrips: Int = 0) {

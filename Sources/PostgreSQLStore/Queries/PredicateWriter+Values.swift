@@ -76,7 +76,7 @@ extension PredicateWriter {
     mutating func relation(
         _ lhs: RowExpression, _ relation: ComparisonOperator, _ rhs: RowExpression, isNegated: Bool, level: Int
     ) -> SQLPredicate {
-        // `=` can use an index, but is not true for null.
+        // `=` can use an index, but is not true for two nulls. So write `=` only if one side is never null.
         let isNeverNull = lhs.isNeverNull || rhs.isNeverNull
         guard let lhs = value(lhs, level: level), let rhs = value(rhs, level: level), lhs.storage == rhs.storage else {
             return .unknown
@@ -104,7 +104,8 @@ extension RowExpression {
 }
 
 extension ArithmeticOperator {
-    /// The SQL operator for a bit operator that has a result for all integers; nil for every other operator.
+    /// The SQL operator for a bitwise operator; nil for other operators, and for shifts, which do not have a result for all
+    /// integers.
     fileprivate var bitSign: String? {
         switch self {
         case .bitwiseAnd: "&"

@@ -21,7 +21,7 @@ package enum PlanQuestion: Sendable, CaseIterable {
                 ("enable_bitmapscan", true), ("enable_seqscan", false), ("enable_indexscan", false),
                 ("enable_indexonlyscan", false),
             ]
-        // The rows of a bitmap have no order.
+        // A bitmap scan does not return the rows in the order of the index.
         case .findsOrder:
             [
                 ("enable_indexscan", true), ("enable_indexonlyscan", true), ("enable_incremental_sort", true),
@@ -132,7 +132,8 @@ extension StatementReader {
             findings.sort = .never
             return findings
         }
-        // With a limit, a server may prefer to read the rows in order until enough of them match.
+        // Ask about the query without its limit: with a limit, a server may prefer to read the rows in order until enough of
+        // them match.
         guard let whole = QueryStatement(query.unlimited, table, tables),
             let plan = try plan(of: whole, .findsOrder)
         else { return findings }

@@ -169,7 +169,7 @@ extension QueryStatement {
         return count
     }
 
-    /// The smallest number of rows to read before rows outside the window are dropped.
+    /// Rows after the end of the window are dropped only when at least this number of rows is kept.
     private static let leastKept = 1024
 
     private func sortedRows(from reader: some StatementReader) throws(DataSourceError) -> ArraySlice<StoredRow> {

@@ -3,8 +3,8 @@ internal import RowStore
 
 /// The tables that this library has made for the objects of a generation, of any model.
 ///
-/// Other programs can add tables with any name to the schema. The library's tables are found by the trigger that
-/// records outside writes.
+/// Other programs can add tables with any name to the schema. So the library's tables are recognized by their trigger, which
+/// records writes of other programs.
 struct GenerationTables {
     private let connection: Connection
     private let schema: PostgreSQLSchema
@@ -14,7 +14,7 @@ struct GenerationTables {
         self.schema = try PostgreSQLSchema(named: schema)
     }
 
-    /// The names, as SQL.
+    /// The names of the tables, as SQL.
     func names() throws(DataSourceError) -> [String] {
         let found = try connection.rows(
             """
@@ -58,8 +58,8 @@ struct GenerationTables {
     ///
     /// - Throws: `modelChanged` if a database object of another program would be dropped, too. The cause lists such objects.
     func drop() throws(DataSourceError) {
-        // The statement locks the tables in this order. Readers lock the feed first, so the order rules out deadlocks with
-        // readers.
+        // The statement locks the tables in this order. The feed is the first table, and readers also lock the feed first, so
+        // there are no deadlocks with readers.
         let own = try PostgreSQLSchema.names.map(schema.qualified) + names() + [schema.history, schema.historyState]
         do throws(DataSourceError) {
             for sql in [

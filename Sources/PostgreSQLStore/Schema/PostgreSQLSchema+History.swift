@@ -14,10 +14,10 @@ extension PostgreSQLSchema {
     var history: String { qualified(PostgreSQLSchema.history) }
     var historyState: String { qualified(PostgreSQLSchema.historyState) }
 
-    /// The numbers of records, parts and bytes. The upper bound is never reached.
+    /// The possible numbers of records, parts and bytes. In practice, no store reaches the upper bound.
     static let historyNumbers: Range<Int64> = 0..<1 << 62
 
-    /// The checks refuse numbers that are too large for sums.
+    /// The SQL that makes the tables. The checks of the columns refuse numbers that are too large to be added.
     var historySQL: [String] {
         let most = PostgreSQLSchema.historyNumbers.upperBound - 1
         let counts = ["part", "start", "size"].map { "\($0) bigint NOT NULL CHECK (\($0) BETWEEN 0 AND \(most))" }
@@ -46,7 +46,7 @@ extension PostgreSQLSchema {
     /// The server's time in milliseconds since 1970.
     static let historyTime = "(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::bigint"
 
-    /// The number of the newest record, and the bytes of all rows so far.
+    /// The number of the newest record, and the bytes of all rows so far, as SQL.
     var historyEnd: (number: String, bytes: String) {
         (
             "coalesce((SELECT max(number) FROM \(history) WHERE number > 0), 0)",

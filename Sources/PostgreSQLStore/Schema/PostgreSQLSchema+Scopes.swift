@@ -17,7 +17,7 @@ extension PostgreSQLSchema {
         """
     }
 
-    /// Gives the roles of the table of changes the same rights for the table of scopes.
+    /// Gives each role that has rights for the table of changes the same rights for the table of scopes.
     var scopeRightsSQL: String {
         """
         DO $body$

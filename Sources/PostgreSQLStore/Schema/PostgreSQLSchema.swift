@@ -7,9 +7,9 @@ internal import RowStore
 /// Each generation has its own schema in the database. `_feed` has one row: the lowest position in `_changes`, the number of
 /// changes of the leases, and the number of the newest member.
 ///
-/// A save inserts new rows with new keys instead of updating a row. The server keeps the old versions of an updated row
-/// as long as any transaction of the database can need them. If every save updated the same row, each read of the row
-/// would have to skip all old versions.
+/// A save is recorded in new rows with new keys, not by an update of a row that all saves share. The server keeps the old
+/// versions of an updated row as long as any transaction of the database can need them. If every save updated the same row,
+/// each read of the row would have to skip all old versions.
 struct PostgreSQLSchema: Sendable {
     let layout: ModelLayout
     let name: String

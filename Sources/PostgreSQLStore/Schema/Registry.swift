@@ -142,7 +142,7 @@ struct Registry {
         } else {
             try GenerationTables(connection, entry.schema).drop()
         }
-        // If a backup was dropped by hand, a store might now use the name of the backup's schema.
+        // If a backup was dropped by hand, a store might now use the name of the backup's schema. Keep such a schema.
         let found = try connection.rows(
             """
             SELECT schema, EXISTS (SELECT FROM \(stores) s WHERE s.schema = b.schema) FROM \(backups) b \
