@@ -149,7 +149,8 @@ package final class SQLiteStore: PersistentStore {
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try writer.withLock { (writer) throws(DataSourceError) in
             let outcome = try openWriter(&writer, keepsEarlyWrite: true).commit(group)
-            // Even if all saves are refused and nothing is written, the commit can notice writes of other programs.
+            // Even if all saves are refused and nothing is written, the commit can notice writes of other programs. The next
+            // look-ups must see these writes.
             if outcome.foundOutsideWrites { readers.recordWrite() }
             return outcome
         }
@@ -339,8 +340,8 @@ extension SQLiteStore {
         try StoreForecast(options).migration()
     }
 
-    /// Returns the outlook of a store that opening would keep. Returns nil if there is no store, or if the store would be reset
-    /// or migrated.
+    /// Returns facts about a store that opening would keep. Returns nil if there is no store, or if the store would be reset or
+    /// migrated.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
         try StoreForecast(options).outlook()
     }

@@ -10,7 +10,7 @@ struct ReadOnlyOpening {
         /// The position of the newest save.
         let position: Int64
         let keepsHistory: Bool
-        /// The settings that select the server with this state. Other servers can have older or newer states.
+        /// The settings that select the server that was used for the opening. Other servers can have older or newer states.
         let server: [String: String]
     }
 

@@ -112,7 +112,7 @@ struct StoreOpening {
 
     // MARK: Making and replacing
 
-    /// The number of objects in a generation of any model.
+    /// The number of objects in a generation, whatever its model is.
     func count(_ connection: Connection, _ entry: Registry.Entry) throws(DataSourceError) -> Int {
         try GenerationTables(connection, entry.schema).count()
     }

@@ -165,7 +165,7 @@ struct HistoryReader {
 
     // MARK: Records
 
-    /// Returns the first records after a position. Must run in a transaction that sees one state.
+    /// Returns the next page of the records after a position. Must run in a transaction that sees one state.
     func page(after position: HistoryPosition?, _ filter: HistoryFilter) throws(DataSourceError) -> HistoryPage {
         let start = try start(after: position)
         let pageSize = min(HistoryReader.pageSize, filter.pageLimit)
@@ -273,7 +273,7 @@ struct HistoryReader {
         return HistoryPosition(historyID: try id(), number: try checked(number))
     }
 
-    /// Changes a consumer. Must run in a transaction.
+    /// Registers, moves or removes a consumer, as the change says. Must run in a transaction.
     func change(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
         let (key, known) = (HistoryReader.consumerKey(name), try consumer(name))
         let position = try change.position(of: name, after: known, checked: start)

@@ -7,10 +7,10 @@ struct ServerHistory {
     /// The limits of the history, as this member last read them.
     fileprivate var limits: KeptHistory.Limits
     fileprivate let encoding: HistoryEncoding
-    /// Whether the store has the names of the layout.
+    /// Whether the store has the names of the layout's entities and columns.
     fileprivate var hasNames = false
-    /// What was added since old records were last dropped. Starts with a number that makes the first save drop old records,
-    /// because the member might make only a few saves.
+    /// What was added since old records were last dropped. The number of records starts at its limit, so that the first save
+    /// drops old records: the member might make only a few saves.
     fileprivate var added = (bytes: Int64(0), records: ServerHistory.recordLimit, rows: 0)
     /// Whether the last drop has left old records.
     private var isBehind = false

@@ -156,7 +156,7 @@ extension Writer {
     private static let leaseCheckIndex = 3
 
     /// Checks the leases and the history in a separate statement after the lock of the feed, because the check must see all
-    /// commits before the lock. With a history, the third column is its byte limit.
+    /// commits before the lock. If the store keeps a history, the third column is the history's byte limit.
     private func leaseCheckRequest(of saves: [ChangeSet]) -> Request {
         let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
             .sorted { $0.key < $1.key }

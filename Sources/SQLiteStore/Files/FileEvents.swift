@@ -54,9 +54,9 @@ extension StoreFiles {
         return statfs(folder, &system) == 0 && system.f_flags & UInt32(MNT_LOCAL) != 0
     }
 
-    /// Watches the folder and the log. Each of them must be opened for this. This is safe for the log, because SQLite has no
-    /// locks on it. The main file is not watched: closing its descriptor would end SQLite's locks. No commit is missed, because
-    /// a commit does not write to the main file.
+    /// Watches the folder and the log. To watch a file, the process must open the file, and closing it later ends all locks of
+    /// the process on the file. SQLite has no locks on the log, so the log can be watched. The main file is not watched,
+    /// because SQLite has locks on it. No commit is missed, because a commit does not write to the main file.
     private func systemWatch(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
         let descriptors = [folder, log].map { open($0, O_EVTONLY | O_CLOEXEC) }
         guard descriptors.allSatisfy({ $0 >= 0 }) else {

@@ -6,7 +6,7 @@ struct StoreProbe {
     let connection: Connection
     /// The type, name and SQL of each object in the file's schema, except SQLite's own tables.
     let contents: [(type: String, name: String, sql: String)]
-    /// The shapes of all tables.
+    /// The shapes of all tables: their names, and the declarations of their columns.
     let shapes: Set<TableShape>
 
     init(_ connection: Connection) throws(DataSourceError) {
@@ -45,7 +45,7 @@ struct StoreProbe {
 
     var indexNames: Set<String> { Set(contents.lazy.filter { $0.type == "index" }.map(\.name)) }
 
-    /// Returns the number of objects in the store, for any model.
+    /// Returns the number of objects in the store, whatever its model is.
     func rowCount() throws(DataSourceError) -> Int {
         try rowCount(in: contents.filter { $0.type == "table" }.map(\.name))
     }
@@ -62,8 +62,8 @@ struct StoreProbe {
         return total
     }
 
-    /// Counts the objects of a store that will be dropped. Objects in damaged tables cannot be counted, and are dropped as
-    /// well.
+    /// Counts the objects of a store before the store is dropped. Objects in damaged tables cannot be counted, and are dropped
+    /// as well.
     ///
     /// - Returns: The number of counted objects, and an error message if some objects could not be counted.
     /// - Throws: Any error that is not about damage, because a later attempt may succeed.
@@ -132,7 +132,7 @@ package enum KeyBound {
     /// The highest credible bound. No store has used so many keys: at a million keys a second, that would take 146,000 years.
     package static let limit: Int64 = 1 << 62
 
-    /// Returns the bound from which to continue.
+    /// Returns the first key for new rows.
     ///
     /// If the stored bound is at or below the highest key, keys would be used twice. If the stored bound is above the
     /// limit, the store is damaged, and too few keys would be left. In both cases, the result is the key after the

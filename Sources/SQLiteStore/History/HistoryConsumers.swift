@@ -40,7 +40,7 @@ extension HistoryReading {
         return HistoryPosition(historyID: try HistoryTables.id(connection), number: number)
     }
 
-    /// Changes a consumer. Must run in a transaction.
+    /// Registers, moves or removes a consumer, as the change says. Must run in a transaction.
     func change(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
         let (key, known) = (HistoryReading.key(name), try consumer(name))
         let position = try change.position(of: name, after: known, checked: start)

@@ -9,7 +9,8 @@ struct HistoryReading {
     private var names: [UInt64: HistoryNames] = [:]
     private var entityNames = EntityNames()
 
-    /// The maximum number of records that are looked at for a page, and the approximate maximum number of their bytes.
+    /// The maximum number of records that are read for a page, even if the filter leaves some of them out, and the approximate
+    /// maximum number of their bytes.
     private static let pageSize = 1024
     private static let pageBytes = 1 << 20
 
@@ -18,7 +19,7 @@ struct HistoryReading {
         self.encoding = encoding
     }
 
-    /// Returns the first records after a position. Must run in a transaction.
+    /// Returns the next page of the records after a position. Must run in a transaction.
     mutating func page(
         after position: HistoryPosition?, _ filter: HistoryFilter
     ) throws(DataSourceError) -> HistoryPage {

@@ -33,7 +33,7 @@ enum HistoryTables {
 
     // MARK: Opening
 
-    /// Begins, keeps or drops the history of a store, as the option says.
+    /// Begins, keeps or drops the history of a store, as the parameter `wanted` says.
     ///
     /// - Parameters:
     ///   - metadata: The store's metadata.
@@ -190,7 +190,8 @@ enum HistoryTables {
         init(_ connection: Connection, reason: String) throws(DataSourceError) {
             limits = try HistoryTables.limits(connection)
             var reasons = try HistoryTables.ended(connection)
-            // At the limit, forget any earlier history: the order in which they ended is not known.
+            // At the limit, forget one of the earlier histories. It can be any of them, because the order in which they ended
+            // is not known.
             while reasons.count >= HistoryTables.endedLimit, let any = reasons.keys.min() { reasons[any] = nil }
             reasons[try HistoryTables.id(connection)] = reason
             self.reasons = reasons

@@ -24,11 +24,11 @@ final class HistoryWriter {
     /// The end of the history in the current transaction. If a save is rolled back, the writer restores the place from before
     /// that save.
     var place = Place()
-    /// The end of the history after the last transaction; nil if it must be read.
+    /// The end of the history after the last commit of this writer; nil before its first commit.
     private var committed: Place?
     /// Whether another program has written, and no record says so yet.
     var foundOutsideWrites = false
-    /// Whether the store has the names of the layout.
+    /// Whether the store has the names of the layout's entities and columns.
     private var hasNames = false
     /// Whether the records in the current transaction say that another program has written.
     private var hasNotedOutsideWrites = false

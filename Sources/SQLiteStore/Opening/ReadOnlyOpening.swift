@@ -45,8 +45,8 @@ struct ReadOnlyOpening {
     }
 }
 
-/// Keeps writers from opening a store that is only read, as far as possible without making a file. Also notices whether a
-/// process has written to the store.
+/// While a store is open for reading only, keeps writers from opening it, as far as this is possible without making a file.
+/// Also notices whether a process has written to the store.
 final class ReadOnlyWatch: Sendable {
     /// Whether the main file is the whole store. If so, SQLite needs neither a log nor shared memory, and makes neither file.
     let isUnchanging: Bool

@@ -14,8 +14,8 @@ package struct SQLiteOptions: Sendable {
     /// The permissions of new files. An empty main file gets these permissions, too. Any other existing store keeps its
     /// permissions.
     package var fileMode = 0o600
-    /// Whether the store may be migrated or upgraded. If false, opening throws `openingWouldBlock` before any change to the
-    /// store.
+    /// Whether the store may be migrated or upgraded. If false, the opening of a store that must be migrated or upgraded throws
+    /// `openingWouldBlock`, and does not change the store.
     package var mayMigrate = true
     /// Whether the store is opened for reading only. If true, no file is made or changed.
     package var isReadOnly = false

@@ -53,7 +53,8 @@ struct StoreForecast {
         } ?? nil
     }
 
-    /// Returns the outlook of the store; nil if there is no store, or if opening would reset or migrate the store.
+    /// Returns facts about a store that opening would keep; nil if there is no store, or if opening would reset or migrate the
+    /// store.
     func outlook() throws(DataSourceError) -> StoreOutlook? {
         try withSnapshot { (probe) throws(DataSourceError) in
             guard case .proceed(let found) = try StartupDecision(probe.found(), options.identity, .discard) else {

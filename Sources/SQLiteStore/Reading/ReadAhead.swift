@@ -66,7 +66,7 @@ final class ReadAhead: Sendable {
     /// Wakes the other thread when there is space for more batches.
     private let spaceAvailable = DispatchSemaphore(value: 0)
 
-    /// Requests the other thread from a queue. The thread waits until it takes over the reading.
+    /// Requests the other thread from a queue. The thread waits until the caller hands the reading over.
     ///
     /// - Parameter queue: A serial queue of the reader. Its thread does not belong to Swift's task pool: a pool thread that
     ///   waits for space could not run tasks.

@@ -336,11 +336,11 @@ extension QueryFindings {
             step.hasPrefix("SCAN ") && !step.hasPrefix("SCAN (") && !step.contains("VIRTUAL TABLE")
                 && !step.contains("CONSTANT ROW")
         }
-        // Each step begins with the name or alias of a table. Only the table of the query's entity can have a name with spaces,
-        // and any other name than those of related tables counts as its name.
+        // The first word of a step is the name or alias of a table. A word that is not the name of a related table counts as
+        // the table of the query's entity, whose name can contain spaces.
         setScans(of: Set(scans.map { String($0.dropFirst(5).prefix { $0 != " " }) }), related)
-        // `FOR RIGHT PART OF ORDER BY` and `FOR LAST TERM OF ORDER BY` do not count: such a step sorts only among rows that are
-        // equal in the index that was used.
+        // `FOR RIGHT PART OF ORDER BY` and `FOR LAST TERM OF ORDER BY` do not count: such a step sorts only within groups of
+        // rows that have equal values in the used index.
         guard steps.contains(where: { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") }) else { return }
         let areFoundByKey = steps.contains { step in
             let (start, end) = ("SEARCH ", " USING INTEGER PRIMARY KEY (rowid=?)")

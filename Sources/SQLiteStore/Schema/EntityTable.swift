@@ -1,8 +1,8 @@
 internal import PredicateSQL
 internal import RowStore
 
-/// The table of one concrete entity, or of the links of a relationship. Contains its names, and the SQL that is independent of
-/// queries.
+/// The table of one concrete entity, or of the links of a relationship. Contains the names of the table and its columns, and
+/// the SQL that does not depend on a query.
 final class EntityTable: Sendable {
     /// A stored column: its index in a row, and its storage. In a statement's results, the key comes first, and the stored
     /// columns follow in their order.

@@ -62,8 +62,8 @@ struct StoreSchema: Sendable {
     }
 
     private static func columnNames(_ entity: EntityLayout, _ format: Int64) throws(DataSourceError) -> [Int: String] {
-        // A table of links differs from a table of objects by the names of its columns, so a table of objects must not have
-        // these names.
+        // A table of links is recognized by the names of its columns, so a table of objects must not have columns with these
+        // names.
         let reservesLinkNames = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
         var names = Names(
             reserved: [EntityTable.keyName] + (reservesLinkNames ? [LinkNames.source, LinkNames.destination] : []))

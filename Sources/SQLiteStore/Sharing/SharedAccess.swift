@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// The locks and notifications of a shared store, and the connection that reads the saves of other members.
+/// The locks and notifications of a shared store, and the connections that read the saves of members.
 final class SharedAccess: Sendable {
     let gate: FileLock
     /// The lock that a member takes to write to the store.

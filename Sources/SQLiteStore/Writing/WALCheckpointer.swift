@@ -180,7 +180,7 @@ final class WALCheckpointer {
         guard isSeen, isWhole else { return }
         connection.setBusyTimeout(.zero)
         defer { connection.setBusyTimeout(lockTimeout) }
-        // During this transaction nobody can write.
+        // During this transaction nobody can write, so the version stays the same after the comparison.
         guard (try? connection.run("BEGIN IMMEDIATE")) != nil else { return }
         defer { connection.rollBack() }
         if OutsideWrites.version(connection) == version { readers.renewSnapshots() }

@@ -30,8 +30,8 @@ final class Writer {
     /// open.
     var openEarlyWrite: EarlyRows?
 
-    /// The number of keys that a commit reserves beyond its highest key. If the number is large, few commits must move the
-    /// stored bound for new keys.
+    /// The number of keys that a commit reserves beyond its highest key. The larger this number is, the fewer commits must move
+    /// the stored bound for new keys.
     static let keyReserve: Int64 = 1024
     /// The longest time to wait for a transaction of another program or another member.
     let lockTimeout: Duration
