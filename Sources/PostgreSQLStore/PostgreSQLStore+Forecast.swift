@@ -7,8 +7,8 @@ extension PostgreSQLStore {
     /// Compares the store's model and database key with the options, and lists the members that have the store open.
     /// Changes nothing, so a read-only server is enough.
     ///
-    /// - Returns: The result that a reset would have: the reason, and the number of objects that would be dropped.
-    ///   Without `countsRows`, the objects of a store that needs no reset are not counted. The policy is ignored.
+    /// - Returns: The result that a reset would have: the reason, and the number of objects that would be dropped. Without
+    ///   `countsRows`, the objects of a store that needs no reset are not counted. The reset policy is ignored.
     /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func forecast(
         _ options: Options, countsRows: Bool = false

@@ -197,7 +197,7 @@ package final class SQLiteStore: PersistentStore {
         return true
     }
 
-    /// Waits for the current reads and writes to end. If no other process has the store open, the main file then contains all
+    /// Waits for the current reads and writes to end. If no other container has the store open, the main file then contains all
     /// rows.
     package func close() {
         // Close the readers before the writer: the last connection to close copies the log, and only the writer may copy it.

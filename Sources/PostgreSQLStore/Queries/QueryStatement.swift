@@ -18,7 +18,7 @@ package struct QueryStatement {
     package let joined: [Int]
     /// The predicate that the client evaluates for each row; nil if there is none.
     package let filter: RowPredicate?
-    /// Whether the rows are in the order of the query, or the query has no order.
+    /// Whether the server returns the rows in the order of the query, or the query has no order.
     package let isSorted: Bool
     /// Whether the server applies the limit and the offset, or the query has neither.
     package let appliesWindow: Bool

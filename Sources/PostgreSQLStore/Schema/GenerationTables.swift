@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import RowStore
 
-/// The tables that this library has made for the objects of a generation, of any model.
+/// The tables that this library has made for the objects of a generation, whatever its model is.
 ///
 /// Other programs can add tables with any name to the schema. So the library's tables are recognized by their trigger, which
 /// records writes of other programs.
@@ -105,7 +105,8 @@ extension Connection {
             if isInTransaction { try run("ROLLBACK") }
             guard let found = try Registry(self).entry(name) else { throw error }
             if found.schema != schema.name { throw DataSourceError(resetElsewhere: name) }
-            // The server names the table that is missing.
+            // The error names the missing table. If that is a table of the history, another process may have switched the
+            // history off.
             guard error.cause?.contains(".\(PostgreSQLSchema.history)") == true,
                 try !rows("SELECT \(schema.keepsHistorySQL)").isTrue(0, 0)
             else { throw error }

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// Names that the server can store: at most 63 bytes. A longer name is cut, and ends in a hash.
 enum Identifiers {
-    /// The longest name of a server, in bytes: `NAMEDATALEN` minus 1.
+    /// The longest name that a server can store, in bytes: `NAMEDATALEN` minus 1.
     private static let byteLimit = 63
     /// The names of columns that every table on the server has.
     static let systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]

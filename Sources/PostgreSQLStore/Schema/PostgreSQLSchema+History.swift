@@ -56,9 +56,9 @@ extension PostgreSQLSchema {
         )
     }
 
-    /// Drops old records, the oldest first. The transaction must have locked the feed. The limits are read from the store,
-    /// because another member can have opened the store with other limits. A record from far in the future gets the age of
-    /// the next record that is not from the future: see ``HistoryAges``.
+    /// The SQL that drops old records, the oldest first. The transaction must have locked the feed. The limits are read from
+    /// the store, because another member can have opened the store with other limits. A record from far in the future gets the
+    /// age of the next record that is not from the future: see ``HistoryAges``.
     ///
     /// - Parameter count: The largest number of rows to drop, as SQL.
     func droppingRecords(atMost count: String) -> String {
@@ -83,8 +83,8 @@ extension PostgreSQLSchema {
             """
     }
 
-    /// Records an event without values. Call this after the transaction locks the feed, or while no other member has
-    /// the store open.
+    /// The SQL that records an event without values. Run it after the transaction has locked the feed, or while no other member
+    /// has the store open.
     ///
     /// - Parameters:
     ///   - program: The program that caused the event, as SQL.
@@ -98,7 +98,7 @@ extension PostgreSQLSchema {
             """
     }
 
-    /// Records a write of another program, in the trigger's function.
+    /// The SQL that records a write of another program, for the trigger's function; empty if the store keeps no history.
     func recordingOutsideWrite(_ keepsHistory: Bool) -> String {
         guard keepsHistory else { return "" }
         let event = recordingEvent(

@@ -65,7 +65,7 @@ extension PostgreSQLSchema {
         "SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) WHERE \"name\" = $1"
     }
 
-    /// Reads the scopes that were requested at a time or later, without the named scope.
+    /// Reads the scopes that were requested at a time or later, except the named scope.
     var laterRequestsSQL: String {
         """
         SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) \
@@ -110,7 +110,7 @@ extension PostgreSQLSchema {
         """
     }
 
-    /// The request that makes a change of a scope; nil for a scope to forget.
+    /// The request that makes a change of a scope; nil for a change that forgets the scope.
     func request(_ change: ScopeChange) -> Request? {
         let id = [WireValue(change.name), WireValue(change.entity), WireValue(change.predicate)]
         if case .notModified(let version) = change.event {
@@ -129,8 +129,8 @@ extension PostgreSQLSchema {
         return Request(scopeInsertion(keeping: kept, isFailure: isFailure), scope.values.map { WireValue($0) })
     }
 
-    /// Forgets the scopes with the oldest requests if there are too many. The named scope is always kept, even if other scopes
-    /// seem to be newer because a clock was changed.
+    /// The request that forgets the scopes with the oldest requests, if there are too many scopes. The named scope is always
+    /// kept, even if other scopes seem to be newer because a clock was changed.
     func scopeTrim(keeping name: String) -> Request {
         Request(
             """

@@ -4,8 +4,8 @@ internal import RowStore
 
 /// The tables of one generation of a store: the tables of its model, and the tables by which processes share the store.
 ///
-/// Each generation has its own schema in the database. `_feed` has one row: the lowest position in `_changes`, the number of
-/// changes of the leases, and the number of the newest member.
+/// A reset or a migration replaces a generation with a new one. Each generation has its own schema in the database. `_feed` has
+/// one row: the lowest position in `_changes`, the number of changes of the leases, and the number of the newest member.
 ///
 /// A save is recorded in new rows with new keys, not by an update of a row that all saves share. The server keeps the old
 /// versions of an updated row as long as any transaction of the database can need them. If every save updated the same row,
@@ -68,7 +68,7 @@ struct PostgreSQLSchema: Sendable {
 
     // MARK: Making the tables
 
-    /// The columns for counters of members. The check refuses a number that is too large to be incremented.
+    /// The SQL of columns that members use as counters. The check refuses a number that is too large to be incremented.
     private func numbers(_ names: String...) -> String {
         names.map { "\($0) bigint NOT NULL CHECK (\($0) BETWEEN 0 AND \(Int64(1) << 62))" }.joined(separator: ", ")
     }

@@ -14,7 +14,7 @@ struct RegistryHome {
 
     static let shared = "coredatasource"
 
-    /// Whether a role, joined as `o`, is trusted.
+    /// An SQL condition: whether the role that the query names `o` is trusted.
     static let isTrusted = """
         (o.rolsuper OR o.rolname = current_user OR o.oid = (SELECT datdba FROM pg_database WHERE datname = current_database()) \
         OR (NOT o.rolcanlogin AND pg_has_role(current_user, o.oid, 'MEMBER')))

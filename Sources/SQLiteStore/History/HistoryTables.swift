@@ -180,7 +180,7 @@ enum HistoryTables {
         try HistoryWriter.note(.reset, reason, on: connection, layout)
     }
 
-    /// The history that a reset ends.
+    /// The history that a reset or a restore ends.
     struct EndedHistory: Sendable {
         let limits: KeptHistory.Limits
         /// The reasons why this history and earlier histories ended, by the IDs of the histories.
