@@ -12,8 +12,8 @@ internal import Synchronization
 /// notifications, the store is checked more often.
 ///
 /// The listener also sends the notifications of this member, after the transaction of the save. A commit with a notification
-/// has a lock of the whole server until the commit is on the disk. If the saves themselves sent notifications, the saves of all
-/// stores on the server would wait for each other.
+/// holds a lock of the whole server until the commit is on the disk. If the saves themselves sent notifications, the saves of
+/// all stores on the server would wait for each other.
 final class Listener: Sendable {
     private struct State {
         var handler: (@Sendable () -> Void)?
@@ -133,7 +133,7 @@ final class Listener: Sendable {
         trust.endUntilNextHeartbeat()
     }
 
-    /// Sends the notification of this member. Another program's transaction can have the server's lock for notifications for a
+    /// Sends the notification of this member. Another program's transaction can hold the server's lock for notifications for a
     /// long time, but this thread must continue to send heartbeats. So an attempt ends after a second. If the attempt fails,
     /// the other members check the store after their next heartbeats.
     private func sendNotification(_ connection: Connection) throws(DataSourceError) {

@@ -20,7 +20,7 @@ struct RowWriter {
     private static let rowLimit = 4000
     private static let statementLimit = 64
     private static let byteLimit = 4 << 20
-    /// New rows of a table are sent by COPY if there are at least so many. COPY needs separate round trips.
+    /// If a table has at least this many new rows, they are sent by COPY, which needs separate round trips.
     private static let copiedRows = 1000
     /// The longest row in bytes. A message to the server can have at most 1 GB.
     private static let longestRow = 900 << 20

@@ -73,8 +73,8 @@ extension Writer {
             committedNumber = number
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
-            // The answer of a server that is shutting down counts as a lost connection: it does not show the outcome of a
-            // commit that waited for a standby.
+            // If the server is shutting down, its answer counts as a lost connection, too: the answer does not show the outcome
+            // of a commit that waited for a standby.
             if isCommitting, error.isConnectionLoss, !isUnknownToServer {
                 inDoubtTransaction = InDoubtTransaction(number: number, saves: Set(saves.map(\.saveNumber)))
                 discardConnection()

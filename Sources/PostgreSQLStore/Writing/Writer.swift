@@ -198,7 +198,7 @@ final class Writer {
             }
         } catch {
             guard error.concernsOneSave || lockWaitTimedOut else { throw error }
-            // Do not pass an error of an early write: the save might succeed without the early write.
+            // If there was an early write, do not pass the error: the save might succeed without the early write.
             return outcome(try commitSome(group, failure: hasEarlyWrite ? nil : error))
         }
         return outcome(CommitOutcome())

@@ -233,8 +233,8 @@ extension Reader: StoreReader {
     func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow? {
         guard let table = schema.tables[entity] else { return nil }
         let columns = table.layout.constraints[constraint]
-        // If a value did not have the storage class of the column, SQLite would convert the value, and could find a row by
-        // mistake.
+        // A value that does not have the storage class of its column finds no row. SQLite would convert the value, and could
+        // find a row by mistake.
         let fits = zip(columns, values).allSatisfy { $1 != .null && $1.fits(table.layout.columns[$0].storage) }
         guard fits, columns.count == values.count else { return nil }
         let statement = try connection.statement(

@@ -138,7 +138,8 @@ extension StoreMetadata {
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
     /// Adds 1 to the count of failed commits. A transaction with this statement overwrites a failed commit that may be complete
-    /// in the write-ahead log. It must change something, because a transaction without changes does not get into the log.
+    /// in the write-ahead log. The transaction must change something, because a transaction without changes does not get into
+    /// the log.
     static let countFailedCommitSQL =
         "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
         + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"

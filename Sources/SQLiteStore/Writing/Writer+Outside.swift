@@ -14,7 +14,7 @@ struct OutsideWrites {
     /// Whether another program has made a write after which the entity tags of scopes were not dropped yet.
     private(set) var makesTagsWrong = false
 
-    /// Compares the state of the file that the connection's last transaction saw with the recorded state.
+    /// Compares two states of the file: the state that the connection's last transaction saw, and the recorded state.
     ///
     /// - Parameter isByMember: Whether another member has written. If so, a changed number does not mean that another program
     ///   has written.
