@@ -24,8 +24,8 @@ final class Connection: SQLConnection {
     let target: ConnectionTarget
     /// The ID of the server process for this connection.
     let serverProcess: Int32
-    /// The start time of the server process, as the server writes it. Process IDs are reused, so only both together identify
-    /// the process.
+    /// The start time of the server process, as the server writes it. Process IDs are reused, so only the ID and the start time
+    /// together identify the process.
     private(set) var serverProcessStart = ""
     var tracing: StatementTracing?
     var counters: PostgreSQLCounters?

@@ -16,7 +16,8 @@ extension DataSourceError {
                     + "of error codes, and in the server's log."
             )
         var cause = "PostgreSQL \(state): \(answer.field("M") ?? "no message")"
-        // This detail lists the objects that depend on a dropped object. It has only names.
+        // This detail lists the objects that depend on a dropped object. The detail contains only names, so add it to the
+        // cause.
         if state == "2BP01", let detail = answer.field("D") { cause += "\n\(detail)" }
         self.init(code, message, cause: cause)
         if code == .uniquenessViolated { attributeName = answer.field("n") }

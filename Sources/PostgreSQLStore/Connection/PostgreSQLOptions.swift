@@ -90,7 +90,7 @@ struct ConnectionTarget: Sendable {
         defer { PQconninfoFree(options) }
         var isReadable = options != nil
         var option = options
-        // The check also refuses a URI whose database has an @ in its name.
+        // The check also refuses the URI of a database whose name really contains an @.
         let isURI = ["postgres://", "postgresql://"].contains { connection.hasPrefix($0) }
         while let found = option?.pointee, let keyword = found.keyword {
             // If an @ or a / in a password was not written as %40 or %2F, parts of the password end up in the host, the port or

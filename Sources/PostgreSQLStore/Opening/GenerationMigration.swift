@@ -163,7 +163,7 @@ struct GenerationMigration {
         }
     }
 
-    /// The SQL that reads the next rows, and at least one. It ends at the number of rows in parameter 2, or at the byte limit.
+    /// The SQL that reads at least one of the next rows, and stops at the number of rows in parameter 2 or at the byte limit.
     private func sourceSQL(_ sources: [String], _ table: String) -> String {
         let key = StoredTable.key
         // Give each source a name of its own, because several strings can be derived from the same source.

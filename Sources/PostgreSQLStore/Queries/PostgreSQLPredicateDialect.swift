@@ -84,8 +84,8 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
 
     func aggregate(_ function: String, of query: String) -> String { "(SELECT \(function) FROM (\(query)) AS related)" }
 
-    /// Leaves sums to the client: they could overflow on the server, and only the client adds reals exactly. Also leaves
-    /// decimals to the client, because only the client orders them.
+    /// Returns nil for an aggregate that only the client can calculate: sums could overflow on the server, and only the client
+    /// adds reals exactly and orders decimals.
     func aggregateName(_ function: FetchFunction, _ kind: ValueKind) -> String? {
         (function == .min || function == .max) && kind != .decimal && kind.storage != .blob ? function.rawValue : nil
     }

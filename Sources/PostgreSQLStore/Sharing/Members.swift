@@ -157,7 +157,7 @@ struct Members {
 
     /// Deletes members that ended long ago, and the rows of their saves.
     func forgetOld() throws(DataSourceError) {
-        // A living member can be without saves for a longer time, so its rows are kept.
+        // Keep the rows of a living member, even if it has made no save for a long time.
         let isGone = "(member, token) NOT IN (SELECT number, token FROM \(table))"
         for (name, condition) in [
             (
@@ -212,8 +212,8 @@ struct Members {
         ])
     }
 
-    /// Marks the session as one of the member: a session in which it writes, or in which it reports that it lives. A member
-    /// without such a session has ended, see ``endedEarly(_:besides:)``.
+    /// Marks the session of this connection as a session of the member. A member marks each session in which it writes or
+    /// reports that it lives. A member without a marked session has ended, see ``endedEarly(_:besides:)``.
     func mark(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.rows(
             "SELECT pg_advisory_lock_shared(hashtext($1), ($2::bigint & 2147483647)::integer)",

@@ -9,8 +9,8 @@ struct HistoryReading {
     private var names: [UInt64: HistoryNames] = [:]
     private var entityNames = EntityNames()
 
-    /// The maximum number of records that are read for a page, even if the filter leaves some of them out, and the approximate
-    /// maximum number of their bytes.
+    /// A page ends after this number of records was read, including records that the filter leaves out, or after about this
+    /// number of bytes.
     private static let pageSize = 1024
     private static let pageBytes = 1 << 20
 

@@ -140,7 +140,7 @@ extension StoreFiles {
     /// Whether a connection has the store open, in this process or another.
     ///
     /// Each connection to a store with a log has a shared lock on the main file. So if this method gets an exclusive lock, no
-    /// process has the file open. Errors other than a lock are ignored: the opening of the file reports them.
+    /// process has the file open. Any error other than `storeBusy` is ignored: the opening of the file reports it.
     fileprivate func isUsed() throws(DataSourceError) -> Bool {
         guard try mainExists() else { return false }
         do throws(DataSourceError) {

@@ -39,7 +39,8 @@ struct AggregateExpression: Hashable {
         }
     }
 
-    /// Removes the results of these expressions from the front of a row, and returns the result of the calculation.
+    /// Removes the results of the expressions of ``sql(_:)`` from the front of a row, and returns the result of the
+    /// calculation.
     ///
     /// - Returns: Nil if a result has an unexpected storage class: after an overflow, or if another program wrote the values.
     func result(_ results: inout ArraySlice<RowValue>, _ layout: EntityLayout) -> RowValue? {

@@ -169,7 +169,7 @@ struct QueryStatement {
 
     private func order(_ query: RowQuery, _ table: EntityTable, hasWindow: Bool) -> String {
         let key = EntityTable.quotedKey
-        // With the sign, SQLite treats the key as an expression, not as a column. It then uses an index to find the few
+        // With the sign `+`, SQLite treats the key as an expression, not as a column. It then uses an index to find the few
         // matching rows, and sorts them. Without the sign, it would read all rows in the order of the keys.
         if sort.isEmpty, !hasWindow, query.predicate.isInRange(table) { return " ORDER BY +\(key)" }
         return " ORDER BY " + (sort.map { table.sortExpression($0) } + [key]).joined(separator: ", ")

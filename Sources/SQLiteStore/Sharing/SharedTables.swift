@@ -86,7 +86,7 @@ enum SharedTables {
     /// Makes the tables, or empties existing tables, and joins as the only member.
     ///
     /// Nothing may read saves from the store during the call. The old contents are deleted for two reasons: they may belong to
-    /// another model, and a container that had the store alone may have saved without recording the saves.
+    /// another model, and a container that did not share the store may have saved without recording the saves.
     ///
     /// - Parameter number: The number that the member already has; nil to assign a new number.
     static func prepare(

@@ -71,8 +71,8 @@ extension Writer {
 
     /// Whether all writes of other programs were reported, and no other program is in a transaction that writes.
     ///
-    /// A program first writes its rows to the log, and may then wait for the disk before the rows can be read. During this
-    /// time it has SQLite's write lock, so this function takes the lock for a moment. It does not wait for the lock, and
+    /// A program first writes its rows to the log, and may then wait for the disk before the rows can be read. During this time
+    /// it has SQLite's write lock, so this function takes the lock for a moment. The function does not wait for the lock, and
     /// writes nothing.
     func hasReportedAllWrites() -> Bool {
         guard openEarlyWrite == nil, (try? watch.checkFiles()) != nil else { return false }
