@@ -250,7 +250,7 @@ extension FormatLexer {
         }
     }
 
-    /// Reads the character of a code, or of two codes that are surrogates of UTF-16.
+    /// Reads the code of a character, or the two codes of a surrogate pair of UTF-16.
     private mutating func scalar(digits: Int) throws(DataSourceError) -> [UInt8] {
         let start = position - 2
         var number = try hexadecimal(digits)
@@ -324,7 +324,7 @@ enum FormatArgument: Equatable {
     case double
 }
 
-/// The keywords, in any case. After `#`, a keyword is a key.
+/// The keywords, in upper or lower case. After `#`, a keyword is a key.
 enum FormatKeyword: String, CaseIterable {
     case and = "AND"
     case or = "OR"

@@ -207,7 +207,7 @@ extension FormatParser {
         return key
     }
 
-    /// Reads one component of a key path. An argument can contain several keys.
+    /// Reads one component of a key path. The argument for a placeholder can contain several keys.
     private mutating func keys() throws(DataSourceError) -> [String] {
         switch token.kind {
         case .word(let key), .key(let key):

@@ -78,12 +78,12 @@ struct FormatParser {
 
     // MARK: Parts
 
-    /// Reads the longest part at this position whose operators have at least the precedence `power`.
+    /// Reads the part at this position, up to the first operator whose precedence is lower than `power`.
     mutating func part(_ power: FormatPrecedence) throws(DataSourceError) -> FormatPart {
         depth += 1
         defer { depth -= 1 }
-        // A level of the tree can use two calls: one for an operator and one for the parentheses around it. A literal such as
-        // STORED(DATA("00")) uses two more.
+        // A level of the tree can use two calls of this method: one for an operator and one for the parentheses around it.
+        // A literal such as STORED(DATA("00")) uses two more.
         if depth > 2 * Self.maxDepth + 4 { throw tooDeep }
         let start = token.range.lowerBound
         var left = try first()
@@ -335,7 +335,7 @@ extension FetchFunction {
 }
 
 extension AttributeType {
-    /// The type with a name: a type of a model, or a class of Foundation such as `NSNumber`.
+    /// The type that a CAST names: `castName` is a type of a model, or a class of Foundation such as `NSNumber`.
     init?(castName name: String) {
         if let type = AttributeType(rawValue: name) {
             self = type

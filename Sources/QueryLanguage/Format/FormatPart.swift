@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// A part of a format that was read: a predicate or a value.
+/// A predicate or a value that was read from a format.
 struct FormatPart: FormatHeight {
     enum Content {
         case predicate(PredicateTree.Node)

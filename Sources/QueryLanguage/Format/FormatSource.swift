@@ -85,7 +85,7 @@ struct FormatArguments {
 
 extension FetchExpression {
     /// The keys of an argument for `%K`. The argument is a string with dots, or a key path to a property of the model.
-    /// Nil for other arguments.
+    /// Returns nil for other arguments.
     ///
     /// - Throws: `unknownAttribute` for a key path to a property that is not in the model.
     static func keys(_ argument: Any) throws(DataSourceError) -> [String]? {

@@ -275,7 +275,7 @@ extension StringOptions {
 }
 
 extension PredicateTree.Node {
-    /// A comparison of strings with the meaning of a format.
+    /// A comparison of strings that treats an empty string as the operators of a format do.
     package static func formatText(
         _ lhs: FetchExpression, _ operation: StringOperator, with rhs: FetchExpression, options: StringOptions
     ) -> Self {

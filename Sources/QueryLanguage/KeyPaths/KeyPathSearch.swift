@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// The identity of a key path by its meaning: the type of the value, and two hashes of 64 bits.
+/// Identifies a key path by its meaning, with the type of the value, and two hashes of 64 bits.
 struct KeyPathIdentity: Hashable, Sendable {
     private let value: ObjectIdentifier
     private let hash: Int
@@ -48,7 +48,8 @@ struct KeyPathSearch {
 
     /// The largest number of key paths to build. Building them takes a tenth of a second.
     private static let maxBuiltPaths = 4000
-    /// The largest number of relationships along a built key path if descriptions do not show the properties.
+    /// The largest number of relationships along a built key path if the description of a key path does not show its
+    /// properties.
     private static let maxRelationships = 8
 
     init(_ keyPath: AnyKeyPath) {
@@ -77,7 +78,7 @@ struct KeyPathSearch {
         var names: [String] = []
     }
 
-    /// Builds the key paths that fit the rest of the description.
+    /// Builds the key paths that fit the rest of the description. Returns the names along the wanted key path.
     private mutating func find(_ start: PathPrefix, _ rest: KeyPathText) -> [String]? {
         for (step, left) in rest.steps(from: start.type) {
             if step.isRelationship, !left.isEmpty { followsRelationship = true }
@@ -182,8 +183,8 @@ private struct KeyPathStep: @unchecked Sendable {
 ///
 /// The form of descriptions is not documented, so descriptions only decide which key paths to build and compare.
 private struct KeyPathText: Sendable {
-    /// The description with addresses. Nil after a property was found whose addresses differ: a key path of another module can
-    /// have other addresses, because each module has its own copies of the accessors.
+    /// The description with addresses. Nil after a property was found whose addresses differ: a key path that was made in
+    /// another module can contain other addresses, because each module has its own copies of the accessors.
     private var whole: ArraySlice<UInt8>?
     /// The description without the addresses of functions.
     private var types: ArraySlice<UInt8>
@@ -194,7 +195,7 @@ private struct KeyPathText: Sendable {
         let root = Array("\\\(type(of: keyPath).rootType)".utf8)
         var text = Array(keyPath.debugDescription.utf8)[...]
         if text.starts(with: root) { text = text.dropFirst(root.count) }
-        // Drop the question marks of a value that becomes optional at the end.
+        // Drop the question marks at the end. They only say that the value becomes optional.
         while text.last == UInt8(ascii: "?") { text.removeLast() }
         whole = text
         types = KeyPathText.withoutAddresses(text)
@@ -211,7 +212,7 @@ private struct KeyPathText: Sendable {
         return kept[...]
     }
 
-    /// The properties at the start of the description, each with the rest of the description.
+    /// The properties that the description can begin with, each with the rest of the description.
     func steps(from type: Any.Type) -> [(step: KeyPathStep, left: KeyPathText)] {
         let steps = KeyPathStep.steps(from: type)
         let exact = steps.compactMap { step in removing(step.text, isExact: true).map { (step, $0) } }
@@ -242,7 +243,7 @@ private struct KeyPathText: Sendable {
         return left
     }
 
-    /// Whether the description of a key path consists of the descriptions of its parts, as tested with a sample.
+    /// Whether the description of a key path consists of the descriptions of its properties. This is tested with a sample.
     static let tellsProperties: Bool = {
         let parts = [KeyPathText(\Sample.next), KeyPathText(\Sample?.?.next), KeyPathText(\Sample?.?.number)]
         return KeyPathText(\Sample.next?.next?.number).types.elementsEqual(parts.map(\.types).joined())

@@ -94,7 +94,8 @@ package enum RelatedKeyPaths {
     private static let maxCachedEntries = 4096
 }
 
-/// The attribute that each key path of a class leads to. A class builds its table at each call, so this cache keeps the tables.
+/// The attribute that each key path of a class leads to. A class builds its table at each call of `attributeKeyPaths`, so
+/// this cache keeps the tables.
 package enum AttributeNames {
     package static func of(_ type: any QueriedObject.Type) -> [AnyKeyPath: String] {
         if let table = tables.withLock({ $0[ObjectIdentifier(type)] }) { return table.names }

@@ -7,12 +7,12 @@ indirect enum LoweredPart {
     case object
     /// A value of the row.
     ///
-    /// - Parameter zero: The value that replaces nil; nil if the attribute is optional in Swift.
+    /// - Parameter zero: The value that replaces a stored nil. There is none if the attribute is optional in Swift.
     case value(FetchExpression, zero: FetchValue?)
     /// A value of an object at the end of an optional chain.
     ///
     /// - Parameters:
-    ///   - zero: The value that replaces nil if the object exists.
+    ///   - zero: The value that replaces a stored nil if the object exists.
     ///   - isMissing: A predicate that is true if the object does not exist. The value is then nil.
     case reached(FetchExpression, zero: FetchValue, isMissing: PredicateTree.Node)
     /// The destination of a to-one relationship, or an element of a to-many relationship.
@@ -178,7 +178,7 @@ extension FetchExpression {
         return operation == .equal ? node : .negation(node)
     }
 
-    /// Compares an attribute with a constant. If the attribute is nil, zero is compared.
+    /// Compares an attribute with a constant. If the attribute is nil, `zero` is compared instead.
     ///
     /// - Parameter isMissing: A predicate that is true if the object does not exist. The value is then nil.
     fileprivate func compared(
@@ -216,8 +216,9 @@ extension FetchExpression {
 }
 
 extension String {
-    /// Whether no other string is canonically equivalent. True for ASCII strings without some characters: K, semicolon
-    /// and backquote have equivalent scalars, and a carriage return and a line feed make one character.
+    /// Whether no other string is canonically equivalent to this string. This is true for ASCII strings without these
+    /// characters: K, the semicolon and the backquote have equivalent scalars, and a carriage return makes one character
+    /// with a line feed.
     var hasSingleSpelling: Bool {
         utf8.allSatisfy { $0 < 0x80 && !Self.doubled.contains($0) }
     }
@@ -226,7 +227,7 @@ extension String {
 }
 
 extension ComparisonOperator {
-    /// Whether the comparison is true for an order. Nil means that there is no order.
+    /// Whether the comparison is true for two values of the given order; nil if they have no order.
     func holds(_ order: Int?) -> Bool {
         guard let order else { return self == .notEqual }
         return switch self {

@@ -26,7 +26,8 @@ private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
     guard PlainType.isEquatable(LHS.Output.self) || left.isObject && right.isObject else {
         throw NotQueryable(construct: "a comparison of \(LHS.Output.self)")
     }
-    // NaN equals nothing, but the store treats NaN as nil.
+    // NaN equals nothing, but the store treats NaN as nil, and nil equals nil. So if both sides can be nil, neither may be
+    // NaN.
     if try left.constant() ?? .null == .null, try right.constant() ?? .null == .null {
         try left.checkIsNumber(LHS.Output.self)
         try right.checkIsNumber(LHS.Output.self)
@@ -46,7 +47,7 @@ extension LoweredPart {
 
 private typealias OptionalCondition = (isNil: PredicateTree.Node, isTrue: PredicateTree.Node)
 
-/// A predicate that is true if both are nil, both are true or both are false.
+/// A predicate that is true if both conditions are nil, both are true or both are false.
 private func same(_ lhs: OptionalCondition, _ rhs: OptionalCondition) -> PredicateTree.Node {
     let isFalse = PredicateTree.Node.any([lhs.isNil, lhs.isTrue])
     let isOtherFalse = PredicateTree.Node.any([rhs.isNil, rhs.isTrue])

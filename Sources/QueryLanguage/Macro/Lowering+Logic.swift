@@ -68,8 +68,8 @@ extension PredicateExpressions.OptionalFlatMap: QueryableExpression {
 }
 
 extension LoweredPart {
-    /// A property of an object at the end of an optional chain. The property is nil if the object does not exist. Returns nil
-    /// for a value that is calculated from properties.
+    /// A property of an object at the end of an optional chain. In the predicate, the property is nil if the object does
+    /// not exist. The method returns nil for a value that is calculated from properties.
     fileprivate func chained(from object: FetchExpression) -> LoweredPart? {
         switch self {
         case .related: self
@@ -203,7 +203,7 @@ extension LoweredPart {
 }
 
 extension FetchExpression {
-    /// Whether the expression is a finite constant, and if `besidesZero`, not zero.
+    /// Whether the expression is a finite constant. If `besidesZero` is true, the constant must not be zero either.
     func isFinite(besidesZero: Bool) -> Bool {
         guard case .constant(.double(let number)) = self else { return false }
         return number.isFinite && !(besidesZero && number == 0)

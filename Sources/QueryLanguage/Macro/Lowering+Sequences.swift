@@ -19,8 +19,8 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
             return .condition(.isIn(try element.expression(), .list(elements), options))
         }
         let node = PredicateTree.Node.isIn(value, .list(elements), options)
-        // Nil is read as this value, so nil matches if the list contains it. Compare by value, because negative zero equals
-        // zero.
+        // Nil is read as `valueForNil`, so nil matches if the list contains this value. Compare by value, because negative
+        // zero equals zero.
         let matchesNil = elements.contains {
             if case .constant(let constant) = $0 { valueForNil.order(to: constant) == 0 } else { false }
         }
@@ -114,7 +114,8 @@ extension PredicateExpressions.SequenceStartsWith: QueryableExpression {
         guard case .value(let text, _) = base, case .constant(.text(let start)) = prefix, start.hasSingleSpelling,
             !start.isEmpty
         else { return .condition(test) }
-        // An index can find strings by the bytes at their start. Only the found strings are compared character by character.
+        // An index can find strings by the bytes at their start. Then only the found strings are compared character by
+        // character.
         return .condition(.all([.text(text, .beginsWith, prefix, []), test]))
     }
 }
@@ -132,7 +133,8 @@ extension PredicateExpressions.CollectionContainsCollection: QueryableExpression
 private func lowerText(
     _ text: LoweredPart, _ operation: StringOperator, _ other: FetchExpression
 ) throws(NotQueryable) -> PredicateTree.Node {
-    // Nil is read as an empty string, which contains only the empty string. So nil does not match.
+    // Nil is read as an empty string, which contains only the empty string. So nil does not match a constant that is not
+    // empty.
     if case .value(let value, .text?) = text, case .constant(.text(let constant)) = other, !constant.isEmpty {
         return .text(value, operation, other, .characters)
     }

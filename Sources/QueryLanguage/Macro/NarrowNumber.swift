@@ -129,8 +129,8 @@ enum PlainType {
         zeros[ObjectIdentifier(type)] != nil || optionals.contains(ObjectIdentifier(type))
     }
 
-    /// Whether two values of the type are equal if their stored values are equal: a plain type, a type with raw values, or the
-    /// id of an object.
+    /// Whether two values of the type are equal if their stored values are equal. This is so for a plain type, a type with
+    /// raw values, and the id of an object.
     static func isEquatable(_ type: Any.Type) -> Bool {
         includes(type) || hasRawValue(type) || wrapped(type) is any ObjectReference.Type
     }
@@ -150,14 +150,14 @@ enum PlainType {
     /// Whether the type is `String` or `String?`.
     static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
 
-    /// The value that replaces nil; nil for an optional type.
+    /// The value that replaces a stored nil; nil for an optional type.
     static func zero(of type: Any.Type) -> FetchValue? { zeros[ObjectIdentifier(type)] }
 
     /// The name of an attribute, for the message that the attribute's type cannot be compared.
     static func attributeName(_ name: String, _ type: Any.Type) -> String {
         if type is any StoredValueConvertible.Type { return "the attribute \(name) of the type \(type)" }
         if wrapped(type) is any QueriedComposite.Type { return "the composite attribute \(name)" }
-        // The type of a transformable attribute is Codable. Another struct is a composite.
+        // The type of a transformable attribute is Codable. A type that is not Codable is a composite.
         return type is any Codable.Type ? "the transformable attribute \(name)" : "the composite attribute \(name)"
     }
 

@@ -78,7 +78,7 @@ struct EvaluationScope {
         }
     }
 
-    /// Throws if a list is an endless range whose iteration would pass the last number of its type.
+    /// Throws if the list is an endless range whose iteration could go beyond the largest number of its type.
     func checkEnd<Elements: Sequence>(_ list: Elements) throws {
         if let range = list as? any EndlessRange, !range.hasNumbers(ElementCount.maxElements) {
             throw UnsafeValue(description: "a closure over a range without an end")
@@ -86,7 +86,7 @@ struct EvaluationScope {
     }
 }
 
-/// The number of elements of ranges that were visited for an object.
+/// Counts the elements that an evaluation visits in ranges, for one object.
 private final class ElementCount {
     static let maxElements = 100_000
     private var seen = 0
@@ -99,7 +99,7 @@ private final class ElementCount {
     }
 }
 
-/// A list with all elements in memory, so that their number is limited.
+/// A list that has all its elements in memory, so their number is limited.
 protocol StoredElements {}
 
 extension Array: StoredElements {}
@@ -111,7 +111,7 @@ extension String: StoredElements {}
 extension Substring: StoredElements {}
 extension Data: StoredElements {}
 
-/// An endless range of a type with a largest number.
+/// A range without an end. The type of its elements has a largest number.
 protocol EndlessRange {
     /// Whether the range has more than `count` numbers.
     func hasNumbers(_ count: Int) -> Bool

@@ -24,8 +24,8 @@ private enum Spelling {
     /// marks do not. So the preceding scalars determine whether Swift treats such a mark and its parts as equal.
     private static let uncertain: Set<Unicode.Scalar> = ["\u{FFFD}", "\u{F71}"]
 
-    /// Whether Swift treats a scalar as equal to its canonically equivalent scalars. Swift's tables disagree about marks that
-    /// are new in Unicode.
+    /// Whether Swift is certain to treat a scalar as equal to its canonically equivalent scalars. Swift's tables contradict
+    /// each other for marks that are new in Unicode.
     static func isCertain(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return true }
         guard let age = scalar.properties.age, age.major <= 14 else { return false }
@@ -122,7 +122,8 @@ private enum Spelling {
             return indexes
         }
 
-        /// The scalars that are left after some parts were written in their order; nil if the parts cannot be written.
+        /// The scalars that are left of `rest` after the parts were written in their order; nil if the parts cannot be
+        /// written.
         private func removing(
             _ parts: [Unicode.Scalar], from rest: ArraySlice<Unicode.Scalar>
         ) -> ArraySlice<Unicode.Scalar>? {

@@ -12,7 +12,7 @@ package struct ResolvedPredicate {
     }
 }
 
-/// A predicate for managed objects, with parts that use only their rows.
+/// A predicate for managed objects. Some of its parts use only the rows of the objects.
 package indirect enum ObjectPredicate: Sendable {
     case row(RowPredicate)
     case custom(ObjectMatcher)
@@ -23,7 +23,8 @@ package indirect enum ObjectPredicate: Sendable {
     /// Whether the predicate accepts an object.
     ///
     /// - Parameter stored: The row of the object, with the joined columns of the query.
-    /// - Throws: Any error of a matcher. An error that is not a `DataSourceError` becomes the cause of `predicateFailed`.
+    /// - Throws: `predicateFailed` if a matcher throws an error that is not a `DataSourceError`; this error is the cause.
+    ///   Every `DataSourceError` of a matcher.
     package func accepts(
         _ object: any QueriedObject, _ stored: StoredRow, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
@@ -55,10 +56,11 @@ extension PredicateTree {
     /// The reason why the predicate needs objects; nil if rows are enough.
     ///
     /// In an AND, a fetch first finds the objects that match the parts for which rows are enough. It then evaluates the
-    /// remaining parts on the found objects. Code with only rows cannot evaluate the predicate.
+    /// remaining parts on the found objects. Code that has only rows cannot evaluate a predicate that needs objects.
     package var needsObjects: String? { firstTest { _ in true }?.reason }
 
-    /// The reason why the predicate needs objects whose relationships can be followed; nil if no such need is known.
+    /// The reason why the predicate needs objects whose relationships can be followed; nil if no part is known to need
+    /// them.
     package var needsRelationships: String? { firstTest(where: \.followsRelationship)?.reason }
 
     private func firstTest(where condition: (ObjectMatcher) -> Bool) -> ObjectMatcher? {

@@ -20,7 +20,7 @@ extension PredicateResolver {
         return try compare(left, relation, to: right, options: options)
     }
 
-    /// Compares a composite with nil: a composite is nil if all of its parts are nil. Nil for other comparisons.
+    /// Compares a composite with nil: a composite is nil if all of its parts are nil. Returns nil for other comparisons.
     private func absence(
         of value: FetchExpression, _ relation: ComparisonOperator, _ other: FetchExpression
     ) throws(DataSourceError) -> RowPredicate? {
@@ -33,8 +33,8 @@ extension PredicateResolver {
         return relation == .equal ? .and(tests) : .or(tests)
     }
 
-    /// Whether an id belongs to an object of another entity. A decoded id can name any entity. Rows have only keys, so
-    /// the entity is checked here.
+    /// Whether `object` is the fetched object, and the id belongs to another entity. A decoded id can name any entity, but
+    /// rows contain only keys. So the entity is checked here.
     private func isAnother(_ object: FetchExpression, _ id: FetchExpression) -> Bool {
         guard object == .object, case .constant(.objectID(let name, _)) = id else { return false }
         return model.entity(named: name).map { !layout.concreteFamily.contains($0.index) } ?? true
@@ -102,7 +102,7 @@ extension PredicateResolver {
     }
 
     /// Whether a comparison with these options can compare the column's bytes with the folded constant. This is true for a
-    /// column of folded strings, because folding does not change such a string.
+    /// column that stores folded strings, because folding them again does not change them.
     private func canCompareFolded(_ column: Int, _ options: StringOptions) -> Bool {
         options.folds && options.isDisjoint(with: [.localized, .characters]) && !JoinedColumn.isJoined(column)
             && layout.columns[column].isFolded
@@ -261,7 +261,7 @@ extension ValueKind {
 }
 
 extension StringOperator {
-    /// Whether the right side is a part of the left side, and not a pattern.
+    /// Whether the operator searches the left side for the right side as it is, not as a pattern.
     fileprivate var findsParts: Bool { self == .contains || self == .beginsWith || self == .endsWith }
 }
 
@@ -272,7 +272,7 @@ extension ComparisonOperator {
 /// The position of a number among the possible numbers of a column.
 private enum NumberBound {
     case exact(RowValue)
-    /// Between two neighbors. One neighbor is enough, so the other neighbor can be nil.
+    /// Between two neighboring numbers of the column. A comparison needs only one of the two, so the other can be nil.
     case between(RowValue?, RowValue?)
     case below, above
 

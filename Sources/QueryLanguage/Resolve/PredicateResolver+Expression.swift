@@ -9,7 +9,8 @@ package struct TypedExpression {
     package let kind: ValueKind?
     /// The name of the attribute; nil for other expressions.
     package var attribute: String?
-    /// Whether the expression is a stored value, which fits every kind with its storage.
+    /// Whether the expression is a constant in its stored form. Such a constant fits every kind that is stored in this
+    /// form.
     package var isRaw = false
     /// The nearest `Double` of a literal with more digits, for a comparison with a `Double`.
     var nearest: Double?
@@ -28,7 +29,8 @@ package struct TypedExpression {
 }
 
 extension PredicateResolver {
-    /// Resolves an expression. Constant expressions are calculated, so that an index can be used for the other side.
+    /// Resolves an expression. Constant expressions are calculated, so that an index can be used for the other side of a
+    /// comparison.
     package func expression(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
         var typed = try typed(expression)
         typed.expression = try typed.expression.folded(layout)

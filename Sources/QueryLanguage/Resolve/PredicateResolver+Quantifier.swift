@@ -30,7 +30,8 @@ extension PredicateResolver {
         return try resolve(.anyMatches(objects, element, .compare(value, .equal, lhs, options)))
     }
 
-    /// Returns an existence check that can replace the comparison of a count, as for `@count > 0`; nil if there is none.
+    /// Returns an existence check that can replace the comparison of a count, as for `@count > 0`; nil for other
+    /// comparisons.
     ///
     /// - Parameter joinedCount: The number of joined columns before the sides of the comparison were resolved.
     func existence(

@@ -14,7 +14,7 @@ extension PredicateResolver {
         return try destination(relationship, rest)
     }
 
-    /// The path along relationships that replaces a path with a derived attribute; nil for other paths.
+    /// The path along relationships that replaces a path that begins with a derived attribute; nil for other paths.
     private func calculatedPath(_ path: [String]) -> [String]? {
         guard !layout.calculatedPaths.isEmpty, let first = path.first, let column = layout.column(named: first),
             let calculated = layout.calculatedPaths[column]
@@ -162,7 +162,8 @@ extension PredicateResolver {
 
     // MARK: Collections
 
-    /// The variables of the subqueries from this scope to the scope that owns the objects.
+    /// The variables of the subqueries between this scope and the outer scope that owns the objects, including this scope's
+    /// variable.
     private func variablesLeft(_ objects: FetchExpression) -> Set<String> {
         guard let scope else { return [] }
         if case .path(.variable(let name), _) = objects, scope.variable == name { return [] }

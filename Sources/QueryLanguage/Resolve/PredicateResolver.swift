@@ -29,7 +29,8 @@ package struct PredicateResolver {
         self.now = now.timeIntervalSinceReferenceDate
     }
 
-    /// Makes a resolver for the destinations of a relationship of another resolver.
+    /// Makes a resolver for the objects at the end of a relationship. The relationship starts at the object of
+    /// `scope.outer`.
     init(_ layout: EntityLayout, in scope: SubqueryScope) {
         self.layout = layout
         self.scope = scope
@@ -183,7 +184,8 @@ extension PredicateResolver {
             guard let attribute = layout.columns[column].attribute else {
                 return TypedExpression(expression: .column(column), kind: .objectID, attribute: name)
             }
-            // A composite has no column. Only its leaves have columns. So an attribute without a kind is a transformable.
+            // A composite has no column. Only its leaves have columns. So an attribute that has a column but no kind is
+            // transformable.
             let kind = ValueKind(attribute.type) ?? .transformable
             return TypedExpression(expression: .column(column), kind: kind, attribute: name)
         }

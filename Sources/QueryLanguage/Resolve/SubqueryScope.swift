@@ -38,7 +38,7 @@ final class SubqueryScope {
     /// The variable of the subquery; nil for the destination of a to-one relationship.
     let variable: String?
     let outer: PredicateResolver
-    /// The number of relationships from the object of the whole predicate.
+    /// The number of relationships from the object of the whole predicate to this object.
     let depth: Int
 
     /// The largest number of relationships along a path.

@@ -14,8 +14,8 @@ package indirect enum FetchExpression: Sendable, Hashable {
     case object
     case constant(FetchValue)
     case list([FetchExpression])
-    /// `$NAME`: the object of the subquery with this variable. Outside of such a subquery, a placeholder that must be replaced
-    /// before use.
+    /// `$NAME`: the object of the subquery with this variable. Outside of such a subquery, it is a placeholder that must be
+    /// replaced before use.
     case variable(String)
     case arithmetic(FetchExpression, ArithmeticOperator, FetchExpression)
     case negated(FetchExpression)

@@ -1,9 +1,10 @@
 package import RowStore
 
 extension PredicateTree {
-    /// Checks the names of the properties in the predicate as far as the classes know the names of their entities.
+    /// Checks the names of the properties in the predicate. A name is not checked if the class does not know the names of
+    /// its entity's properties.
     ///
-    /// The fetch checks all names against the model. This check comes earlier: it needs no container.
+    /// The fetch checks all names against the model. This check can come earlier, because it needs no container.
     ///
     /// - Parameter type: The class of the objects that the predicate is for.
     /// - Throws: `unknownAttribute`, with the names that the entity has.
@@ -59,7 +60,8 @@ private struct NamedProperties {
         return owner
     }
 
-    /// The properties at the end of a relationship; nil for an attribute, or for a relationship without a property.
+    /// The properties at the end of a relationship; nil for an attribute, or for a relationship for which the class has no
+    /// property.
     private func destination(of key: String) -> NamedProperties? {
         guard let keyPath = type.relationshipKeyPaths.first(where: { $0.value == key })?.key else { return nil }
         return relatedClass(Swift.type(of: keyPath).valueType).map(NamedProperties.init)
@@ -79,7 +81,8 @@ private func relatedClass(_ type: Any.Type) -> (any QueriedObject.Type)? {
     type as? any QueriedObject.Type ?? optionalObject(type) ?? (type as? any RelatedCollection.Type)?.object
 }
 
-/// The names of the properties of each class's entity. A class makes its set at each call, so this cache keeps the sets.
+/// The names of the properties of each class's entity. A class makes its set at each call of `propertyNames`, so this cache
+/// keeps the sets.
 private enum PropertyNames {
     static func of(_ type: any QueriedObject.Type) -> Set<String>? {
         if let known = names.withLock({ $0[ObjectIdentifier(type)] }) { return known }

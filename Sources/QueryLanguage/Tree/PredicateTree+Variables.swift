@@ -16,7 +16,7 @@ extension PredicateTree {
         return PredicateTree(node.substituting(expressions))
     }
 
-    /// The names of the variables without values.
+    /// The names of the variables that have no values yet.
     package var variables: Set<String> {
         var names: Set<String> = []
         var rest: [(part: Node.Part, bound: Set<String>)] = [(.node(node), [])]
@@ -44,7 +44,8 @@ extension PredicateTree.Node {
         }
     }
 
-    /// The comparison with both bounds, if a list of two values replaces the variable.
+    /// The comparison with both bounds, if a list of two values replaces the variable; an invalid part, if another value
+    /// does.
     private func within(
         _ lhs: FetchExpression, _ range: FetchExpression, substituting values: [String: FetchExpression],
         options: StringOptions

@@ -155,7 +155,8 @@ package struct InvalidPart: Sendable, Hashable {
 }
 
 extension PredicateTree.Node {
-    /// The number of levels of the tree, including expressions. Computed without recursion, for any depth.
+    /// The number of levels of the tree, including expressions. Computed without recursion, because the tree can have any
+    /// depth.
     var depth: Int {
         var deepest = 0
         var rest: [(part: Part, depth: Int)] = [(.node(self), 1)]

@@ -18,7 +18,7 @@ package enum FetchValue: Sendable, Hashable {
     case url(URL)
     /// The object with a key.
     case objectID(entityName: String, key: Int64)
-    /// A stored value, for types of the app.
+    /// A value as the store keeps it, for types that the app defines.
     case stored(StoredValue)
 }
 

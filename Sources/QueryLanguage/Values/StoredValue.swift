@@ -12,7 +12,7 @@ public struct StoredValue: Sendable, Hashable {
 
 /// A Swift type whose values the store can compare.
 ///
-/// A type with raw values of such a type conforms without an implementation.
+/// A type with raw values needs no implementation to conform if the type of the raw values conforms.
 nonisolated public protocol StoredValueConvertible: Sendable {
     /// The value as the store keeps and compares it.
     var storedValue: StoredValue { get }

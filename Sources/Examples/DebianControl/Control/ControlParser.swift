@@ -17,9 +17,9 @@ public struct ControlParser: Sendable {
     private var line = 1
     private var lineStart = 0
 
-    /// - Parameter leadingField: The field that every valid record has once, in this exact spelling. If a record has the field
-    ///   again, the next record begins there. The first of the two records gets a fault, because the empty line and possibly
-    ///   other lines are missing.
+    /// - Parameter leadingField: The field that every valid record has once, in this exact spelling. If a record has the
+    ///   field a second time, the next record begins there. The first of the two records gets a fault, because the empty
+    ///   line and possibly other lines are missing.
     public init(leadingField: String) {
         self.leadingField = Array(leadingField.utf8)
     }

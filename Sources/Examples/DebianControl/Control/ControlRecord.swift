@@ -53,7 +53,7 @@ public struct ControlRecord: Sendable {
         return bytes[fields[index].value]
     }
 
-    /// Ignores the case of field names.
+    /// Whether the field has the name. Upper and lower case are the same.
     private func has(_ field: Field, _ name: String) -> Bool {
         field.name.count == name.utf8.count
             && zip(bytes[field.name], name.utf8).allSatisfy { $0.lowercased == $1.lowercased }

@@ -69,7 +69,7 @@ extension UInt8 {
 }
 
 extension ControlRecord {
-    /// The value of a field in a package's key. The value must be one word, without the separators of a key.
+    /// The value of a field that is a part of a package's key. The value must be one word.
     fileprivate func word(_ name: String, orEmpty: Bool) throws(ControlFault) -> String {
         guard let text = try unfolded(name) else {
             if orEmpty { return "" }

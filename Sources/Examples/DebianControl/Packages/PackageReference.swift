@@ -6,7 +6,7 @@ public struct PackageReference: Sendable, Hashable {
     /// The part after the colon: an architecture, `any` or `native`; nil if there is none.
     public let architecture: String?
     public let version: VersionConstraint?
-    /// The reference as written, with single spaces.
+    /// The reference in a uniform notation, with single spaces.
     public let text: String
 
     /// The allowed versions of a package.
