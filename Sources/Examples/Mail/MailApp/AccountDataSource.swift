@@ -78,7 +78,7 @@ package final class MailboxDataSource: DataSource<Mailbox> {
     }
 }
 
-/// The numbers of unread messages. Each badge that is shown has a live aggregate.
+/// The numbers of unread messages, for the badges of mailboxes. A live aggregate keeps each number up to date.
 @MainActor
 package final class UnreadBadges {
     private let messages: MessageDataSource

@@ -173,7 +173,7 @@ struct ListFilter: Equatable {
 enum WatchSubject: Equatable {
     /// All packages, or the packages of a section.
     case packages(section: String?)
-    /// The dependencies on the packages with a name, and on the names that they provide.
+    /// The dependencies on the packages that have the given name, or on a name that these packages provide.
     case dependents(of: String)
 
     /// The noun for the rows.

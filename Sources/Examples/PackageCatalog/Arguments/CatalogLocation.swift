@@ -26,7 +26,7 @@ enum CatalogLocation: Equatable {
         #endif
     }
 
-    /// The location for the library. On a server, all users share the same store.
+    /// The location of the store, as the library needs it. On a server, all users share the same store.
     var location: StoreLocation {
         switch self {
         case .memory: return .inMemory

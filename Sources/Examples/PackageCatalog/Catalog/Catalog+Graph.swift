@@ -2,8 +2,8 @@ internal import CoreDataSource
 
 /// Queries that follow the links between packages.
 extension Catalog {
-    /// Prints a line for each requirement of the packages with a name: the package, the field, the alternatives, and the
-    /// packages that meet the requirement.
+    /// Prints a line for each requirement of the packages that have the given name: the package, the field, the
+    /// alternatives, and the packages that meet the requirement.
     func printDependencies(of name: String) throws {
         for package in try stored(name) {
             for requirement in package.requirements {
@@ -15,8 +15,8 @@ extension Catalog {
         }
     }
 
-    /// Prints a line for each dependency on the packages with a name, or on a name that they provide: the package, the field,
-    /// and the requirement.
+    /// Prints a line for each dependency on the packages that have the given name, or on a name that these packages
+    /// provide: the package that depends, the field, and the requirement.
     func printDependents(of name: String) throws {
         let lines = try stored(name).flatMap(\.dependents).map { dependency in
             [dependency.dependant, dependency.field, dependency.text].joined(separator: "\t")
@@ -37,8 +37,8 @@ extension Catalog {
         for step in chain { print("\(step.package.title) \(step.field): \(step.text)") }
     }
 
-    /// The installed or available packages with a name. If there are none, the installed or available packages that provide the
-    /// name.
+    /// The installed or available packages that have the given name. If there are none, the installed or available packages
+    /// that provide the name.
     private func stored(_ name: String) throws -> [Package] {
         let known = try packages.main.first(PackageName.self, where: \.name, equals: name)
         let found = Array(known?.packages.filter(\.isInstalled) ?? [])

@@ -25,8 +25,8 @@ struct Catalog {
 
     /// Makes the stored packages and their maintainers equal to the list.
     func sync(_ list: PackageList) async throws -> [SyncLine] {
-        // New maintainers are added before their packages. Old maintainers are deleted after their packages, because of the
-        // delete rule Deny.
+        // New maintainers are added before their packages. Maintainers that are no longer in the list are deleted after
+        // their packages, because a maintainer with packages cannot be deleted.
         let records = MaintainerRecord.all(of: list.packages)
         var others = try await maintainers.sync(records, deleting: .none)
         ProgressBar.standardError.begin("Storing", total: list.packages.count)
@@ -47,8 +47,8 @@ struct Catalog {
         if let missing { throw missing }
     }
 
-    /// Deletes packages, and then maintainers without packages. Returns a line about the deleted packages, and an error if some
-    /// names are unknown.
+    /// Deletes packages, and then those of their maintainers that have no packages left. Returns a line about the deleted
+    /// packages, and an error if some names are unknown.
     func remove(_ names: [String]) async throws -> (line: String, missing: CatalogError?) {
         let missing = try names.filter { try !packages.main.exists(Package.self, where: \.name == $0) }
         let deletedPackages = try packages.fetch(Package.self, where: .isIn(\.name, names))
@@ -62,7 +62,7 @@ struct Catalog {
         return (line, missing.isEmpty ? nil : error)
     }
 
-    /// Deletes the maintainers with these keys. Throws an error for a maintainer with packages.
+    /// Deletes the maintainers with these keys. Throws an error if a maintainer still has packages.
     func deleteMaintainers(_ keys: [String]) async throws {
         for key in keys { try await maintainers.remove(key) }
         print("maintainers: deleted=\(keys.count) rows=\(try maintainers.count(Maintainer.self))")

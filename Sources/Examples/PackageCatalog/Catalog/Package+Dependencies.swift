@@ -17,7 +17,7 @@ extension Package {
         return names.flatMap { $0.dependents }.filter { $0.isMet(by: self) }
     }
 
-    /// The version of a name that the package provides; nil if the package gives no version.
+    /// The version in which the package provides a name; nil if its `Provides` field gives no version.
     fileprivate func providedVersion(_ name: String) -> String? {
         let references = PackageReference.requirements(provided)?.joined()
         return references?.first { $0.name == name && $0.version?.relation == .equal }?.version?.version
@@ -34,8 +34,8 @@ extension Dependency {
             .sorted { ($0.name, $0.key) < ($1.name, $1.key) }
     }
 
-    /// Whether a package meets the dependency: by its name, its version and its architecture. If the package only provides the
-    /// name, its version is the version in the `Provides` field; without a version there, no version constraint is met.
+    /// Whether a package meets the dependency: by its name, its version and its architecture. If the package only provides
+    /// the name, the version in its `Provides` field counts. If that field gives no version, no version constraint is met.
     fileprivate func isMet(by package: Package) -> Bool {
         guard let reference = PackageReference(text) else { return false }
         let isNamed = package.name == reference.name

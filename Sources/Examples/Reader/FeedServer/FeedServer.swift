@@ -42,7 +42,8 @@ package final class FeedServer: Sendable {
     }
 
     deinit {
-        // The thread that accepts connections may release the last reference, so do not wait for the end of that thread here.
+        // The thread that accepts connections might release the last reference, so do not wait for the end of that thread
+        // here.
         site.close()
         listener.wake()
     }
@@ -68,7 +69,7 @@ package final class FeedServer: Sendable {
             return true
         }
         guard isWelcome else { return ServerSocket.end(connection) }
-        // Reading blocks the thread, and so does a fault that delays the reply.
+        // Serve on a separate thread, because reading blocks the thread, and so does a fault that delays the reply.
         Thread.detachNewThread { [self] in
             let isReset = serve(ServerConnection(connection, patience: Self.patience))
             connections.withLock { connections in

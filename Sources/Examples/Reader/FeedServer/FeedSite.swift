@@ -62,7 +62,7 @@ package final class FeedSite: Sendable {
         state = Mutex(State(contents: contents))
     }
 
-    /// The newest requests, oldest first.
+    /// The last requests, in the order of their arrival.
     package var records: [Record] { state.withLock { $0.records } }
 
     func close() { faults.close() }
@@ -77,7 +77,8 @@ package final class FeedSite: Sendable {
             reply.headers["Allow"] = "GET, HEAD"
             return reply
         }
-        // Before the request is recorded, so that whoever sees the record can release the request, and adds faults of later ones.
+        // Take the faults before the request is recorded. So whoever sees the record can release the request, and faults
+        // that are added after that apply only to later requests.
         let (faults, waits) = faults.take(request.path)
         let number = state.withLock { state -> Int in
             state.records.append(Record(path: request.path))

@@ -3,7 +3,7 @@ package import Foundation
 /// A request of HTTP/1.1, without its body.
 package struct HTTPRequest: Sendable {
     package let method: String
-    /// The path, without percent signs and without the query.
+    /// The path with percent encoding removed, without the query.
     package let path: String
     package let query: [String: String]
     /// The headers. The names are in lower case.
@@ -34,12 +34,12 @@ package struct HTTPRequest: Sendable {
 
     /// The number of bytes of the body.
     ///
-    /// - Throws: The reply to a request whose body is too long or has no length.
+    /// - Throws: The reply to a request whose body is too long, or whose length is not known.
     func bodyLength(atMost limit: Int) throws(HTTPReply) -> Int {
-        if headers["transfer-encoding"] != nil { throw HTTPReply(411, "Send the body with its length.") }
+        if headers["transfer-encoding"] != nil { throw HTTPReply(411, "Send the body with a Content-Length header, not with Transfer-Encoding.") }
         guard let text = headers["content-length"] else { return 0 }
-        guard let length = Int(text), length >= 0 else { throw HTTPReply(400, "The length of the body is no number.") }
-        if length > limit { throw HTTPReply(413, "A body has at most \(limit) bytes.") }
+        guard let length = Int(text), length >= 0 else { throw HTTPReply(400, "Content-Length is not a number.") }
+        if length > limit { throw HTTPReply(413, "The body has more than \(limit) bytes.") }
         return length
     }
 }
@@ -69,7 +69,8 @@ package struct HTTPReply: Sendable, Error {
     func bytes(hasBody: Bool) -> [UInt8] {
         var lines = ["HTTP/1.1 \(status) \(Self.reasons[status] ?? "Unknown")", "Date: \(Self.text(of: date))"]
         lines += headers.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-        // A reply with 304 has no body. In such a reply, `Content-Length` would mean the length of the list.
+        // A reply with 304 has no body. In such a reply, `Content-Length` would be the length of the body that a reply with
+        // 200 has.
         if status != 304 { lines.append("Content-Length: \(body.count)") }
         lines.append("Connection: close")
         let head = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)

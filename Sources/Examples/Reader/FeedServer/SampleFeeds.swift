@@ -1,5 +1,5 @@
 extension FeedSite {
-    /// Three feeds. The articles of one feed do not fit on a page.
+    /// Three feeds. One of them has more articles than fit on a page.
     package static func sample() -> FeedSite {
         FeedSite([
             Contents(

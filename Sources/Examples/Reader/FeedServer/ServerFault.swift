@@ -52,11 +52,11 @@ package enum ServerFault: Sendable, Equatable {
 
 /// The faults that are still to come, and the requests that wait for their release.
 final class FaultPlan: Sendable {
-    /// A fault of all requests whose paths begin with a prefix.
+    /// A fault of the next requests whose paths begin with `path`.
     private struct Rule: Sendable {
         let path: String
         let fault: ServerFault
-        /// How many requests have the fault; nil for all.
+        /// How many more requests get the fault; nil if all of them do.
         var times: Int?
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 import Darwin
 #endif
 
-/// Closes a descriptor. The types below have methods with the name of the system's function.
+/// Closes a descriptor. In `ServerSocket`, the method `close()` hides the system's function.
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 
 /// A socket that listens on the loopback.

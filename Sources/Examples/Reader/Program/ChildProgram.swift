@@ -23,7 +23,7 @@ final class ChildProgram {
         outputs = stream.stream.makeAsyncIterator()
         try process.run()
         let reader = output.fileHandleForReading
-        // Reading blocks the thread.
+        // Read on a separate thread, because reading blocks the thread.
         Thread.detachNewThread {
             var text: [UInt8] = []
             while true {
@@ -60,7 +60,7 @@ final class ChildProgram {
         var description: String { "A program of the demonstration has ended too soon." }
     }
 
-    /// Closes the program's input, and waits for its end.
+    /// Closes the program's input, and waits until the program has ended.
     func end() async throws {
         try input.fileHandleForWriting.close()
         while await outputs.next(isolation: #isolation) != nil {}

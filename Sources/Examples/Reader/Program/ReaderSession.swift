@@ -19,7 +19,7 @@ final class ReaderSession {
     private let feeds: LiveList<FeedEntity>
     /// The articles of each feed, by the uid of the feed.
     private var articles: [String: LiveList<ArticleEntity>] = [:]
-    /// The articles with their numbers, as they were listed last.
+    /// The articles that were listed last. The number of an article is its index plus 1.
     private var shown: [ManagedObjectID] = []
 
     init(_ store: ReaderStore) throws {
@@ -148,7 +148,7 @@ final class ReaderSession {
 
     // MARK: Freshness
 
-    /// A list of the server, with what its live list shows of its freshness. So the store is not read again.
+    /// A list of the server, and its freshness. The live list already knows the freshness, so the store is not read again.
     private struct ShownList {
         let scope: String
         let title: String
