@@ -43,7 +43,7 @@ struct CheckCommand: Command {
             command: words, flags: ["--update", "--strict"], values: ["--lock", "--version", "--against"])
         let version = words.value("--version")
         if version != nil, words.plain.count != 1 { throw UsageError("--version is for one MODEL") }
-        // Files are one model, as in the other commands.
+        // All files together are one model, as in the other commands.
         let files = words.plain.filter(ModelArgument.isSwiftFile)
         let others = words.plain.filter { !ModelArgument.isSwiftFile($0) }
         models = (others + (files.isEmpty ? [] : [files.joined(separator: ",")])).map {

@@ -37,7 +37,7 @@ package struct Declaration: Sendable {
     package var isType: Bool {
         switch kind {
         case .class, .struct, .enum, .actor, .protocol: true
-        // Only a typealias has a name.
+        // Of the other kinds, only a typealias has a name.
         case .other: !name.isEmpty
         case .extension, .variable, .constant, .function, .initializer, .enumCase: false
         }

@@ -49,7 +49,7 @@ package struct DeclarationParser {
         modifiers(&declaration)
         guard index < end, source.tokens[index].kind == .identifier, let kind = kind(at: index) else {
             skipOther(since: start)
-            // A misspelled keyword does not hide the attributes before it.
+            // Return the attributes before a misspelled keyword.
             return declaration.attributes.isEmpty ? nil : declaration
         }
         declaration.kind = kind
@@ -79,7 +79,7 @@ package struct DeclarationParser {
         let isMacro =
             source.isSymbol(index, "#") && index + 1 < end && source.tokens[index + 1].kind == .identifier
             && source.isAdjacentToPrevious(index + 1)
-        // A member after an #if can continue the initial value before the #if.
+        // A line inside of an #if that begins with a dot can continue the initial value before the #if.
         if !isMacro, conditions == 0 || !source.isSymbol(index, ".") { strayTokens.append(index) }
         repeat { skipOne() } while index < end && !isStartOfNextPart
     }

@@ -64,8 +64,8 @@ extension SwiftSource {
         tokens[index].kind == .symbol && "([{".utf8.contains(bytes[tokens[index].start])
     }
 
-    /// Whether the tokens between the braces of a property begin with an observer. A getter can use the same words for its
-    /// own names.
+    /// Whether the tokens between the braces of a property begin with an observer. A getter can also begin with `didSet` or
+    /// `willSet`, as a name of its own.
     func beginsObservers(_ range: Range<Int>) -> Bool {
         var index = range.lowerBound
         while index + 1 < range.upperBound, isSymbol(index, "@") {

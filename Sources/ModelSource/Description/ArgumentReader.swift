@@ -68,7 +68,8 @@ struct ArgumentReader {
         return nil
     }
 
-    /// Returns a name for the model. The name must not be empty. A dot would divide the name of a property.
+    /// Returns a name for the model. The name must not be empty. Unless `mayHaveDots` is true, it must have no dot either,
+    /// because a dot would divide the name of a property.
     mutating func name(_ label: String, mayHaveDots: Bool = false) -> String? {
         guard let name = string(label) else { return nil }
         if !name.isEmpty, mayHaveDots || !name.contains(".") { return name }
@@ -83,7 +84,8 @@ struct ArgumentReader {
         return nil
     }
 
-    /// - Parameter type: The type of the argument. A member of another type can have the same name and another value.
+    /// - Parameter type: The type of the argument. It is checked, because a member of another type can have the same name
+    ///   and another value.
     mutating func member(_ label: String, of names: Set<String>, in type: String) -> String? {
         guard let value = expression(label) else { return nil }
         if case .member(let spelled, let name) = value, names.contains(name),

@@ -14,8 +14,8 @@ package struct EntityReader {
         diagnostics.append(SourceDiagnostic(at: offset, message))
     }
 
-    /// Reads the members of a class or a struct. The tokens that begin no member are reported, because a property could be
-    /// among them.
+    /// Reads the members of a class or a struct. Reports the first token that begins no member, because a property could be
+    /// there.
     ///
     /// - Parameter owner: The name of the class or struct.
     private mutating func members(of body: Range<Int>, in owner: String) -> [Declaration] {
@@ -141,8 +141,8 @@ package struct EntityReader {
         return superclass
     }
 
-    /// Returns whether a type can have its name. Reports a name that the members of a macro cannot contain, and a name that a
-    /// macro needs for a type of its own.
+    /// Returns whether the macro can be used on a type with this name. Reports a name that the members of a macro cannot
+    /// contain, and a name that a macro needs for a type of its own.
     private mutating func hasAllowedName(_ declaration: Declaration, _ kind: String, _ macro: String) -> Bool {
         let name = declaration.name
         if !ReservedMembers.isIdentifier(name) {
@@ -193,7 +193,8 @@ package struct EntityReader {
         }
     }
 
-    /// Reports an initializer as in a class of SwiftData. The compiler would demand the initializer of `ManagedObject` instead.
+    /// Reports an initializer such as the one that a class of SwiftData needs. Without this message, the compiler would
+    /// only demand the initializer of `ManagedObject`.
     private mutating func checkInitializers(_ members: [Declaration], _ className: String) {
         let initializers = members.filter { $0.kind == .initializer }
         guard !initializers.contains(where: { $0.modifiers.contains("required") }),

@@ -33,7 +33,7 @@ package struct EntitySource: Sendable {
     package var isRoot: Bool { superclass == "ManagedObject" }
 }
 
-/// An array literal whose elements are calls of initializers. The compiler checks the calls, not the reader.
+/// An array literal whose elements are calls of initializers. The calls are checked by the compiler, not by the reader.
 package struct LiteralList: Sendable {
     /// The array in the spelling of the source.
     package var text: String

@@ -1,4 +1,4 @@
-/// The spellings of SwiftData's macros, and what a class writes here instead. Messages name the replacement.
+/// The spellings of SwiftData's macros, and the spellings of this library that replace them. Messages name the replacement.
 struct SwiftDataSpellings {
     private let source: SwiftSource
 

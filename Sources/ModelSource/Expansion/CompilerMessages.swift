@@ -65,7 +65,7 @@ package enum CompilerMessages {
             let location = value["location"] as? [String: Any]
             self.source = source
             file = location?["fileName"] as? String ?? ""
-            // No file has so many bytes. The sum of a larger number and an offset in the source could overflow.
+            // Ignore a number that is larger than every file, because its sum with an offset in the source could overflow.
             func number(_ key: String) -> Int? {
                 (location?[key] as? Int).flatMap { 0...Int(Int32.max) ~= $0 ? $0 : nil }
             }

@@ -142,8 +142,9 @@ struct CompositeExpansion {
         return lines + ["        return true", "    }"]
     }
 
-    /// The function that writes a value. In an extension, the compiler refuses a public function with a parameter of the
-    /// extended type if a type around the struct is not public.
+    /// The function that writes a value. The function is in the struct itself, not in an extension: if the struct is nested
+    /// in a type that is not public, the compiler refuses a public function of an extension that has a parameter of the
+    /// struct's type.
     private var writing: [String] {
         let access = AccessText.prefix(composite.accessLevel)
         var lines = deprecation
@@ -189,7 +190,7 @@ struct AttributeAccess {
     let attribute: AttributeSource
     /// The name of the property's type in the expansion.
     let type: String
-    /// The expression for the initial value, if it differs from the expression in an accessor of a class.
+    /// The expression for the initial value; nil to use the expression of a class's accessor.
     var initialValue: String?
 
     func reading(_ object: String, _ column: String) -> String {

@@ -53,8 +53,8 @@ enum DescriptionText {
             ])
     }
 
-    /// A list of descriptions that the author wrote as an argument. There, a name means a type of the library. In the class, it
-    /// could mean a property.
+    /// A list of descriptions that the author wrote as an argument. In the argument, a name means a type of the library. In
+    /// the class, the same name could mean a property, so an alias replaces it.
     static func list(_ list: LiteralList) -> String {
         aliases.reduce(list.text) { SwiftSource($0).replacing($1.type, by: "LayoutChecks.\($1.alias)") }
     }

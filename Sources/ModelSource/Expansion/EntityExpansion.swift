@@ -56,7 +56,8 @@ struct EntityExpansion {
         let seed = "_ seed: borrowing CoreDataSource.ManagedObjectSeed"
         let initializer =
             entity.hasRequiredInitializer ? [] : ["\(access)required init(\(seed)) { Swift.fatalError() }"]
-        // The compiler expands the accessors of properties that the class was read without.
+        // The compiler also expands the accessors of properties that could not be read. The subscript returns a column for
+        // them.
         var lines = [
             "@dynamicMemberLookup \(access)nonisolated enum StoredLayout {",
             "    \(access)static subscript(dynamicMember name: Swift.String) -> Swift.Int { 0 }",
@@ -66,7 +67,7 @@ struct EntityExpansion {
         let initialValues = InitialValues.members(of: faulty, areSet: false)
         faulty.attributes = []
         faulty.relationships = []
-        // A type in the class can hide the class.
+        // A type in the class can hide the class, so name the superclass instead.
         faulty.className = "LayoutParent"
         for kind in KeyPathKind.allCases { lines += EntityExpansion(entity: faulty).keyPaths(access, kind) }
         return (lines + ["}"] + initialValues + initializer).joined(separator: "\n")
@@ -161,9 +162,9 @@ struct EntityExpansion {
             + ["        return paths", "    }"]
     }
 
-    /// A function that returns the name of the inverse relationship, which is a property of another class. The class may not
-    /// have the property, or the property may be deprecated. The compiler reports a missing property at the argument
-    /// that names it, because the line of the expansion gets the argument's place.
+    /// A function that returns the name of the inverse relationship, which is a property of another class. That class might
+    /// lack the property, or the property might be deprecated. The compiler reports a missing property at the argument that
+    /// names it, because the line of the expansion gets the argument's place.
     private func inverse(of relationship: RelationshipSource) -> [String] {
         guard let name = relationship.inverse else { return [] }
         let path = "\\destination_\(relationship.propertyName).\(ReservedMembers.escaped(name))"

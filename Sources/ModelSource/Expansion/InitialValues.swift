@@ -57,7 +57,8 @@ enum InitialValues {
         return declaration(lines)
     }
 
-    /// The values of a struct. The extension that reads the values is outside of the struct.
+    /// The values of a struct. The extension that reads the values is outside of the struct, so the value of a private
+    /// property is private to the file.
     static func members(of composite: CompositeSource) -> [String] {
         declaration(
             composite.attributes.filter { $0.initialValue != nil }.map {

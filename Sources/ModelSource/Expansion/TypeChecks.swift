@@ -1,7 +1,7 @@
 /// The checks of attribute types in an expansion. The compiler performs the checks when it compiles the expansion.
 enum TypeChecks {
-    /// Lines that compile only if each type can be stored. Nothing calls them. The function with these lines is deprecated,
-    /// so that the compiler does not warn of a deprecated type.
+    /// A function that compiles only if each type can be stored. Nothing calls the function. It is deprecated, so that the
+    /// compiler does not warn of a deprecated type.
     ///
     /// - Parameters:
     ///   - areParts: Whether the attributes are parts of a composite.
