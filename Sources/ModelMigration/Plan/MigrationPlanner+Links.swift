@@ -50,7 +50,7 @@ extension MigrationPlanner {
                     + "links, which cannot be matched. Give one of the two relationships another name.")
             return
         }
-        // The column of the inverse stores the links of both relationships.
+        // If the column of the inverse stores the links of both relationships, the links are planned for the inverse.
         if case .inverseColumn = new.model.linkStorage(of: name) { return }
         if !sources.isEmpty {
             plan.links[name] = sources.map { LinkSource(relationship: $0, isReversed: false) }

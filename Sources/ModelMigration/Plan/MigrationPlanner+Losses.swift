@@ -127,11 +127,12 @@ package struct MigrationLoss: Sendable, Hashable, CustomStringConvertible {
     }
 
     package let kind: Kind
-    /// The entity that declares the data in the old model. The name is the new name, or the old name if the entity is removed.
+    /// The name of the entity that declared the data in the old model: its name in the new model, or its old name if the
+    /// entity is removed.
     package let entityName: String
     /// The path of the attribute, or the name of the relationship; nil for the entity itself.
     package internal(set) var propertyName: String?
-    /// The kind of the property, for example `Decimal, optional`.
+    /// The type of the property, for example `Decimal, optional`.
     package internal(set) var type: String?
     /// The entities whose objects lose the data, sorted; empty if the objects of all entities lose it.
     package internal(set) var sources: [String] = []

@@ -47,7 +47,7 @@ package struct ExactColumn: Sendable, Equatable {
     /// Returns the error message for a stored value that cannot be converted.
     ///
     /// - Parameters:
-    ///   - number: The value; nil if the value is not an integer. The message shows only an integer.
+    ///   - number: The value; nil if the value is not an integer. The message shows the value only if it is an integer.
     ///   - key: The key of the first object with such a value.
     ///   - count: The number of objects with such a value.
     package func problem(_ number: Int64?, key: Int64, count: Int) -> String {

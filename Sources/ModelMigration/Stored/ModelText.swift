@@ -75,8 +75,8 @@ extension ManagedObjectModel {
         self = model
     }
 
-    /// Reads a model from its ``storedText``. Returns nil if the string is damaged, too large or of another release, or
-    /// if the model is invalid. Any program can write to the store.
+    /// Reads a model from its ``storedText``. Returns nil if the string is damaged, too large or of another release, or if
+    /// the model is invalid. All of this is checked, because any program can write to the store.
     ///
     /// The model has no indexes, default values, delete rules, classes or transient attributes, because ``storedText``
     /// contains none of these.

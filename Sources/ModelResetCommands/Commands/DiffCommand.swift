@@ -60,7 +60,7 @@ struct DiffCommand: Command {
         return Report(comparison.lines + ModelRules.lines(rules), json, status: .differs)
     }
 
-    /// Reads both models. A warning about both models is reported only once.
+    /// Reads both models. If both models cause the same warning, it is reported only once.
     private func models(_ warnings: inout [String]) throws -> (ManagedObjectModel, ManagedObjectModel) {
         var (before, after): ([String], [String]) = ([], [])
         defer {

@@ -54,7 +54,7 @@ extension ManagedObjectModel {
         return names.map { ($0, totals[$0] ?? 0) }
     }
 
-    /// The number of elements of each kind in an entity. A composite counts as an attribute of a composite type.
+    /// The number of elements of each kind in an entity. `composite` counts the attributes that have a composite type.
     fileprivate func counts(of entity: EntityDescription) -> [(String, Int)] {
         [
             ("attributes", entity.attributes.count),

@@ -39,9 +39,9 @@ struct Layering {
         }
     }
 
-    /// Returns the boxes in an order in which few lines lead from right to left. A box with earlier boxes and no later
-    /// boxes goes to the end. If there is no such box, the box with the largest number of later boxes minus earlier
-    /// boxes goes to the start.
+    /// Returns the boxes in an order in which few lines lead from right to left. A box that has predecessors but no
+    /// successors among the remaining boxes goes to the end. If there is no such box, the box with the largest number of
+    /// successors minus predecessors goes to the start.
     private func sequence() -> [Int] {
         var start: [Int] = []
         var end: [Int] = []

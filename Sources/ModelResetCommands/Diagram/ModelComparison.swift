@@ -44,7 +44,7 @@ struct ModelComparison {
     private func indented(_ line: String) -> String { "  \(line)" }
 
     private var problemsThatPreventMigration: [String] { problems(areBinding: true) }
-    /// The problems in rows that do not prevent a migration.
+    /// The problems that rows can have, but that do not prevent a migration.
     private var toleratedProblems: [String] { problems(areBinding: false) }
 
     private func problems(areBinding: Bool) -> [String] {

@@ -60,7 +60,7 @@ struct Finding {
         }
     }
 
-    /// The warning about earlier versions whose names a model in Swift does not know. The lock file knows them.
+    /// The warning about earlier versions that the lock file knows, but whose names a model in Swift does not pass.
     private static func missingVersions(in model: ManagedObjectModel, _ locked: LockedModel) -> [String] {
         let needed = locked.earlierVersions(neededBy: model)
         let isKnown = needed.allSatisfy { version in
@@ -147,7 +147,7 @@ extension ModelRules {
 }
 
 extension EarlierVersion {
-    /// Whether this version lists all names of the other version. This version may list further properties.
+    /// Whether this version lists all names of the other version. This version can list further properties.
     fileprivate func hasNames(of other: EarlierVersion) -> Bool {
         entityNames == other.entityNames && other.propertyNames.allSatisfy { propertyNames[$0.key] == $0.value }
     }

@@ -135,7 +135,8 @@ enum LockDifference {
             return
         }
         let comparison = ModelComparison(from: old, to: new)
-        // The hashes differ although the strings are equal, because equal strings can have different bytes.
+        // If the canonical forms are equal strings, only their bytes differ, because equal strings can have different
+        // bytes.
         guard old.canonicalForm != new.canonicalForm else {
             self = .remark(
                 "The names are the same in another form of Unicode. This release reads every name in NFC, and uses NFC in tables."

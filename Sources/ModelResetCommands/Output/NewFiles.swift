@@ -48,7 +48,7 @@ struct NewFiles {
 
     private static func isFileName(_ name: Substring) -> Bool { !name.isEmpty && name != "." && name != ".." }
 
-    /// The folders above the folder that do not exist yet, from the inside out.
+    /// The enclosing folders that do not exist yet, innermost first.
     private func missingParents(of url: URL) -> [URL] {
         var missing: [URL] = []
         var parent = url.standardizedFileURL.deletingLastPathComponent()
@@ -64,7 +64,7 @@ struct NewFiles {
         for file in files { try? manager.removeItem(at: file) }
         if let folder { try? manager.removeItem(at: folder) }
         for parent in parents {
-            // Another program may have put something there.
+            // Another program might have put something there.
             guard let content = try? manager.contentsOfDirectory(atPath: parent.path), content.isEmpty else { return }
             try? manager.removeItem(at: parent)
         }

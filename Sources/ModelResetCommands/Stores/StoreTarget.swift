@@ -170,7 +170,8 @@ extension StoreOccupants {
 
     private var names: String { members.map(\.description).joined(separator: ", ") }
 
-    /// - Throws: `storeInUse` with the names of the processes that have the store open, because such a store cannot be reset.
+    /// - Throws: `storeInUse` if the store is open, because an open store cannot be reset. The message names the processes
+    ///   that have it open.
     func requireNotOpen() throws {
         if isOpen { throw DataSourceError("The store", openIn: members, cannotBe: "reset") }
     }
