@@ -227,7 +227,7 @@ extension ModelValidation {
 extension AttributeType {
     fileprivate var isInteger: Bool { [.integer16, .integer32, .integer64].contains(self) }
 
-    /// Whether values of the type cannot be compared.
+    /// Whether the library treats values of the type as opaque, and never compares them.
     fileprivate var isOpaque: Bool { [.binary, .transformable, .composite, .undefined, .objectID].contains(self) }
 
     /// The types that an attribute derived from values of this type can have. The preferred type comes first.

@@ -1,5 +1,5 @@
-// A target that imports `ManagedModel` also gets the rules. The macros import only the rules, because they must not link the
-// library that the hash needs.
+// A target that imports `ManagedModel` also imports `DeclarationRules`. The macros import only `DeclarationRules`, because
+// they must not link the library that the hash needs.
 @_exported public import DeclarationRules
 
 /// A declaration in a model that this library does not support.

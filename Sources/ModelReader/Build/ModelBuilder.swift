@@ -79,7 +79,8 @@ struct ModelBuilder {
     private mutating func composite(_ element: MarkupElement) throws(ModelReaderError) -> CompositeDescription {
         let name = try required("name", of: element)
         lines.record(element.line, of: name)
-        // The hash includes the attributes of a composite, but not the composite itself.
+        // The hash includes the attributes of a composite, but not the composite itself, so these two values have no
+        // effect.
         for attribute in ["versionHashModifier", "elementID"] where element.nonEmptyValue(attribute) != nil {
             record(.compositeIdentity, attribute, at: "The composite \(name)", element)
         }

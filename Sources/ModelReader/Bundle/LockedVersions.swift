@@ -81,7 +81,7 @@ extension LockedVersions {
                 chainIndex = min(position, chainIndex ?? position)
             }
             guard let chainIndex else { continue }
-            // This release cannot read the model, because another release wrote it. Older models are not used either.
+            // If another release wrote the model, this release cannot read it. Then older models are not used either.
             guard let model = locked.model else { break }
             chains[chainIndex].insert(model, at: 0)
         }

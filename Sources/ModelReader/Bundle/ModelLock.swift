@@ -87,8 +87,8 @@ package struct LockedModel: Sendable, Equatable {
         guard let first = locked.first else { return }
         let histories = locked.map(\.history)
         var earlier = first.history.filter { state in histories.allSatisfy { $0.contains(state) } }
-        // Drops a model with the same hash and without further renaming identifiers, because a migration needs no names from
-        // it.
+        // Drop the newest earlier model if it has the same hash, and no renaming identifiers that this model lacks. A
+        // migration needs no names from it.
         if let newest = earlier.first, newest.hash == hash,
             Set(newest.renamingIdentifiers.lines).isSubset(of: renamingIdentifiers.lines)
         {

@@ -6,8 +6,8 @@ struct ParsedValue: Equatable {
     var value: AttributeValue?
     var problem: String?
 
-    /// Reads a default value. For a number type, a string that is not a number is read as a Boolean. For the Boolean
-    /// type, any other string is read as a number. The value is nil if the string cannot be read.
+    /// Reads a default value. For a number type, a string that is not a number is read as a Boolean. For the Boolean type,
+    /// a string that is not a Boolean is read as a number. The value is nil if the string cannot be read.
     static func defaultValue(_ text: String, of type: AttributeType) -> ParsedValue {
         switch type {
         case .integer16: integer(text, in: Int64(Int16.min)...Int64(Int16.max))
