@@ -1,4 +1,5 @@
-/// Names in the source of a model in code. The macros and `model-reset` read them, and `convert` writes them.
+/// Names in the source of a model that is written in Swift. The macros and `model-reset` read them, and `convert` writes
+/// them.
 package enum SourceNames {
     /// The labels of the arguments of `@Stored` and `@StoredPart`, in the order that the compiler demands.
     package static let attributeLabels = [

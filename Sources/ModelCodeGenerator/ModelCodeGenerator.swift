@@ -27,8 +27,8 @@ public struct ModelCodeGenerator: Sendable {
     /// Returns the source for a model in several files of one target. A change of the model changes only a few files, so the
     /// other files are not compiled again.
     ///
-    /// The first file has the model, the composites, and the entities with composites. The name of each other entity determines
-    /// its file, so a new entity never moves an old entity to another file.
+    /// The first file has the model, the composites, and the entities with composites. The file of every other entity
+    /// follows from the entity's name, so a new entity never moves an old entity to another file.
     ///
     /// - Parameters:
     ///   - model: The model.

@@ -123,7 +123,7 @@ struct SourceDeclarations {
                 values[argument.label] = value
             }
             let members = try Self.members(file, close + 2..<source.matchingBrackets[close + 1])
-            // An inner type comes after the types around it.
+            // An inner type comes after the types around it, so the last match is the innermost type.
             let scope = bodies.last { $0.range.contains(index) }?.path ?? ""
             models.append(
                 Found(

@@ -13,7 +13,7 @@ struct SourceScopes {
 
     private var types: Set<String> = []
     private var aliases: [String: (file: SourceFolder.File, offset: Int)] = [:]
-    /// The superclasses, or the first protocols, in the spelling of the source.
+    /// The superclass or the first protocol of each class, in the spelling of the source, by the path of the class.
     private var superclasses: [String: String] = [:]
     /// The paths of superclasses that the files declare.
     private var parents: [String: String] = [:]
@@ -27,7 +27,7 @@ struct SourceScopes {
     }
 
     mutating func add(_ declaration: Declaration, at path: String, _ source: SwiftSource) {
-        // An extension can be the only part of its type in these files.
+        // An extension can be the only part of its type in these files, so the types in its name are added, too.
         var part = path
         while !part.isEmpty, types.insert(part).inserted { part = Self.scope(of: part) }
         guard declaration.kind == .class, let first = declaration.inherited.first else { return }

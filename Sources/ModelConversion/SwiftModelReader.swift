@@ -22,8 +22,8 @@ package struct SwiftModelReader {
     ///   - paths: The paths of folders and files, at least one.
     ///   - bundleName: The name of the bundle that the model is written to; nil if it is not written. The document then warns
     ///     of each part that a bundle cannot contain.
-    /// - Throws: An error with file and line if a file cannot be read, if a class is not a valid part of a model, or if there
-    ///   is no model or more than one model. Also if the version cannot be a folder of the bundle.
+    /// - Throws: An error with file and line if a file cannot be read, if a class is not a valid part of a model, if there
+    ///   is no model or more than one model, or if the version cannot be the name of a folder in the bundle.
     package static func read(
         _ paths: [String], forBundle bundleName: String? = nil
     ) throws(ModelReaderError) -> ModelDocument {

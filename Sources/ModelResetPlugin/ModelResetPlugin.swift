@@ -28,7 +28,7 @@ struct ModelResetPlugin: CommandPlugin {
 
     /// Whether an argument is the address of a server, or a path outside of the package.
     private func isOutside(_ argument: String, _ package: URL) -> Bool {
-        // The value of an option may follow an equals sign.
+        // The value of an option can follow an equals sign.
         let value = argument.hasPrefix("--") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
         if value.contains("://") { return true }
         let path = URL(filePath: String(value), relativeTo: package).standardizedFileURL.path

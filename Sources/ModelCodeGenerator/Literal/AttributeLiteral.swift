@@ -4,7 +4,7 @@ internal import ManagedModel
 extension Literal {
     static func attribute(_ attribute: AttributeDescription) -> Literal { literal(of: attribute, value) }
 
-    /// The literal of an attribute for an argument of a macro. The macro reads exact values in only one spelling.
+    /// The literal of an attribute for an argument of a macro. The macro reads decimals and UUIDs in only one spelling.
     static func sourceAttribute(_ attribute: AttributeDescription) -> Literal {
         literal(of: attribute) { value in
             switch value {

@@ -136,6 +136,6 @@ enum ReservedNames {
         return types.contains(identifier) ? identifier + "_" : identifier
     }
 
-    /// Whether no class can have the name, even in backticks.
+    /// Whether the name is a word that Swift refuses as the name of a class, even in backticks.
     static func cannotBeEscaped(_ identifier: String) -> Bool { words.contains(identifier) }
 }

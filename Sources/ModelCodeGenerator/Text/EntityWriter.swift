@@ -117,7 +117,8 @@ struct EntityWriter {
     ) {
         let isPartial = !plan.manualAncestors.isEmpty
         if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
-        // The generator does not know the key paths of an ancestor whose class is written by hand.
+        // The generator does not know the key paths of an ancestor whose class is written by hand. So the generated code
+        // asks the superclass for them.
         text.block(isPartial ? "let own: [AnyKeyPath: String] = [" : "[", closing: "]") { text in
             text.wrappedList(
                 properties.map { "\\\(name).\(Identifier.escaped($0.property)): \(StringLiteral.of($0.name))," })

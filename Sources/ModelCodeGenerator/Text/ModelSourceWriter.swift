@@ -181,8 +181,8 @@ package struct ModelSourceWriter {
         return (single, others)
     }
 
-    /// The relationships that get a property. A relationship gets none if its counts are no range, or if its inverse gets none,
-    /// because the compiler could not check the inverse.
+    /// The relationships that get a property. A relationship gets no property if its counts are not a valid range. It gets
+    /// none either if its inverse gets no property, because the compiler could then not check the inverse.
     private func relationshipProperties(of entity: EntityPlan) -> [RelationshipSourceText] {
         entity.entity.relationships.compactMap { relationship in
             guard relationship.hasPossibleCount,
@@ -208,7 +208,8 @@ package struct ModelSourceWriter {
         return known.first { $0.relationshipName == relationship }?.name
     }
 
-    /// Whether the counts of a relationship, which a parent of the entity can declare, are a range.
+    /// Whether the counts of a relationship are a valid range. The entity or one of its ancestors declares the
+    /// relationship.
     private func hasPossibleCount(_ relationship: String, inEntityNamed name: String) -> Bool {
         var next: String? = name
         var seen: Set<String> = []

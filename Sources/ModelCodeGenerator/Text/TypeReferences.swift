@@ -1,7 +1,8 @@
 /// The names of types in the expressions of a class or a struct.
 ///
-/// In an expression, the name of a property means the property, even if a type has this name. The name of the type's module
-/// before the name of the type makes the difference. No property has the name of a module: ``ReservedNames/members``.
+/// In an expression, the name of a property means the property, even if a type has the same name. The type is then written
+/// with its module, as in `Swift.Int`. No property has the name of a module, because ``ReservedNames/members`` contains the
+/// modules.
 struct TypeReferences {
     /// The names of the properties, including inherited ones.
     let members: Set<String>
