@@ -137,7 +137,7 @@ struct FormatLexer {
         case UInt8(ascii: "f"), UInt8(ascii: "g"), UInt8(ascii: "e"): argument = .double
         default: return nil
         }
-        // In `a %day`, the `%` is the remainder operator, and not a part of the placeholder `%d`.
+        // In `a %day`, the `%` is the remainder operator. It does not begin the placeholder `%d`.
         if argument != .value, let (scalar, _) = source.scalar(at: end + 1),
             Self.isNameCharacter(scalar, isFirst: false)
         {
@@ -297,7 +297,7 @@ struct FormatToken {
         /// The digits of a whole number, without a sign.
         case integer(UInt64)
         case double(Double)
-        /// A number with more digits than a `Double` has.
+        /// A number with more digits than a `Double` can hold.
         case digits(String)
         /// An integer beyond 64 bits.
         case decimal(Decimal)

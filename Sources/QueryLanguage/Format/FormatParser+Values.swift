@@ -139,7 +139,7 @@ extension FormatParser {
 
     // MARK: Key paths
 
-    /// Reads the keys after a part, if there are any.
+    /// Reads the keys after a dot, if a dot follows. Returns the part with these keys.
     private mutating func path(of base: FormatPart) throws(DataSourceError) -> FormatPart {
         guard try consume(.dot) else { return base }
         let keys = try path(after: self.keys())
@@ -154,7 +154,7 @@ extension FormatParser {
         var name = word
         let hasColon = try consume(.colon)
         if hasColon, case .word(let second) = token.kind {
-            // The name has a word for each of two values, as in modulus:by:(a, b).
+            // The name of the function has a word for each of its two values, as in modulus:by:(a, b).
             name += ":" + second
             try advance()
             try expect(.colon, "after \(name)")

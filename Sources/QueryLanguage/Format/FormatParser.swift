@@ -13,7 +13,7 @@ struct FormatParser {
 
     private var lexer: FormatLexer
     private(set) var token: FormatToken
-    /// The end of the last taken token, in bytes.
+    /// The position after the token that was taken last, in bytes.
     private var end = 0
     private var arguments: FormatArguments
     private var depth = 0

@@ -14,7 +14,7 @@ struct FormatSource {
         String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// The scalar at a byte, and its length in bytes.
+    /// The scalar that begins at a byte, and the length of the scalar in bytes; nil at the end of the format.
     func scalar(at position: Int) -> (scalar: Unicode.Scalar, count: Int)? {
         guard position < bytes.count else { return nil }
         let byte = bytes[position]
@@ -24,7 +24,7 @@ struct FormatSource {
         return text.unicodeScalars.first.map { ($0, count) }
     }
 
-    /// Makes an error that shows the line, the column, and a mark below the line.
+    /// Makes an error that shows the line, the column, and a mark below the range.
     func error(_ problem: String, at range: Range<Int>) -> DataSourceError {
         let start = min(range.lowerBound, bytes.count)
         let lineStart = bytes[..<start].lastIndex(of: newline).map { $0 + 1 } ?? 0
@@ -50,7 +50,7 @@ struct FormatSource {
     }
 }
 
-/// The largest number of characters to show on each side of an error.
+/// The largest number of characters to show before the start of a fault, and after it.
 private let maxContext = 60
 private let newline = UInt8(ascii: "\n")
 

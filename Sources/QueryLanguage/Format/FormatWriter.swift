@@ -39,7 +39,8 @@ struct FormatWriter {
         guard format != .text(lhs, operation, rhs, options) else {
             return write(lhs, operation.formatName, options: options, before: rhs)
         }
-        // This operator finds an empty string in every string, but the operator of the format finds it in no string.
+        // This operator finds an empty string in every string, but the operator of the format finds it in no string. So the
+        // format also needs a condition for an empty string.
         let isText = PredicateTree.Node.compare(lhs, .notEqual, .constant(.null), [])
         if rhs.isEmptyString { return write(isText) }
         let isEmpty = PredicateTree.Node.compare(rhs, .equal, .constant(.text("")), [])
@@ -267,8 +268,8 @@ extension ArithmeticOperator {
     }
 }
 
-/// In a format, as in Foundation, no string contains an empty string, or begins or ends with an empty string. Swift's
-/// functions, the operators of key paths and `#Predicate` find an empty string in every string.
+/// In a format, as in Foundation, no string contains, begins with or ends with an empty string. Swift's functions, the
+/// operators of key paths and `#Predicate` find an empty string in every string.
 extension StringOptions {
     /// The option of a format: an empty string on the right side is found in no string.
     static let findsNoEmptyString = StringOptions(rawValue: 32)

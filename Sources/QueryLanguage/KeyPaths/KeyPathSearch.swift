@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Identifies a key path by its meaning, with the type of the value, and two hashes of 64 bits.
+/// Identifies a key path by its meaning: by the type of its value, and by two hashes of 64 bits.
 struct KeyPathIdentity: Hashable, Sendable {
     private let value: ObjectIdentifier
     private let hash: Int
@@ -23,15 +23,15 @@ struct KeyPathSearch {
         case names([String])
         /// The key path leads to a property that is not in the model.
         case unknown(followsRelationship: Bool)
-        /// The key path leads to a part of a composite, but `?` comes before the composite and the composite is not optional. Such a
-        /// key path cannot be built from its properties, because a built key path that ends with the composite makes the
-        /// composite optional.
+        /// The key path leads to a part of a composite, but `?` comes before the composite and the composite is not
+        /// optional. Such a key path cannot be built from its properties, because the key path that is built up to the
+        /// composite makes the composite optional.
         case partAfterOptional(PartAfterOptional, followsRelationship: Bool)
         /// There were too many key paths to build.
         case undecided
     }
 
-    /// The names along a key path to a part of a composite that is not optional, but has `?` before it.
+    /// The names along a key path to a part of a composite. The composite is not optional, but `?` comes before it.
     struct PartAfterOptional: Sendable {
         /// The names along the key path to the composite.
         let composite: [String]
@@ -270,8 +270,8 @@ private func optionalComposite(_ type: Any.Type) -> (any QueriedComposite.Type)?
 ///
 /// A predicate, an order or an aggregate can use a part: `\.address.city`, or `\.address?.city` if the attribute is optional.
 nonisolated public protocol QueriedComposite {
-    /// The name of the part in the model for each key path of the struct, and for each key path of an optional struct, such as
-    /// `\Address.city` and `\Address?.?.city`.
+    /// The name in the model of the part that each key path leads to. The key paths begin at the struct, as in
+    /// `\Address.city`, or at an optional struct, as in `\Address?.?.city`.
     static var partKeyPaths: [AnyKeyPath: String] { get }
 }
 

@@ -227,7 +227,7 @@ extension String {
 }
 
 extension ComparisonOperator {
-    /// Whether the comparison is true for two values of the given order; nil if they have no order.
+    /// Whether the comparison is true for two values with the given order. The order is nil if the values have none.
     func holds(_ order: Int?) -> Bool {
         guard let order else { return self == .notEqual }
         return switch self {

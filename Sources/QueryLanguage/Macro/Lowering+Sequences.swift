@@ -74,7 +74,7 @@ private func lowerSubquery(
 ) throws(NotQueryable) -> LoweredSubquery? {
     guard let list = list as? any QueryableExpression, case .objects(let objects, let type) = try list.lowered(scope)
     else { return nil }
-    // A filter of a filter adds a predicate on the same objects.
+    // A filter of a filter becomes one subquery with both predicates.
     var (all, name, earlier) = (objects, scope.nextVariable, PredicateTree.Node.constant(true))
     if case .subquery(let first, let variable, let test) = objects { (all, name, earlier) = (first, variable, test) }
     let condition = try scope.binding(variable, to: .related(.variable(name), type)).condition(test)
@@ -143,7 +143,7 @@ private func lowerText(
 
 /// A node of Foundation's predicates that reads a property.
 private protocol PropertyNode {
-    /// Whether the property is an object, or a collection of objects.
+    /// Whether the value of the property is an object, or a collection of objects.
     var leadsToObjects: Bool { get }
 }
 

@@ -6,7 +6,7 @@ internal import RowStore
 /// If a result does not fit the type, Foundation would trap. Here the result is nil, as for a result beyond 64 bits.
 struct NarrowNumber {
     private let width: ClosedRange<Int64>
-    /// The calculation in 64 bits.
+    /// The expression that calculates the number in 64 bits.
     private var value: FetchExpression
     /// The range of possible values.
     private var range: ClosedRange<Int64>

@@ -9,7 +9,8 @@ protocol QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart
 }
 
-/// The error for a node that cannot be lowered, so that its predicate must be evaluated on the objects.
+/// The error for a node that cannot be lowered. The part of the predicate that contains the node is then evaluated on
+/// objects.
 struct NotQueryable: Error {
     /// The construct that cannot be lowered.
     var construct: String
@@ -17,7 +18,7 @@ struct NotQueryable: Error {
 
 /// The variables of a predicate while it is lowered.
 struct LoweringScope {
-    /// The class of the objects.
+    /// The class of the objects that the predicate is for.
     let type: any QueriedObject.Type
     let object: PredicateExpressions.VariableID
     /// The lowered parts of the variables of closures.

@@ -47,8 +47,8 @@ private enum Spelling {
 
     /// All compositions by their first part, except Hangul syllables, which are calculated.
     static let all: [Unicode.Scalar: [Composition]] = {
-        // All scalars with parts are in these ranges. One call decomposes all of them, which is many times faster than
-        // one call for each.
+        // All scalars that can be decomposed are in these ranges. One call decomposes all of them, which is many times
+        // faster than one call for each.
         let ranges: [ClosedRange<UInt32>] = [
             0xA0...0x33FF, 0xA000...0xABFF, 0xF900...0xFFFC, 0x1_0000...0x1_FFFF, 0x2_F800...0x2_FAFF,
         ]

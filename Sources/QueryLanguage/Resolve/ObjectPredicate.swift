@@ -23,8 +23,8 @@ package indirect enum ObjectPredicate: Sendable {
     /// Whether the predicate accepts an object.
     ///
     /// - Parameter stored: The row of the object, with the joined columns of the query.
-    /// - Throws: `predicateFailed` if a matcher throws an error that is not a `DataSourceError`; this error is the cause.
-    ///   Every `DataSourceError` of a matcher.
+    /// - Throws: Every `DataSourceError` that a matcher throws; `predicateFailed` if a matcher throws another error, which
+    ///   becomes the cause.
     package func accepts(
         _ object: any QueriedObject, _ stored: StoredRow, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {

@@ -75,7 +75,7 @@ package struct PredicateResolver {
         return predicates
     }
 
-    /// Merges more than two equality comparisons of one column into one list.
+    /// If more than two parts compare one column for equality, merges these comparisons into one list.
     private func merged(_ parts: [RowPredicate]) -> [RowPredicate] {
         guard parts.count > 2 else { return parts }
         var values: [Int: [RowValue]] = [:]

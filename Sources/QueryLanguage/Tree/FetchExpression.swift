@@ -1,7 +1,7 @@
 package import ManagedModel
 package import RowStore
 
-/// A value in a predicate, over the names of attributes.
+/// A value in a predicate. The value uses the names of attributes, not columns.
 package indirect enum FetchExpression: Sendable, Hashable {
     /// Keys of the object: `["name"]`; `["address", "city"]` for the leaf of a composite; `["group", "name"]` along a to-one
     /// relationship. After a to-many relationship comes an aggregate: `["messages", "@count"]`, `["messages", "@max", "date"]`.

@@ -1,7 +1,7 @@
 internal import ManagedModel
 package import RowStore
 
-/// A predicate over the names of attributes, for objects of any class.
+/// A predicate for objects of any class. The predicate uses the names of attributes, not columns.
 ///
 /// A tree has at most 1,000 levels. The resolution of a deeper tree throws `invalidPredicate`.
 package struct PredicateTree: Sendable, Hashable {
@@ -11,7 +11,7 @@ package struct PredicateTree: Sendable, Hashable {
 
     /// The largest number of levels in a tree.
     static let depthLimit = 1000
-    /// The longest list to which `&&` and `||` add predicates. A longer list becomes a part of a new list.
+    /// The longest list to which `&&` and `||` add predicates. A list that is full becomes an element of a new list.
     private static let chainLength = 64
 
     package init(_ node: Node) {
@@ -82,7 +82,7 @@ extension FetchExpression {
 }
 
 extension PredicateTree {
-    /// A predicate over the names of attributes, as it was written.
+    /// A predicate as it was written, with the names of attributes.
     package indirect enum Node: Sendable, Hashable {
         case constant(Bool)
         case compare(FetchExpression, ComparisonOperator, FetchExpression, StringOptions)

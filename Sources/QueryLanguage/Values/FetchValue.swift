@@ -8,15 +8,15 @@ package enum FetchValue: Sendable, Hashable {
     case integer(Int64)
     case double(Double)
     case decimal(Decimal)
-    /// A literal of a format with more digits than a `Double` has. Compared with a `Double`, it is the nearest `Double`;
-    /// otherwise it is a decimal.
+    /// A literal of a format with more digits than a `Double` can hold. Compared with a `Double`, it is the nearest
+    /// `Double`; otherwise it is a decimal.
     case digits(String)
     case text(String)
     case date(Date)
     case data(Data)
     case uuid(UUID)
     case url(URL)
-    /// The object with a key.
+    /// The id of an object: the name of its entity, and its key.
     case objectID(entityName: String, key: Int64)
     /// A value as the store keeps it, for types that the app defines.
     case stored(StoredValue)

@@ -120,7 +120,7 @@ public struct MaintainerRecord: Sendable, Hashable {
         if key.isEmpty { return nil }
     }
 
-    /// Returns the maintainers of the packages, sorted by key, each with the number of packages.
+    /// Returns the maintainers of the packages, sorted by key, each with the number of its packages.
     ///
     /// If several packages have the same key, only the last package is counted. If several names have the same address, the
     /// last name is used.

@@ -60,7 +60,7 @@ package final class ContactForm {
         set { draft.object.note = newValue }
     }
 
-    /// The validation errors of the current name in the form.
+    /// The errors that the validation finds in the name that the form has now.
     package var complaints: [String] { draft.errors(of: draft.object, \.name).map(\.message) }
 
     package var canUndo: Bool { draft.canUndo }
@@ -78,8 +78,8 @@ package final class ContactForm {
 
     /// Saves the form. A field is merged if only the user or only somebody else has changed it.
     ///
-    /// - Parameter keepsMine: Whether the user's values replace the other values of fields with conflicts; nil if the user has
-    ///   not chosen.
+    /// - Parameter keepsMine: In fields with conflicts, whether the user's values replace the values of others; nil if the
+    ///   user has not chosen. In that case, a form with conflicts is not saved.
     /// - Returns: Whether the form was saved. A form that was not saved keeps all edits.
     package func save(keepsMine: Bool? = nil) async throws -> Bool {
         do {

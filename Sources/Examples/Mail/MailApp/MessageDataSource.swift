@@ -106,7 +106,7 @@ extension MessageDataSource {
     package func refresh(_ path: String, from listing: [Message]) async throws -> SyncReport {
         let report = try await sync(
             listing, entity: MessageEntity.self, scope: \.mailbox?.path == path, deleting: .atMost(0.5))
-        // Runs even if this sync deleted nothing, because the app might have ended between the previous sync and this step.
+        // Runs even if this sync deleted nothing, because the app might have ended between an earlier sync and this step.
         try await delete(ThreadEntity.self, where: .none(\.messages))
         return report
     }
