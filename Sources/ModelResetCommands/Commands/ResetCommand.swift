@@ -48,7 +48,7 @@ struct ResetCommand: Command {
             ? try target.forecast(countsRows: !resetsOnlyIfNeeded)
             : try target.reset(onlyIfNeeded: resetsOnlyIfNeeded, backupFolder: backupFolder)
         startup.warnOfUncountedRows(&warnings)
-        // With a folder for the old store, no backups are removed.
+        // If the old store is moved to a folder, no backups are removed.
         if backupFolder != nil { startup.removedBackups = [] }
         let isReset = startup.isReset || (startup.reason == .current && !resetsOnlyIfNeeded)
         if isReset, isDryRun { try target.occupants().requireNotOpen() }

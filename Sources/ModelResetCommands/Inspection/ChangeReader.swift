@@ -25,8 +25,8 @@ struct ChangeReader {
 
     private let readers: [(layout: ModelLayout, encoding: ChangeEncoding)]
 
-    /// - Parameter models: The models from the command line. These models come before the store's copy of the model,
-    ///   because the copy has no transient attributes and lists the other attributes in a different order.
+    /// - Parameter models: The models from the command line. They are tried before the store's copy of the model, because
+    ///   the copy has no transient attributes and lists the other attributes in a different order.
     init(_ metadata: StoreMetadata, _ models: [ManagedObjectModel]) {
         let own = metadata.model().map { [$0] } ?? []
         readers = (models + own).map { model in
@@ -98,7 +98,7 @@ extension ChangeReader {
         }
     }
 
-    /// The lines of rows, up to a number of rows.
+    /// The lines of the first `rowLimit` rows, and a line with the number of the other rows.
     static func lines(_ rows: [Row]) -> [String] {
         let rest = rows.count - rowLimit
         return rows.prefix(rowLimit).map(\.line) + (rest > 0 ? ["and \(rest) more \(rest == 1 ? "row" : "rows")"] : [])

@@ -80,7 +80,7 @@ struct InspectionLines {
     private func leases(_ feed: StoreInspection.Feed) -> [String] {
         feed.arbiter.leases.sorted { $0.key < $1.key }.compactMap { entity, lease in
             guard let holder = lease.holder else { return nil }
-            // The next container that wants the lease gets it at once.
+            // If the holder has ended, the next container that wants the lease gets it at once.
             if !feed.isAlive(holder) {
                 return "\(entity): free, because \(feed.name(of: holder)) has ended without releasing it"
             }
@@ -90,7 +90,7 @@ struct InspectionLines {
 
     private func tickets(_ feed: StoreInspection.Feed) -> [String] {
         feed.arbiter.tickets.map { ticket in
-            // The next container that wants a lease removes the ticket.
+            // If the member has ended, the next container that wants a lease removes the ticket.
             if !feed.isAlive(ticket.member) {
                 return "\(ticket.number): of no effect, because \(feed.name(of: ticket.member)) has ended"
             }

@@ -3,7 +3,7 @@ internal import Foundation
 /// New files in a folder. If a file cannot be written, none is kept.
 struct NewFiles {
     let folder: String
-    /// Whether the folder must not exist yet.
+    /// Whether the files are a whole new folder, which must not exist before.
     let isWhole: Bool
 
     /// Writes the files, and then checks them. If a file cannot be written, or if the check throws, removes the written files

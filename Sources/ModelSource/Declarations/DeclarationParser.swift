@@ -8,7 +8,7 @@ package struct DeclarationParser {
     private var index: Int
     /// The number of open `#if` directives.
     private var conditions = 0
-    /// The first tokens of the skipped parts that begin no declaration: statements, or faults.
+    /// The first token of each skipped part that begins no declaration. Such a part is a statement or a fault.
     package private(set) var strayTokens: [Int] = []
 
     package init(_ source: SwiftSource, in range: Range<Int>? = nil) {

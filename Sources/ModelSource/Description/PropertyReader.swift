@@ -289,7 +289,7 @@ package struct PropertyReader {
         arguments.checkLabels()
         let raw = arguments.type("raw")
         let form = arguments.member("", of: ["plain", "codable", "composite", "transformable"], in: "StoredForm")
-        // Without a valid way to store the property, its type cannot be checked.
+        // If an argument has an error, it is not known how the property is stored. Then its type cannot be checked.
         let hasNoErrors = arguments.diagnostics.isEmpty
         guard hasNoErrors, let (storage, kind) = storage(of: type, form: form, raw: raw, &arguments, typeOffset) else {
             diagnostics += arguments.diagnostics

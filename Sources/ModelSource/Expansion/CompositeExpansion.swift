@@ -1,7 +1,7 @@
 /// The code that `@StoredComposite` adds to a struct.
 struct CompositeExpansion {
     let composite: CompositeSource
-    /// Writes lines that have the place of a part of the struct.
+    /// Writes lines whose errors the compiler reports at a part of the struct.
     let places: PlacedLines
 
     /// The members of the struct: an enum in which names of types have the same meaning as in the struct, and an initializer

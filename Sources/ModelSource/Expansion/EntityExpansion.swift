@@ -8,7 +8,7 @@
 /// up only types.
 struct EntityExpansion {
     let entity: EntitySource
-    /// Writes lines that have the place of a part of the class.
+    /// Writes lines whose errors the compiler reports at a part of the class.
     var places = PlacedLines(nil)
 
     var text: String {
@@ -32,7 +32,8 @@ struct EntityExpansion {
         lines += entity.relationships.flatMap(inverse)
         for kind in KeyPathKind.allCases { lines += keyPaths(access, kind) }
         lines += description
-        // Check the superclass, not the class: if the superclass is unknown, the class is no managed object either.
+        // Check the superclass, not the class. If the superclass is unknown, a check of the class would fail, too, and add
+        // an error.
         lines += TypeChecks.function(
             for: entity.attributes, areParts: false, places,
             places.lines(

@@ -72,7 +72,7 @@ enum InitialValues {
 
     private static func value(of attribute: AttributeSource, access: String) -> String {
         let type = CheckedType.name(of: attribute) + (attribute.hasOptionalProperty ? "?" : "")
-        // In the enum, `Self` would mean the enum.
+        // In the enum, `Self` would mean the enum, so the name of the class or struct replaces it.
         let text = SwiftSource("\(type) { return \(attribute.initialValue ?? "") }")
         return
             "    \(access)static var initial_\(attribute.propertyName): "

@@ -84,7 +84,8 @@ package struct MacroExpansion: Sendable, Equatable {
     private mutating func accessor(
         _ macro: String, _ attribute: String, _ declaration: String, _ lexicalContext: [String]?
     ) {
-        // If `@StoredEntity` added the attribute, the declaration does not contain the attribute.
+        // If `@StoredEntity` added the attribute, the declaration does not contain the attribute, so write it before the
+        // declaration.
         let added = SwiftSource(declaration)
         let hasAttribute = Self.first(added)?.attribute(macro) != nil
         let source = hasAttribute ? added : SwiftSource(attribute + " " + declaration)

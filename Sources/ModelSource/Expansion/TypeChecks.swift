@@ -5,7 +5,7 @@ enum TypeChecks {
     ///
     /// - Parameters:
     ///   - areParts: Whether the attributes are parts of a composite.
-    ///   - places: Gives each check the place of its type.
+    ///   - places: Makes the compiler report the error of a check at the type.
     ///   - others: Lines with further checks.
     static func function(
         for attributes: [AttributeSource], areParts: Bool, _ places: PlacedLines, _ others: [String] = []
@@ -74,7 +74,7 @@ enum CheckedType {
     ///
     /// - Parameters:
     ///   - checks: Whether the checks of the types are part of the expansion.
-    ///   - places: Gives each alias that checks its type the place of the type.
+    ///   - places: Makes the compiler report the error of an alias at the type.
     static func aliases(
         for attributes: [AttributeSource], checks: Bool, _ places: PlacedLines
     ) -> [String] {
@@ -99,7 +99,7 @@ enum CheckedType {
         }
     }
 
-    /// The type in `LayoutChecks` that checks the attribute's type; nil without an alias.
+    /// The type in `LayoutChecks` that checks the attribute's type; nil if the type has no such check.
     private static func alias(for attribute: AttributeSource) -> String? {
         if !hasAlias(attribute) { return nil }
         return switch attribute.form {

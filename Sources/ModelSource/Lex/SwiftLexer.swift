@@ -60,7 +60,8 @@ struct SwiftLexer {
         position = bytes.count
     }
 
-    /// Whether a line begins with seven equal characters and ends there, or goes on after a space.
+    /// Whether a line marks a merge conflict of Git: it begins with seven equal characters, and then ends or goes on with a
+    /// space.
     private var isConflictMarker: Bool {
         guard startsLine, "<=>|".utf8.contains(bytes[position]),
             position == 0 || bytes[position - 1] == UInt8(ascii: "\n") || bytes[position - 1] == UInt8(ascii: "\r")

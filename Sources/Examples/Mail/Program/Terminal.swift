@@ -74,7 +74,8 @@ final class Terminal {
 
     let mode: Mode
     private let isColored: Bool
-    /// The factor for the durations of pictures. Pauses can be short, because the scenes stay on the screen.
+    /// The factor for the durations of pictures. Pauses can be short, because the last picture of each scene stays on the
+    /// screen.
     private let durationScale: Double
     private var shown: [Line] = []
 

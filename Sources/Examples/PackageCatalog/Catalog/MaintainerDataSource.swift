@@ -29,7 +29,7 @@ final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> 
 
     /// Deletes a maintainer.
     ///
-    /// - Throws: An error with the names of packages, if the maintainer has packages.
+    /// - Throws: An error that names packages, if the maintainer still has packages; an error if the key is unknown.
     func remove(_ key: String) async throws {
         do {
             let count = try await perform { try $0.delete(Maintainer.self, where: \.key == key) }

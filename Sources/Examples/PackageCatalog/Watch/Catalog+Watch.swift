@@ -55,7 +55,7 @@ enum WatchEvent: Sendable, Equatable {
     case line(String)
     case inputChanged
 
-    /// Events from standard input and from the file, in the order of arrival. The events end with standard input.
+    /// Events from standard input and from the file, in the order of arrival. The events end when standard input ends.
     ///
     /// - Parameter version: The version of the file that was read.
     static func all(watching input: Input, since version: FileVersion?) throws -> AsyncStream<WatchEvent> {

@@ -26,7 +26,7 @@ final class FileWatch: Sendable {
         source = FileWatch.source(descriptor, queue)
         source.setEventHandler { [weak self] in
             FileWatch.drain(descriptor)
-            // It is possible that the link now leads to another folder.
+            // Follow the folders again, because the link can now lead to another folder.
             FileWatch.follow(input, descriptor)
             self?.check()
         }

@@ -6,7 +6,8 @@
 
 /// Makes output visible now, even through a pipe.
 ///
-/// Only standard output is flushed, because standard input is locked while a line is read.
+/// Flushes only standard output. A flush of all streams would wait for standard input, which is locked while a line is
+/// read.
 func flush() {
     fflush(stdout)
 }

@@ -55,7 +55,8 @@ package final class FeedServer: Sendable {
     package func close() {
         site.close()
         connections.withLock { connections in
-            // No thread closes its connection during this loop, so each descriptor still belongs to its connection.
+            // As long as this loop holds the lock, no thread closes its connection. So each descriptor still belongs to its
+            // connection.
             for connection in connections ?? [] { ServerSocket.interrupt(connection) }
             connections = nil
         }

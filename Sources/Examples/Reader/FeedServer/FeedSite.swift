@@ -39,7 +39,7 @@ package final class FeedSite: Sendable {
         var next: String?
     }
 
-    /// A request, and the status of its reply; nil while the reply waits.
+    /// A request, and the status of its reply. The status is nil while the reply waits.
     package struct Record: Sendable, Equatable {
         package let path: String
         package fileprivate(set) var status: Int?
@@ -69,7 +69,7 @@ package final class FeedSite: Sendable {
 
     // MARK: Replies
 
-    /// Replies to a request. A fault may delay the reply.
+    /// Replies to a request. A fault can delay the reply.
     func reply(to request: HTTPRequest, body: Data) -> HTTPReply {
         if request.path == "/control" { return control(request, body) }
         guard ["GET", "HEAD"].contains(request.method) else {

@@ -50,7 +50,7 @@ package enum ServerFault: Sendable, Equatable {
     }
 }
 
-/// The faults that are still to come, and the requests that wait for their release.
+/// The faults that later replies will have, and the requests that wait for a release.
 final class FaultPlan: Sendable {
     /// A fault of the next requests whose paths begin with `path`.
     private struct Rule: Sendable {

@@ -120,7 +120,7 @@ struct ServerConnection {
     /// Bytes that were read, but are not used yet.
     private let buffer = BytesBox()
 
-    /// Bytes that are read by one thread.
+    /// Bytes that only one thread uses.
     private final class BytesBox {
         var bytes: [UInt8] = []
     }

@@ -85,8 +85,8 @@ package final class ArticleDataSource: DataSource<Article> {
 
     /// Loads the list of a feed's articles if it is older than `maxAge`.
     ///
-    /// A feed lists only its newest articles. After a long time, all of them may be new. So the load may delete any number of
-    /// articles, and refuses only an empty list.
+    /// A feed lists only its newest articles. After a long time, all of them can be new. So the load can delete any number
+    /// of articles, and refuses only an empty list.
     package nonisolated func load(_ feed: String, from service: FeedService, maxAge: Duration) async throws {
         try await load(Self.list(of: feed), maxAge: maxAge, timeLimit: service.timeLimit, deleting: .all) {
             try await service.articles(of: feed, $0)

@@ -68,7 +68,7 @@ package final class FeedService: Sendable {
             let decoder = JSONDecoder()
             decoder.dateDecodingStrategy = .secondsSince1970
             let page = try decoder.decode(Page<Item>.self, from: data)
-            // A list that fits on one page keeps its entity tag.
+            // The entity tag is kept only for a list that fits on one page.
             if request.page == 0, page.next == nil {
                 return .list(page.items, entityTag: response.value(forHTTPHeaderField: "ETag"))
             }
@@ -92,7 +92,8 @@ package struct ServerRefusal: RetryAfterError, CustomNSError, Equatable {
 
     /// - Parameters:
     ///   - retryAfter: The header `Retry-After`: a number of seconds, or a date.
-    ///   - date: The header `Date`. A pause until a date is counted by the clock of the server, which may be wrong.
+    ///   - date: The header `Date`. If `Retry-After` is a date, the pause is counted from the server's own time, because
+    ///   the clock of the server can be wrong.
     package init(status: Int, retryAfter: String?, date: String?, now: Date) {
         self.status = status
         if let seconds = retryAfter.flatMap({ Int64($0) }) {

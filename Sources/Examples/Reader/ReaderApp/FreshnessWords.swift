@@ -54,7 +54,7 @@ package struct FreshnessWords: Sendable {
         seconds <= 120 ? "\(Int(seconds.rounded(.up))) s" : count((min(seconds, 1e9) / 60).rounded(.up), "minute")
     }
 
-    /// The kind of an error in the words of the app. The store keeps only the kind of an error.
+    /// Describes a failure in the words of the app. The store keeps only the kind of the error.
     private static func reason(_ failure: String) -> String {
         let words = failure.split(separator: " ")
         switch (words.first, words.last) {

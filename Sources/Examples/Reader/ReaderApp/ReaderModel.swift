@@ -1,7 +1,7 @@
 package import CoreDataSource
 package import Foundation
 
-// Two data sources, and a class of the model for each.
+// The app has two data sources. The model has a class for each of them.
 
 /// A feed. Its articles are deleted with the feed.
 @StoredEntity package final class FeedEntity: ManagedObject {

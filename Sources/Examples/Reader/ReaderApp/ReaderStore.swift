@@ -1,7 +1,7 @@
 package import CoreDataSource
 package import Foundation
 
-/// The app's logic: a store that several readers may have open, the two data sources, and the server.
+/// The app's logic: a store that several readers can have open, the two data sources, and the server.
 @MainActor
 package final class ReaderStore {
     /// The author of the user's edits. Loads have no author, so an undo never reverts a load.
@@ -36,10 +36,11 @@ package final class ReaderStore {
 
     // MARK: Loading
 
-    /// Loads the lists that are older than `maxAge`: the list of feeds, and then the articles of each feed. A list that fails
-    /// does not stop the others.
+    /// Loads the lists that are older than `maxAge`: the list of feeds, and then the articles of each feed. If a list
+    /// cannot be loaded, the others are loaded nevertheless.
     ///
-    /// - Parameter maxAge: The age. With zero, all lists are loaded, even if a pause after a failure has not ended.
+    /// - Parameter maxAge: The largest age of a list that is not loaded again. With zero, all lists are loaded, even if a
+    ///   pause after a failure has not ended.
     /// - Returns: The failures.
     package func refresh(maxAge: Duration) async -> [Failure] {
         var failures: [Failure] = []
