@@ -35,7 +35,8 @@ struct SourceFolder {
         }
     }
 
-    /// The sorted paths of the files. Adds a warning for each file and folder that might have classes but is not read.
+    /// The paths of the Swift files in a folder, sorted. Adds a warning for each file and folder that might have classes
+    /// but is not read.
     private mutating func swiftFiles(in path: String) throws(ModelReaderError) -> [String] {
         let folder = URL(filePath: path, directoryHint: .isDirectory).resolvingSymlinksInPath()
         guard Self.canOpen(folder) else {

@@ -247,8 +247,8 @@ struct SourceMapping {
         return ModelDiagnostic(file: file.path, line: file.source.line(of: offset), message: part.message)
     }
 
-    /// The location of a property's declaration; without one, the location of its owner's declaration. Nil without an
-    /// owner.
+    /// The location of a property's declaration. If the property is not found, the location of its owner's declaration. Nil
+    /// if the owner is not found.
     private func location(of property: String?, in owner: String?) -> (file: File, offset: Int)? {
         guard let path = owner.flatMap({ paths[$0] }) else { return nil }
         if let entity = declarations.entities[path] {

@@ -3,7 +3,8 @@ internal import ModelSource
 /// The types that files declare, by their paths. The path of a type has the names of its enclosing types and its own name, as
 /// in `Library.Shelf`.
 ///
-/// Names are looked up as the compiler does: from the innermost type outwards, in each type also in its superclasses.
+/// A name is looked up as by the compiler: from the innermost type outwards, and in each type also through its
+/// superclasses.
 struct SourceScopes {
     enum Lookup {
         case type(String)

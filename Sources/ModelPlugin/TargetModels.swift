@@ -7,11 +7,11 @@ struct TargetModels {
     private(set) var options: [String] = []
     /// The file that lists the models, if the file exists. A change of the file runs the code generator again.
     private(set) var configurationFiles: [URL] = []
-    /// Arguments with the contents of the file. The tool compares the contents with the file, to find edits that were
-    /// made after the build was planned.
+    /// Arguments with the path of that file, and with its contents when the build was planned. The tool compares these
+    /// contents with the file, to find later edits.
     private(set) var settings: [String] = []
 
-    /// A fault in the models of a target. The description is one line, with the name of the file.
+    /// A fault in the models of a target. The description is one line.
     struct Problem: Error, CustomStringConvertible {
         var description: String
     }

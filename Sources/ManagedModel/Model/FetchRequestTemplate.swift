@@ -53,7 +53,7 @@ public struct FetchedPropertyDescription: Sendable, Hashable {
     public var name: String
     /// A flag in the model file, which the library ignores.
     public var isOptional: Bool
-    /// The request of the fetch. The predicate of the request can use `$FETCH_SOURCE`.
+    /// The fetch request. Its predicate can use `$FETCH_SOURCE`.
     public var fetchRequest: FetchRequestTemplate
     /// Notes of the model's author, by key.
     public var userInfo: [String: String]

@@ -131,7 +131,8 @@ public struct EntityConfiguration: Sendable, Hashable {
     }
 }
 
-/// A type that consists of several attributes. A store has one column for each leaf.
+/// A type that consists of several attributes. A store has one column for each leaf: an attribute that is not itself a
+/// composite.
 public struct CompositeDescription: Sendable, Hashable {
     /// The name by which attributes refer to the composite.
     public var name: String
@@ -233,7 +234,7 @@ public struct EarlierVersion: Sendable, Hashable {
     }
 }
 
-/// A class that provides a model compiled into an app. Code can find the class by the name of the model.
+/// A class that provides a model that is compiled into an app. Code can find the class by the name of the model.
 ///
 /// `ModelPlugin` generates a conforming class for each model, so apps do not write such classes. Use ``ManagedObjectModel``
 /// instead.

@@ -3,8 +3,8 @@
 /// A generated property uses the position of its column in ``ManagedObjectModel/columns(of:)``.
 public struct ColumnDescription: Sendable, Hashable {
     /// The name of the property. Three kinds of columns have a longer name. `property.leaf` is a leaf of a composite.
-    /// `property.entity` is the entity of a destination; a relationship has this column only if its destination entity
-    /// has sub-entities. `property.position` is the row's position in an ordered inverse.
+    /// `property.entity` is the entity of a destination; a relationship has this column only if its destination entity has
+    /// sub-entities. `property.position` is the position of the row's object among the destinations of an ordered inverse.
     public var name: String
     /// The contents of the column.
     public var role: Role

@@ -2,7 +2,8 @@ extension ManagedObjectModel {
     /// Sets missing inverses. If relationship A names B as its inverse and B names no inverse, B gets the inverse A. A model in
     /// code can therefore declare an inverse on one side only.
     ///
-    /// Relationships that already have an inverse name keep it. ``validate()`` reports sides that do not name each other.
+    /// A relationship that already names an inverse keeps this name. ``validate()`` reports sides that do not name each
+    /// other.
     ///
     /// - Throws: `inverseMismatch` if two relationships name the same inverse, and this inverse names neither of them.
     /// - Complexity: linear in the relationships of the model, times the depth of inheritance.

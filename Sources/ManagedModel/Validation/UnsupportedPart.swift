@@ -22,7 +22,8 @@ package struct UnsupportedPart: Sendable, Hashable {
 
 extension ManagedObjectModel {
     /// The unsupported declarations of the model. A model does not keep some declarations of its file, such as
-    /// `usedWithCloudKit`. They are not included, because the model reader reports them when it reads the file.
+    /// `usedWithCloudKit`. Such declarations are not included, because the model reader reports them when it reads the
+    /// file.
     ///
     /// - Complexity: linear in the properties and fetch requests of the model, times the depth of inheritance.
     package var unsupportedParts: [UnsupportedPart] {

@@ -73,7 +73,7 @@ enum ReservedNames {
     static let types: Set<String> = words.union(systemTypes).union(libraryTypes).union(LayoutNames.added)
         .union(SourceNames.modules)
 
-    /// Words that are not names, even in backticks.
+    /// Words that Swift does not accept as names of types, even in backticks.
     private static let words: Set<String> = ["Any", "Protocol", "Self", "Type", "init", "self"]
 
     private static let systemTypes: Set<String> = [

@@ -38,7 +38,8 @@ struct EntityWriter {
             }
             text.line()
             text.block("\(access.prefix)override class var propertyNames: Set<String>? {") { text in
-                // A subclass that is written by hand has other properties.
+                // The generator does not know the properties of a subclass that is written by hand, so the code returns nil
+                // for it.
                 text.line("guard entityName == \(entityName) else { return nil }")
                 writePropertyNames(to: &text)
             }

@@ -72,8 +72,8 @@ struct ImportWriter {
     let access: AccessLevel
 
     func write(to text: inout SourceWriter) {
-        // An import without an access level is compatible with every other import of the module, in every mode of the app's
-        // target.
+        // If no visible declaration uses the module, the import has no access level. Such an import is compatible with
+        // every other import of the module, in every mode of the app's target.
         text.line("\(isVisible ? access.prefix : "")import CoreDataSource")
         if isFoundationInDeclarations {
             text.line("\(access.prefix)import Foundation")

@@ -1,6 +1,6 @@
 package import ManagedModel
 
-/// The earlier names of a model's entities.
+/// Finds the names that the entities of earlier models have in a model.
 package struct EntityNames: Sendable, Hashable {
     private let identifiers: [String: String]
     private let earlierVersions: [EarlierVersion]

@@ -159,7 +159,7 @@ extension MigrationPlanner {
     /// Returns the source of a derived attribute. Returns nil if the derivation needs more than one row.
     private func derivation(_ expression: String, _ leaves: [MigrationLeaf]) -> AttributeSource? {
         func column(_ path: [String], after steps: Int = 0) -> Int? {
-            // In the model of an old store, derivations can form a cycle.
+            // In the model of an old store, derivations can form a cycle, so limit the number of steps.
             guard steps <= leaves.count else { return nil }
             guard let leaf = leaves.first(where: { $0.path == path.joined(separator: ".") }) else { return nil }
             guard let expression = leaf.attribute.derivationExpression else { return leaf.column }

@@ -8,7 +8,8 @@ extension MigrationPlanner {
             let family = new.lookup.family(ofEntityNamed: entity.name).filter { migrations[$0.name] != nil }
             for constraint in entity.uniquenessConstraints where !constraint.isEmpty {
                 let columns = family.reduce(into: [:]) { $0[$1.name] = positions(constraint, of: $1) }
-                // The links of a one-to-one relationship can be in other rows. Such links are checked separately.
+                // The links of a one-to-one relationship can be in the rows of the other side. Such links are checked
+                // separately.
                 if columns.isEmpty || columns.values.contains(where: { $0.count < constraint.count }) { continue }
                 if wasGuaranteed(columns, migrations) { continue }
                 plan.conditions.append(

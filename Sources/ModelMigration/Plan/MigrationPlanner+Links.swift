@@ -40,7 +40,7 @@ extension MigrationPlanner {
         let isInverseToMany = inverse.flatMap(new.relationship)?.isToMany
         let sources = (relationshipSources[name] ?? []).filter(hasLinks)
         let inverseSources = (inverse.flatMap { relationshipSources[$0] } ?? []).filter(hasLinks)
-        // Check all sources, so that all obstacles are known.
+        // Check every source, even after one has failed, so that all obstacles are found.
         guard !sources.compactMap(old.relationship).map({ check($0, relationship, path) }).contains(false) else {
             return
         }

@@ -17,7 +17,7 @@ struct NameKey<Name: Hashable>: Hashable {
 /// 3. Match the old element with the same identifier.
 /// 4. Match the old element whose name is the new identifier.
 /// 5. Match the old element with the same name.
-/// 6. Match the old element whose identifier is the new name. In this case, the element has its first name again.
+/// 6. Match the old element whose identifier is the new name. In this case, the element has gone back to its first name.
 ///
 /// If every version keeps the identifier, the identifier leads from each version to each later version, even if a new element
 /// has taken the old name.

@@ -20,7 +20,7 @@ package struct ModelRules: Sendable, Hashable {
             }
         }
 
-        /// The value of a property that has no rule of this kind.
+        /// The words for a property that has no rule of this kind.
         var absence: String { self == .deletion ? DeleteRule.nullify.rawValue : "none" }
     }
 

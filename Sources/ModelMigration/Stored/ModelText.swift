@@ -140,7 +140,7 @@ struct StoredModelReader {
         switch kind {
         case "parent":
             entity.parentName = words.consumeName()
-            // In the canonical form, the parent's name is followed by the parent's hash.
+            // Skip the parent's hash, which follows the parent's name in the canonical form.
             _ = words.consumeWord()
             return entity.parentName != nil
         case "abstract":

@@ -232,8 +232,8 @@ extension ModelBuilder {
 }
 
 extension ModelBuilder {
-    /// The indexes in the new form and in the old form. An index in the old form has no name in the file, so the names
-    /// of its properties become its name.
+    /// The indexes that the file declares in the new form (`fetchIndex`) and in the old form (`compoundIndex`). An index in
+    /// the old form has no name in the file, so the names of its properties become its name.
     mutating func indexes(of element: MarkupElement) throws(ModelReaderError) -> [FetchIndexDescription] {
         var indexes: [FetchIndexDescription] = []
         for child in element.children(named: "fetchIndex") {

@@ -101,8 +101,8 @@ struct ModelBuilder {
         if flag("usedWithCloudKit", of: element) { record(.cloudKit, "usedWithCloudKit", at: location, element) }
     }
 
-    /// Warns of an unsupported declaration that exists only in the file. ``ModelLinker`` warns of unsupported declarations in
-    /// the model.
+    /// Warns of an unsupported declaration in the file that the model does not keep. ``ModelLinker`` warns of those that
+    /// the model keeps.
     mutating func record(
         _ declaration: UnsupportedDeclaration, _ words: String, at location: String, _ element: MarkupElement
     ) {

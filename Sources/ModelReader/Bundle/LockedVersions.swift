@@ -102,8 +102,8 @@ extension LockedModel {
     }
 }
 
-/// A configuration of a locked model. The configuration has its own hash, because a store can be made for only one
-/// configuration.
+/// A configuration of a locked model. The configuration has its own hash, because a store can be made for one configuration
+/// alone.
 package struct LockedConfiguration: Sendable, Equatable {
     package let name: String
     package let hash: ModelHash

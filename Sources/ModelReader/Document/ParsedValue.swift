@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ManagedModel
 
-/// A default value or a bound that was read from a string, and the problem of an unusual string.
+/// A default value or a bound that was read from a string, and the problem if the string is unusual.
 struct ParsedValue: Equatable {
     var value: AttributeValue?
     var problem: String?

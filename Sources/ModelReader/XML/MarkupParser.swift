@@ -11,7 +11,7 @@ enum MarkupParser {
         let parser = XMLParser(stream: InputStream(data: markup.data))
         let tree = TreeDelegate(lines: markup.lines)
         parser.delegate = tree
-        // For a malformed file, the result of `parse` depends on the platform. The reported error does not.
+        // Ignore the result of `parse`: for a malformed file, it depends on the platform. The reported error does not.
         _ = parser.parse()
         if let fault = tree.fault {
             throw ModelReaderError(

@@ -102,7 +102,7 @@ struct ServerStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try PostgreSQLStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try PostgreSQLStore.forecast(options).occupants }
 
-    /// With `onlyIfNeeded`, follows the default policy, as for a file. Otherwise, deletes the old store.
+    /// With `onlyIfNeeded`, follows the policy that is the default for a file. Otherwise, deletes the old store.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         var options = options
         options.resetPolicy = onlyIfNeeded ? .standard : .discard
