@@ -36,9 +36,13 @@ package struct HTTPRequest: Sendable {
     ///
     /// - Throws: The reply to a request whose body is too long, or whose length is not known.
     func bodyLength(atMost limit: Int) throws(HTTPReply) -> Int {
-        if headers["transfer-encoding"] != nil { throw HTTPReply(411, "Send the body with a Content-Length header, not with Transfer-Encoding.") }
+        if headers["transfer-encoding"] != nil {
+            throw HTTPReply(411, "Send the body with a Content-Length header, not with Transfer-Encoding.")
+        }
         guard let text = headers["content-length"] else { return 0 }
-        guard let length = Int(text), length >= 0 else { throw HTTPReply(400, "Content-Length is not a number.") }
+        guard let length = Int(text), length >= 0 else {
+            throw HTTPReply(400, "Content-Length is not a number of bytes.")
+        }
         if length > limit { throw HTTPReply(413, "The body has more than \(limit) bytes.") }
         return length
     }
