@@ -22,13 +22,14 @@ final class ContactCopy {
     ///
     /// - Parameter resets: The number of resets so far.
     func follow(_ container: PersistentContainer, resets: Int = 0, _ comment: Comment) async throws {
+        let mustExpire = position != nil && resets != self.resets
         var isExpired = false
         do {
             try await read(container, comment)
         } catch let error as DataSourceError where error.code == .historyExpired {
             isExpired = true
         }
-        #expect(isExpired == (position != nil && resets != self.resets), comment)
+        #expect(isExpired == mustExpire, comment)
         self.resets = resets
         if isExpired {
             // The reset has dropped all contacts, and the new history has all later ones.
