@@ -226,15 +226,11 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         // Begin the request after `arguments` has read the objects in scope. So the saves of other members that this read finds
         // count as made before the request.
         let requests = tier.stack.root.requests
-        let answered = requests.begin(at: requestedAt, scope: scope.name, canRequestAgain: canRequestAgain)
-        defer { requests.end(answered) }
-        writing.answered = answered
+        writing.answered = requests.begin(at: requestedAt, scope: scope.name, canRequestAgain: canRequestAgain)
+        defer { requests.end(writing.answered) }
         try tier.stack.root.recordLaterAnswers(&writing.answered)
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
-        // If only a part of the list was stored, the stored cursor is for the next part. A new request begins with the first
-        // part, and does not use this cursor.
-        let cursor = before.isComplete ? before.cursor : nil
-        var next = ScopeRequest(entityTag: before.entityTag, cursor: cursor, page: 0)
+        var next = firstRequest(before)
         while true {
             let answer = try await limited(next)
             switch answer {
@@ -263,6 +259,12 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
                 throw noPage(next.page)
             }
         }
+    }
+
+    private func firstRequest(_ before: ScopeFreshness) -> ScopeRequest {
+        // If only a part of the list was stored, the stored cursor is for the next part. A new request begins with the first
+        // part, and does not use this cursor.
+        ScopeRequest(entityTag: before.entityTag, cursor: before.isComplete ? before.cursor : nil, page: 0)
     }
 
     /// Makes the arguments for the writes of one request.

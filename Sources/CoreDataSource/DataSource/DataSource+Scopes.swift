@@ -138,7 +138,6 @@ extension DataSource {
             context.answered?.list = try context.completeList(of: writing.scope, part.earlierPages.objects)
         }
         var (report, page, spared) = try reconcile(values, writing, part, in: context)
-        try context.checkLists(storedSince: writing.answered)
         try context.checkSpared(spared, storedSince: writing.answered)
         var change = change
         if case .loaded(_, _, isComplete: true) = change.event {
@@ -149,6 +148,7 @@ extension DataSource {
             }
         }
         context.scopeChanges.append(change)
+        tier.stack.root.requests.recordOwnAnswer(change.number)
         tier.stack.root.scopes.beginWriting(change.name, change.number)
         return WrittenAnswer(report: report, page: page, number: change.number)
     }
@@ -198,7 +198,10 @@ extension DataSource {
             guard let stored = try tier.stored(scope), stored.hasTag, version ?? stored.version == stored.version
             else { throw DataSourceError(tagGone: scope.name) }
             // The list is unchanged at the time of this request, so no answer to an older request may change it.
-            if stored.isComplete { context.answered?.list = try context.completeList(of: scope, []) }
+            if stored.isComplete {
+                context.answered?.list = try context.completeList(of: scope, [])
+                context.answered?.list?.isConfirmed = true
+            }
             var (report, change) = (SyncReport(), change)
             report.evicted = try context.evict(scope, at: writing.requestedAt)
             change.event = .notModified(since: stored.version)
@@ -210,6 +213,7 @@ extension DataSource {
                 root.scopes.beginWriting(change.name, change.number)
             }
             context.scopeChanges.append(change)
+            root.requests.recordOwnAnswer(change.number)
             return report
         }
         if report.evicted > 0 { return report }

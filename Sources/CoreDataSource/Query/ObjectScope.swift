@@ -11,17 +11,15 @@ enum ObjectScope {
     /// object again. Only scopes of unique attributes are forgotten.
     ///
     /// - Parameters:
-    ///   - mappingVersion: Returns the mapping version of the data source that owns an entity. Gets the index of the entity.
     ///   - isKept: Returns whether the scopes of a deleted object stay. Gets the index of the object's entity, and the object's
     ///     key.
     static func forgetting(
-        _ changes: ChangeSet, _ model: ModelLayout, mappingVersion: (Int) -> Int, unless isKept: (Int, Int64) -> Bool
+        _ changes: ChangeSet, _ model: ModelLayout, unless isKept: (Int, Int64) -> Bool
     ) -> [ScopeChange] {
         var found: [ScopeChange] = []
         for rows in changes.entities where !rows.deleted.isEmpty {
             let layout = model.entities[rows.entity]
             let entities = model.names(ofEntitiesContaining: [rows.entity]).sorted()
-            let version = mappingVersion(rows.entity)
             for column in layout.columns.indices where layout.constraint(onColumn: column) != nil {
                 for row in rows.deleted where !isKept(rows.entity, row.key) {
                     guard let value = value(of: row.row, column, layout) else { continue }
@@ -29,9 +27,7 @@ enum ObjectScope {
                     let format = PredicateTree(.compare(path, .equal, .constant(value), [])).predicateFormat
                     found += entities.map { entity in
                         ScopeChange(
-                            name: name(entity, format), entity: entity,
-                            predicate: StoredScope.predicate(format, mappingVersion: version), requestedAt: nil,
-                            .forgotten)
+                            name: name(entity, format), entity: entity, predicate: format, requestedAt: nil, .forgotten)
                     }
                 }
             }

@@ -44,6 +44,8 @@ struct CompleteList: Sendable {
     let family: [Int]
     /// The query of the list, for each of the entities. Parts of the predicate that only objects can evaluate are left out.
     let query: RowQuery
+    /// Whether the server has only said that the list is not modified, so that the answer names no objects.
+    var isConfirmed = false
     /// The objects on earlier pages, which are part of the list. If they are forgotten, they count as missing in the list.
     var earlier: Set<LinkEnd>
 }
@@ -109,6 +111,8 @@ package final class RunningRequests: Sendable {
         /// The number of the newest answer.
         var newestAnswer: Int64 = 0
         var running: Set<Int64> = []
+        /// The ``ScopeChange/number`` of each answer that this container has stored since a request is running.
+        var answers: Set<Int64> = []
         /// No request with a lower number is running.
         private var oldest: Int64 = 1
         /// The rows that matter to running requests, in the order of their limits.
@@ -222,9 +226,24 @@ extension RunningRequests {
         guard let number = request.number else { return }
         state.withLock { state in
             state.running.remove(number)
+            if state.running.isEmpty { state.answers = [] }
             runningCount.store(state.running.count, ordering: .sequentiallyConsistent)
             state.trim()
         }
+    }
+
+    /// Records the ``ScopeChange/number`` of an answer that this container stores.
+    func recordOwnAnswer(_ number: Int64) {
+        state.withLock { state in
+            // A forgotten answer counts as one of another member.
+            if state.answers.count >= state.saveLimit { state.answers = [] }
+            state.answers.insert(number)
+        }
+    }
+
+    /// Returns those answers that another member has stored.
+    func answersOfOthers(_ scopes: [StoredScope]) -> [StoredScope] {
+        state.withLock { state in scopes.filter { !state.answers.contains($0.answer) } }
     }
 
     /// Returns a number for an answer.

@@ -101,10 +101,9 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func scopes(requestedSince time: Date, except name: String) throws(DataSourceError) -> [StoredScope] {
-        if name.utf8.contains(0) { return [] }
+    func scopes(requestedSince time: Date) throws(DataSourceError) -> [StoredScope] {
         counters.count(statements: 1)
-        let parameters = [WireValue(RowValue.real(time.timeIntervalSinceReferenceDate)), WireValue(name)]
+        let parameters = [WireValue(RowValue.real(time.timeIntervalSinceReferenceDate))]
         return try pipeline([Request(schema.laterRequestsSQL, parameters)])[0].values
             .compactMap(StoredScope.init(values:))
     }

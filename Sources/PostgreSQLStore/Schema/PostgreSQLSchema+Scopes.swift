@@ -65,12 +65,9 @@ extension PostgreSQLSchema {
         "SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) WHERE \"name\" = $1"
     }
 
-    /// Reads the scopes that were requested at a time or later, except the named scope.
+    /// Reads the scopes that were requested at a time or later.
     var laterRequestsSQL: String {
-        """
-        SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) \
-        WHERE "requested" >= $1 AND "name" <> $2
-        """
+        "SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM \(scopes) WHERE \"requested\" >= $1"
     }
 
     fileprivate static let scopeColumns = StoredScope.columns.map(\.quoted)
@@ -106,7 +103,9 @@ extension PostgreSQLSchema {
     var scopeDeletionSQL: String {
         """
         DELETE FROM \(scopes) AS stored USING unnest($1::text[], $2::text[], $3::text[]) AS found(name, entity, predicate) \
-        WHERE stored."name" = found.name AND stored."entity" = found.entity AND stored."predicate" = found.predicate
+        WHERE stored."name" = found.name AND stored."entity" = found.entity AND (stored."predicate" = found.predicate \
+        OR stored."predicate" ~ '^mapping -?[0-9]+: ' \
+        AND substr(stored."predicate", position(': ' IN stored."predicate") + 2) = found.predicate)
         """
     }
 

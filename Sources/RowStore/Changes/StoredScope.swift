@@ -49,7 +49,11 @@ public struct StoredScope: Sendable, Hashable, Codable {
 
     /// The format of the predicate, without the version of the mapping.
     package var format: String {
-        predicate.prefixMatch(of: #/mapping -?\d+: /#).map { String(predicate[$0.range.upperBound...]) } ?? predicate
+        let words = predicate.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard words.count == 3, words[0] == "mapping", words[1].last == ":", Int(words[1].dropLast()) != nil else {
+            return predicate
+        }
+        return String(words[2])
     }
 
     /// The largest number of scopes that a store keeps. Beyond it, the scopes with the oldest requests are forgotten.
@@ -100,10 +104,11 @@ package struct ScopeChange: Sendable {
     package var isForgotten: Bool { if case .forgotten = event { true } else { false } }
 
     /// Whether the change belongs to a stored scope. False if the stored scope has the same name, but another entity or
-    /// predicate.
+    /// predicate. A change that forgets the scope of a predicate without a version of the mapping belongs to all versions.
     package func concerns(_ stored: StoredScope) -> Bool {
         ExactString(stored.name) == ExactString(name) && ExactString(stored.entity) == ExactString(entity)
-            && ExactString(stored.predicate) == ExactString(predicate)
+            && (ExactString(stored.predicate) == ExactString(predicate)
+                || isForgotten && ExactString(stored.format) == ExactString(predicate))
     }
 
     /// Returns the state of the scope after the change; nil if the change does not apply, or if the store forgets the scope.
@@ -146,6 +151,11 @@ extension StoredScope {
         "retry",
         "answer", "version",
     ]
+
+    /// The columns as SQL, with NULL in the place of the entity tag, the cursor and the failure.
+    package static let columnsWithoutTexts = columns.map { column in
+        ["tag", "cursor", "failure"].contains(column) ? "NULL" : "\"\(column)\""
+    }
 
     package var values: [RowValue] {
         [

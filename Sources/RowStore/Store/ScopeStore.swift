@@ -29,10 +29,9 @@ public protocol ScopeReader: StoreReader {
 
 /// A reader of a store that several members can have open.
 package protocol RequestReader: StoreReader {
-    /// Returns the scopes whose stored answers were requested at the given time or later.
-    ///
-    /// - Parameter name: The name of a scope that is left out.
-    func scopes(requestedSince time: Date, except name: String) throws(DataSourceError) -> [StoredScope]
+    /// Returns the scopes whose stored answers were requested at the given time or later, without their texts of any length: the
+    /// entity tag, the cursor and the failure.
+    func scopes(requestedSince time: Date) throws(DataSourceError) -> [StoredScope]
 }
 
 extension ChangeSet {

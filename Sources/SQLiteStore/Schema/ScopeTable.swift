@@ -24,7 +24,9 @@ enum ScopeTable {
             .joined(separator: ", ")))
         """
     static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
-    static let laterRequestsSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"requested\" >= ?1 AND \"name\" <> ?2"
+    static let laterRequestsSQL = """
+        SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM "_scopes" WHERE "requested" >= ?1
+        """
     /// Deletes the scopes with the oldest requests if there are too many scopes. The parameter is the name of the scope that
     /// was just written. This scope is always kept, even if other scopes seem to be newer because a clock was changed. A scope
     /// without an answer is sorted by its last failure, so that a new failure is kept.
@@ -42,7 +44,8 @@ enum ScopeTable {
             DELETE FROM "_scopes" WHERE "rowid" IN (SELECT stored."rowid" \
             FROM (VALUES \(scopes.joined(separator: ", "))) AS found CROSS JOIN "_scopes" AS stored \
             WHERE stored."name" = found."column1" AND stored."entity" = found."column2" \
-            AND stored."predicate" = found."column3")
+            AND (stored."predicate" = found."column3" OR stored."predicate" GLOB 'mapping *: *' \
+            AND substr(stored."predicate", instr(stored."predicate", ': ') + 2) = found."column3"))
             """
     }
 

@@ -81,13 +81,11 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func scopes(requestedSince time: Date, except name: String) throws(DataSourceError) -> [StoredScope] {
+    func scopes(requestedSince time: Date) throws(DataSourceError) -> [StoredScope] {
         connection.expectScopeTable()
         guard try connection.hasScopeTable() else { return [] }
         counters.count(statements: 2)
-        return try connection.values(
-            ScopeTable.laterRequestsSQL, [.real(time.timeIntervalSinceReferenceDate), .text(name)]
-        )
-        .compactMap(StoredScope.init(values:))
+        return try connection.values(ScopeTable.laterRequestsSQL, [.real(time.timeIntervalSinceReferenceDate)])
+            .compactMap(StoredScope.init(values:))
     }
 }

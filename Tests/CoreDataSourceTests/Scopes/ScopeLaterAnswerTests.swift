@@ -221,6 +221,60 @@ struct ScopeLaterAnswerTests {
         }
     }
 
+    // MARK: Lists that are not modified
+
+    @Test(arguments: ScopeStoreKind.allCases)
+    func anOlderAnswerDeletesNoObjectOfAListThatIsNotModified(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            try await contacts.load(Self.some, maxAge: .zero) { _ in .list(Self.list(0..<2, 0), entityTag: "0") }
+            let count = try await load(contacts, place, first: [1, 2]) {
+                try await contacts.load(Self.some, maxAge: .zero) { _ in .notModified }
+            }
+            #expect(count == 2)
+        }
+    }
+
+    @Test(arguments: ScopeStoreKind.allCases)
+    func anOlderAnswerTakesNoObjectOutOfAListThatIsNotModified(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            let named = SyncScope("named", ContactEntity.self, where: \.name == "0")
+            try await contacts.load(named, maxAge: .zero) { _ in .list(Self.list(0..<2, 0), entityTag: "0") }
+            let count = try await load(contacts, place, first: [0, 1, 2]) {
+                try await contacts.load(named, maxAge: .zero) { _ in .notModified }
+            }
+            #expect(count == 2)
+        }
+    }
+
+    /// The third answer may change objects that stay in the list.
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aListThatIsConfirmedDuringEachRequestEndsNoLoad(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, place in
+            try await contacts.load(Self.some, maxAge: .zero) { _ in .list(Self.list(0..<2, 0), entityTag: "0") }
+            let requests = Shared(0)
+            try await contacts.load(.contacts, maxAge: .zero) { _ in
+                requests.update { $0 += 1 }
+                place.pass(1)
+                try await contacts.load(Self.some, maxAge: .zero) { _ in .notModified }
+                return .list(Self.list(0..<3, requests.value))
+            }
+            #expect(requests.value == 3)
+            #expect(try names(contacts) == ["uid-0": "3", "uid-1": "3", "uid-2": "3"])
+            // An object that leaves the list is not stored.
+            requests.value = 0
+            await expectError(.scopeChanged) {
+                try await contacts.load(.contacts, maxAge: .zero, deleting: .all) { _ in
+                    requests.update { $0 += 1 }
+                    place.pass(1)
+                    try await contacts.load(Self.some, maxAge: .zero) { _ in .notModified }
+                    return .list(Self.list(1..<3, 3))
+                }
+            }
+            #expect(requests.value == 3)
+            #expect(try contacts.uids() == ["uid-0", "uid-1", "uid-2"])
+        }
+    }
+
     // MARK: Bounds
 
     /// Beyond the bound, it is only known that there is a later answer.

@@ -123,6 +123,29 @@ struct ScopeMappingTests {
         try await container.close()
     }
 
+    /// The container that evicts the object does not know by which version the other one maps it.
+    @Test(arguments: ScopeStoreKind.kept)
+    func anObjectThatAnotherVersionEvictsIsRequestedAgain(_ kind: ScopeStoreKind) async throws {
+        let (place, requests) = (try ScopePlace(kind), Shared<[String]>([]))
+        let one = try place.open()
+        let newContacts = try one.dataSource(NewDataSource.self)
+        for uid in ["uid-1", "uid-4"] { _ = try await value(newContacts, uid, requests) }
+        try await one.close()
+
+        let other = try place.open()
+        let few = SyncScope<ContactEntity>(
+            "few", evicting: ScopeEviction(maxCount: 2, order: [.descending(\.uid)]))
+        try await other.dataSource(ContactDataSource.self)
+            .apply(.list(contactList(0..<5)), to: few, requestedAt: place.clock.value)
+        try await other.close()
+
+        let again = try place.open()
+        let sameVersion = try again.dataSource(NewDataSource.self)
+        for uid in ["uid-1", "uid-4"] { #expect(try await value(sameVersion, uid, requests) != nil) }
+        #expect(requests.value == ["uid-1", "uid-4", "uid-1"])
+        try await again.close()
+    }
+
     /// A later list keeps older answers of another member from its objects, and from no others.
     @Test(arguments: ScopeStoreKind.shared, [("uid-1", 2), ("uid-2", 1)])
     func theObjectsOfALaterListAreFound(_ kind: ScopeStoreKind, _ load: (uid: String, count: Int)) async throws {

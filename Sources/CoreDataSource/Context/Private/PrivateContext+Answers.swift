@@ -17,7 +17,8 @@ extension PrivateContext {
             // Another member may edit the rows again and again, so the last try replaces rows of other members, unless the store has a
             // later answer.
             let isLastTry = !answered.canRequestAgain && replaced.allSatisfy { $0.origin == .otherMember }
-            guard isLastTry, try root.laterScopes(than: answered, of: ownedEntities(changedBy: changes)) == [] else {
+            guard isLastTry, try root.laterScopesOfOthers(than: answered, of: ownedEntities(changedBy: changes)) == []
+            else {
                 throw DataSourceError(replacing: answered)
             }
         }
@@ -57,54 +58,67 @@ extension PrivateContext {
         }
     }
 
-    /// Refuses an answer that would add an object to a complete list, if the list was stored since the request of the
-    /// answer. The object was missing in the list, so the server may have deleted it.
+    /// Refuses the answer that the batch stores if it would change what the complete list of a later request shows. Such an answer
+    /// adds an object that is missing in that list, so the server may have deleted the object. Or it changes or deletes an object
+    /// that the list has with the stored values.
     ///
-    /// - Complexity: at most one evaluation of a predicate for each changed object and each list of its entity. If the predicate
+    /// Must be called after the hooks and the delete rules, while reads show the edits of all contexts of the batch. Evictions do
+    /// not count, because they drop the entity tags of the lists. If the predicate of a list follows relationships, only the objects
+    /// that match it after the edits count.
+    ///
+    /// - Complexity: at most two evaluations of a predicate for each changed object and each list of its entity. If the predicate
     ///   requires values in a column, only for the objects with these values. A list whose predicate follows relationships makes one
     ///   fetch of the changed objects. In a shared store, also one read of the later scopes.
     /// - Throws: `scopeChanged`; the errors of a fetch.
-    func checkLists(storedSince request: AnsweredRequest) throws {
-        let others = stack.root.requests.saved(since: request).filter { $0.list != nil }
-        if !others.isEmpty {
-            var stored = StoredObjects(changed.lazy.filter { $0.isInserted || $0.isUpdated && $0.hasEdits })
-            for saved in others {
-                guard let list = saved.list else { continue }
-                let objects = stored.candidates(of: list).filter {
-                    let end = LinkEnd($0)
-                    return !saved.rows.stored.keys.contains(end) && !list.earlier.contains(end)
-                }
-                try check(objects, areNotIn: list, request)
-            }
-        }
-        if stack.root.store.sharing != nil { try checkListsOfOthers(storedSince: request) }
-    }
-
-    /// Refuses an answer that would change, add or delete objects of a complete list that another member has stored since the request.
-    /// The feed has only the rows that the other member has changed. It does not say which unchanged objects are in the list and
-    /// which are not, so the predicate of the list must decide.
-    private func checkListsOfOthers(storedSince request: AnsweredRequest) throws {
-        if request.number == nil { return }
-        let edited = changed.filter { $0.isInserted || $0.isDeleted || $0.isUpdated && $0.hasEdits }
+    func checkLists() throws {
+        let contexts = [self] + otherBatchContexts
+        guard let answering = contexts.first(where: { $0.answered != nil }), let request = answering.answered,
+            request.number != nil
+        else { return }
+        let edited = answering.editedByAnswer(contexts)
         if edited.isEmpty { return }
-        let scopes = try stack.root.laterScopes(than: request, of: Array(Set(edited.lazy.map(\.layout.index)))) ?? []
-        for scope in scopes where scope.isComplete && scope.answer != request.laterAnswers[scope.name] {
+        var check = ListCheck(edited, keepsMembership: !request.canRequestAgain) { [self] in
+            try keys(of: $0, matching: $1)
+        }
+        defer { stack.root.requests.didCompare(check.comparisonCount) }
+        for saved in stack.root.requests.saved(since: request) {
+            guard let list = saved.list else { continue }
+            let changesList =
+                try list.isConfirmed
+                ? check.changes(list)
+                : check.adds(to: list) { !saved.rows.stored.keys.contains($0) && !list.earlier.contains($0) }
+            if changesList { throw DataSourceError(replacing: request) }
+        }
+        // The feed of another member has only the rows that the other member has changed. It does not say which unchanged objects
+        // are in a list, and which are not, so the predicate of the list must decide.
+        guard stack.root.store.sharing != nil else { return }
+        let entities = Array(Set(edited.lazy.map(\.layout.index)))
+        for scope in try stack.root.laterScopesOfOthers(than: request, of: entities) ?? [] where scope.isComplete {
             guard let list = CompleteList(scope, in: stack.layout) else { continue }
-            let objects = edited.filter { list.family.contains($0.layout.index) }
-            try check(objects.filter { !$0.isDeleted }, areNotIn: list, request)
-            if list.query.joined.isEmpty {
-                try check(objects.filter { !$0.isInserted }, areNotIn: list, request, \.savedRow)
+            if try check.changes(list) { throw DataSourceError(replacing: request) }
+        }
+    }
+
+    /// The objects that the batch inserts, edits or deletes, without evictions.
+    private func editedByAnswer(_ contexts: [PrivateContext]) -> [ManagedObject] {
+        contexts.flatMap { context in
+            context.changed.filter { object in
+                object.isInserted || object.isUpdated && object.hasEdits
+                    || object.isDeleted && deletedBeforeEviction?.contains(LinkEnd(object)) ?? true
             }
         }
     }
 
-    /// - Throws: `scopeChanged` if the predicate of a list matches any of the objects.
-    private func check(
-        _ objects: [ManagedObject], areNotIn list: CompleteList, _ request: AnsweredRequest,
-        _ row: (ManagedObject) -> RowSnapshot = \.row
-    ) throws {
-        stack.root.requests.didCompare(objects.count)
-        if try contains(any: objects, list, row) { throw DataSourceError(replacing: request) }
+    /// Returns those of the objects that the predicate of a list matches, with their edits.
+    private func keys(of objects: [ManagedObject], matching list: CompleteList) throws -> Set<LinkEnd> {
+        if objects.isEmpty { return [] }
+        var plan = FetchPlan(list.query)
+        plan.family = list.family
+        plan.query.budget = QueryBudget(isCancellable: isCancellable)
+        let keys = ValueList(objects.map { .integer($0.key) }, .natural)
+        plan.query.predicate = .and([list.query.predicate, .isMember(.key, keys)])
+        let found = try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
+        return Set(found.lazy.map { LinkEnd($0) }).intersection(objects.lazy.map { LinkEnd($0) })
     }
 
     /// Refuses a list that lacks an object which another answer of this container has brought into scope since the
@@ -117,29 +131,6 @@ extension PrivateContext {
         if objects.isEmpty { return }
         let saved = saved(since: request, replacedBy: { AnswerRows(changed: Set(objects.lazy.map { LinkEnd($0) })) })
         if saved.contains(where: \.origin.isAnswer) { throw DataSourceError(replacing: request) }
-    }
-
-    /// Whether the predicate of a list matches any of the objects.
-    ///
-    /// - Parameter row: Returns the row of an object. Not used if the predicate follows relationships.
-    private func contains(
-        any objects: [ManagedObject], _ list: CompleteList, _ row: (ManagedObject) -> RowSnapshot
-    ) throws -> Bool {
-        if objects.isEmpty { return false }
-        let budget = QueryBudget(isCancellable: isCancellable)
-        if list.query.joined.isEmpty {
-            return try objects.contains { object in
-                try list.query.predicate.evaluate(row(object), key: object.key, object.layout, budget)
-            }
-        }
-        var plan = FetchPlan(list.query)
-        plan.family = list.family
-        plan.query.budget = budget
-        let keys = ValueList(objects.map { .integer($0.key) }, .natural)
-        plan.query.predicate = .and([list.query.predicate, .isMember(.key, keys)])
-        let wanted = Set(objects.lazy.map { LinkEnd($0) })
-        return try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
-            .contains { wanted.contains(LinkEnd($0)) }
     }
 }
 
@@ -167,18 +158,69 @@ extension PrivateTier {
     }
 }
 
-/// The objects that an answer inserts or changes, found by the values that predicates require.
-private struct StoredObjects {
+/// Compares the objects that an answer changes with complete lists.
+private struct ListCheck {
+    private var after: EditedObjects
+    private var before: EditedObjects
+    /// Whether an object of a list may be edited if it stays in the list. This is so for the last request of a load, because a
+    /// server may confirm the list again and again.
+    private let keepsMembership: Bool
+    /// Returns the objects that match a predicate that follows relationships.
+    private let fetch: ([ManagedObject], CompleteList) throws -> Set<LinkEnd>
+    private let budget = QueryBudget(isCancellable: false)
+    private(set) var comparisonCount = 0
+
+    init(
+        _ edited: [ManagedObject], keepsMembership: Bool,
+        _ fetch: @escaping ([ManagedObject], CompleteList) throws -> Set<LinkEnd>
+    ) {
+        after = EditedObjects(edited.filter { !$0.isDeleted }) { $0.row }
+        before = EditedObjects(edited.filter { !$0.isInserted }) { $0.savedRow }
+        self.keepsMembership = keepsMembership
+        self.fetch = fetch
+    }
+
+    /// Whether any of the inserted and edited objects matches the predicate of a list, and is missing in the list.
+    mutating func adds(to list: CompleteList, _ isMissing: (LinkEnd) -> Bool) throws -> Bool {
+        try !matches(after.candidates(of: list).filter { isMissing(LinkEnd($0)) }, list, after.row).isEmpty
+    }
+
+    /// Whether any of the objects matches the predicate of a list, before or after the edits.
+    mutating func changes(_ list: CompleteList) throws -> Bool {
+        let new = try matches(after.candidates(of: list), list, after.row)
+        let old = list.query.joined.isEmpty ? try matches(before.candidates(of: list), list, before.row) : []
+        return keepsMembership ? new != old : !new.isEmpty || !old.isEmpty
+    }
+
+    private mutating func matches(
+        _ objects: [ManagedObject], _ list: CompleteList, _ row: (ManagedObject) -> RowSnapshot
+    ) throws -> Set<LinkEnd> {
+        comparisonCount += objects.count
+        if !list.query.joined.isEmpty { return try fetch(objects, list) }
+        var found: Set<LinkEnd> = []
+        for object in objects
+        where try list.query.predicate.evaluate(row(object), key: object.key, object.layout, budget) {
+            found.insert(LinkEnd(object))
+        }
+        return found
+    }
+}
+
+/// The objects that an answer edits, before or after the edits. They are found by the values that predicates require.
+private struct EditedObjects {
     private struct Column: Hashable {
         let entity: Int
         let column: Int
     }
 
+    /// Returns the row of an object.
+    let row: (ManagedObject) -> RowSnapshot
     private let objects: [Int: [ManagedObject]]
     private var indexes: [Column: [RowValue: [ManagedObject]]] = [:]
 
-    init(_ objects: some Sequence<ManagedObject>) {
+    init(_ objects: [ManagedObject], _ row: @escaping (ManagedObject) -> RowSnapshot) {
         self.objects = Dictionary(grouping: objects, by: \.layout.index)
+        self.row = row
     }
 
     /// Returns at least the objects that match the predicate of a list.
@@ -189,7 +231,7 @@ private struct StoredObjects {
             guard let (column, values) = list.query.predicate.wantedValues(layout) else { return objects }
             let place = Column(entity: entity, column: column)
             let storage = layout.columns[column].storage
-            let index = indexes[place] ?? Dictionary(grouping: objects) { $0.row.value(column, storage) }
+            let index = indexes[place] ?? Dictionary(grouping: objects) { row($0).value(column, storage) }
             indexes[place] = index
             return values.flatMap { index[$0] ?? [] }
         }

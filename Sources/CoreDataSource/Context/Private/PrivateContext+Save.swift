@@ -64,7 +64,7 @@ extension PrivateContext {
         let listChanges = listChanges(savedWith: changes)
         guard let deletedBeforeEviction else { return listChanges }
         let forgotten = ObjectScope.forgetting(
-            changes, stack.layout, mappingVersion: stack.mappingVersion(ofEntity:),
+            changes, stack.layout,
             unless: { deletedBeforeEviction.contains(LinkEnd(entity: $0, key: $1)) })
         return forgotten + listChanges
     }

@@ -79,14 +79,6 @@ package actor PrivateTier {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 }
 
-/// A context that is used only on its queue.
-///
-/// Guarded by: the queue of its tier. A save over several data sources blocks the queues of all these data sources. An actor
-/// cannot express such a lock.
-struct ContextBox: @unchecked Sendable {
-    let context: PrivateContext
-}
-
 /// The calls that run work in the private context.
 extension PrivateTier {
     /// Runs the work on the queue, saves its edits, and returns when the save has reached the requested level.
@@ -214,6 +206,8 @@ struct TierCall: Sendable {
     private let scope: BatchScope
     /// The data sources that complete the save; nil if there are none.
     private let completion: SaveCompletion?
+    /// The tiers whose data source would complete the save, but was still being made when the call chose its queues.
+    private let unfinished: [PrivateTier]
     /// The author, the data source and the kind of the save, for the kept history and for loops over
     /// ``PersistentContainer/saves``.
     private let facts: SaveFacts
@@ -242,6 +236,7 @@ struct TierCall: Sendable {
         blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
         participants = scope == .reach ? blocked : tiers
         completion = scope == .reach ? SaveCompletion.of(participants, named: tiers) : nil
+        unfinished = TierCall.unfinished(participants, named: tiers)
     }
 
     /// Makes a copy of a call. The copy also blocks the queues of reached tiers that were registered after the call had chosen
@@ -253,6 +248,13 @@ struct TierCall: Sendable {
         blocked = call.blocked + TierCall.reached(call.tiers).filter { $0.number > last }
         participants = blocked
         completion = SaveCompletion.of(blocked, named: call.tiers)
+        unfinished = TierCall.unfinished(blocked, named: call.tiers)
+    }
+
+    private static func unfinished(_ tiers: [PrivateTier], named: [PrivateTier]) -> [PrivateTier] {
+        tiers.filter { tier in
+            tier.completes && !tier.isMade.load(ordering: .acquiring) && !named.contains { $0 === tier }
+        }
     }
 
     /// Returns the given tiers, and the tiers in which delete rules may change rows. The result is sorted: every call locks the
@@ -339,6 +341,9 @@ struct TierCall: Sendable {
     fileprivate func save<Result: Sendable>(
         isAwaited: Bool, _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
+        if unfinished.contains(where: { $0.isMade.load(ordering: .acquiring) }) {
+            return try extended { try $0.save(isAwaited: isAwaited, work) }
+        }
         try completion?.check()
         if participants.count > 1 { stack.mergeOrigins(participants.map(\.source)) }
         let contexts = tiers.map(\.box.context)

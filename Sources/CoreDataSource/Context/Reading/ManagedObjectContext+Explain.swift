@@ -239,12 +239,15 @@ private struct IndexAdvice {
     private let layout: EntityLayout
     /// The first element of the index, by which the rows are found; nil for none. Its direction does not matter.
     private let fixed: Int?
+    /// The columns that have one value in all matching rows.
+    private let fixedColumns: Set<Int>
     private let order: [SortKey]
 
     init(_ query: RowQuery, _ layout: EntityLayout) {
         self.layout = layout
         let wanted = query.predicate.wantedValues(layout).flatMap { $0.values.count == 1 ? $0.column : nil }
-        order = query.sort(without: query.predicate.fixedColumns(layout))
+        fixedColumns = query.predicate.fixedColumns(layout)
+        order = query.sort(without: fixedColumns)
         fixed = order.contains { $0.column == wanted } ? nil : wanted
     }
 
@@ -268,8 +271,8 @@ private struct IndexAdvice {
         if fixed == nil, order.count == 1 { return layout.indexedColumns.contains(order[0].column) }
         let unique = layout.constraints.map { $0.map { IndexedColumn(column: $0) } }
         return (layout.indexes + unique).contains { keys in
-            if let fixed, keys.first?.column != fixed { return false }
-            let rest = keys.dropFirst(fixed == nil ? 0 : 1)
+            let rest = keys.drop { fixedColumns.contains($0.column) }
+            if fixed != nil, rest.count == keys.count { return false }
             guard rest.count >= order.count, zip(order, rest).allSatisfy({ $0.column == $1.column }) else {
                 return false
             }
