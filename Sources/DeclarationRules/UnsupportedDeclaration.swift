@@ -1,7 +1,7 @@
 /// A declaration that a model can contain but this library does not support.
 ///
-/// The warnings of the model reader, the macros and the container use the strings in this enum. So does the table in the
-/// article on models.
+/// The warnings of the model reader, the macros and the container use the strings in this enum. The table in the article on
+/// models has the same strings.
 package enum UnsupportedDeclaration: CaseIterable, Sendable {
     case fetchedProperty
     case predicate
@@ -58,7 +58,7 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
         case .resultType: "The function returns objects. Read values with `context.values`."
         case .pendingChanges: "The fetch finds unsaved objects of its context, too."
         case .distinctResults:
-            "The function returns each object once. Read different values with `context.values` and a request with `isDistinct`."
+            "The function returns each object once. To read each value once, use `context.values` and a request with `isDistinct`."
         case .pattern: "Values are not compared with the pattern. Check them in your code."
         case .valueTransformer: "The transformer is not called. The type in `customClassName` encodes the values."
         case .preservedValue: "The value is deleted with its object."

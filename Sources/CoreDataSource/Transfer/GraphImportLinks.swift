@@ -155,7 +155,9 @@ struct GraphImportLinks {
             let isOrdered = link.object.layout.relationships[relationship].description.isOrdered
             guard isOrdered ? ends == wanted : Set(ends) == Set(wanted) else {
                 throw GraphImportLinks.invalidLinkError(
-                    link.location, "contradicts the same link elsewhere in the graph. List each link once")
+                    link.location,
+                    "contradicts other links in the graph. Write each link on one side, and give a to-one relationship at most one object"
+                )
             }
         }
     }

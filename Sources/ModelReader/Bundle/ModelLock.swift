@@ -141,7 +141,7 @@ extension ModelDiagnostic {
 
 extension ModelLock {
     private static let comment = """
-        # The form of each model for which stores are made. Written by: model-reset check --update
+        # This file describes the models of an app's stores. Written by: model-reset check --update
         # A hash that changes resets the stores of an app's users, or migrates them. Commit this file with the models.
 
         """
