@@ -52,7 +52,8 @@ struct SourceScopes {
 
     /// Finds the superclasses. Call this function after all types were added.
     mutating func resolveSuperclasses() {
-        // The types around a class come first, because a name can be a member of their superclasses.
+        // Find the superclasses of the enclosing types first: the superclass of a nested class can be declared in a superclass
+        // of an enclosing type.
         let classes = superclasses.sorted {
             ($0.key.count { $0 == "." }, $0.key) < ($1.key.count { $0 == "." }, $1.key)
         }

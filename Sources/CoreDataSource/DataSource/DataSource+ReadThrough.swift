@@ -21,9 +21,9 @@ extension DataSource {
     /// another answer has stored or deleted the object meanwhile, the result of the loader is not stored.
     ///
     /// With a `maxAge`, the call is a ``load(_:maxAge:whenStale:timeLimit:deleting:options:_:)`` of a separate scope:
-    /// ``SyncScope/init(where:equals:)``. So the store keeps the time of the request, processes that share the store make one
-    /// request, and loads pause after a failure. The store keeps 10,000 scopes. Beyond this number, it forgets the scopes with
-    /// the oldest requests, and their objects count as old.
+    /// ``SyncScope/init(where:equals:)``. So the store keeps the time of the request, and loads pause after a failure. If several
+    /// processes that share the store load the object, one of them makes the request. The store keeps 10,000 scopes. Beyond this
+    /// number, it forgets the scopes with the oldest requests, and their objects count as old.
     ///
     /// With ``StalePolicy/serveStale``, an object that is in the store is returned at once. If it is old, it is loaded in the
     /// background, and no error of the loader is thrown. An object that was never loaded alone, for example an object of a

@@ -165,8 +165,8 @@ extension EntityDataSource {
     ///     its object is changed or deleted.
     ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section. The list is
     ///     sorted first by this property. If the request's order begins with the same attribute, the sections have the
-    ///     direction of that order; otherwise they are ascending. A property that is not a stored attribute must be computed
-    ///     only from the object's own attributes.
+    ///     direction of that order; otherwise they are ascending. If the property is computed, it must depend only on the
+    ///     object's own attributes.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store. `invalidRequest` if both the
     ///   request and `sectionBy` have sections, if the sections do not support the type of their attribute, or if the limit or
     ///   the offset is negative. `unsupportedQuery` if the request has an offset, has the limit 0 or is for distinct values, or

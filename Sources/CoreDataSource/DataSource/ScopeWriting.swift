@@ -114,7 +114,8 @@ struct LoadBasis: Sendable {
         answer = freshness.answer
     }
 
-    /// - Throws: `storeReset` if the store was reset since the request; `scopeChanged` if another answer was stored since.
+    /// - Throws: `storeReset` if the store was reset since the request; `scopeChanged` if another answer was stored since the
+    ///   request.
     func check<Object: ManagedObject>(_ tier: PrivateTier, _ scope: SyncScope<Object>) throws(DataSourceError) {
         let root = tier.stack.root
         if root.generation != generation { throw RootTier.storeReset }

@@ -72,7 +72,7 @@ public struct StringMatching: OptionSet, Sendable, Hashable {
     public static let caseInsensitive = StringMatching(StringOptions.caseInsensitive)
     /// Ignores diacritical marks. Written `[d]` in a format.
     public static let diacriticInsensitive = StringMatching(StringOptions.diacriticInsensitive)
-    /// Compares in dictionary order: first by letters, then by marks, then by case. Written `[l]` in a format.
+    /// Compares in dictionary order: first by letters, then by diacritical marks, then by case. Written `[l]` in a format.
     ///
     /// The order is the same on every machine. Canonically equivalent strings are equal, so marks can be composed or
     /// decomposed.

@@ -4,8 +4,8 @@ internal import RowStore
 /// Divides time into days, weeks or months.
 ///
 /// The time zone alone decides which day contains a moment. The calendar alone decides which days form a week or a month. A day
-/// never begins twice: if clocks are set back from shortly after midnight to before midnight, the repeated time belongs to the
-/// new day. Therefore a later moment never belongs to an earlier period.
+/// never begins twice: if clocks are set back from shortly after midnight to before midnight, the time until the second midnight
+/// belongs to the day that has already begun. Therefore a later moment never belongs to an earlier period.
 package final class CalendarPeriods: Sendable {
     package enum Unit: Sendable, Hashable {
         case day, week, month

@@ -79,8 +79,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`. A variable after `BETWEEN`
     ///   stands for a list of two values.
     /// - Strings: `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE` (`?` is one character, `*` any number of them), `MATCHES` (a
-    ///   regular expression for the whole string). Options in brackets: `[c]` ignores case, `[d]` ignores marks, `[n]` compares
-    ///   bytes, `[l]` compares in dictionary order, `[u]` compares by character like Swift.
+    ///   regular expression for the whole string). Options in brackets: `[c]` ignores case, `[d]` ignores diacritics, `[n]`
+    ///   compares bytes, `[l]` compares in dictionary order, `[u]` compares by character like Swift.
     /// - Combinations: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
     /// - Relationships: `thread.title`; `ANY messages.isRead == NO`; `messages.@count`; `messages.@max.date`, also `@sum`,
     ///   `@avg`, `@min`, `@median`, `@mode`, `@stddev`; `%@ IN messages`; `SUBQUERY(messages, $m, $m.size > size).@count`,
@@ -89,8 +89,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   for integers `& | ^ ~ << >>`. Precedence is as in C, except that comparisons come after all of these operators.
     /// - Functions: `CAST(value, "type")` with a type of the model or a class such as `"NSNumber"`, `COALESCE(value, value)`,
     ///   `TERNARY(condition, value, value)`, `now()`. For strings: `uppercase`, `lowercase`, `canonical` (without case and
-    ///   marks), `length`, also `name.length`. For numbers: `abs`, `floor`, `ceiling`, `trunc`, `sqrt`, `ln`, `log` (base 10),
-    ///   `exp`. For lists: `sum`, `min`, `max`, `average`, `count`, `median`, `mode` (the least, if there are several),
+    ///   diacritics), `length`, also `name.length`. For numbers: `abs`, `floor`, `ceiling`, `trunc`, `sqrt`, `ln`, `log` (base
+    ///   10), `exp`. For lists: `sum`, `min`, `max`, `average`, `count`, `median`, `mode` (the least, if there are several),
     ///   `stddev` (of a population). Operators: `add:to:(a, b)`, `from:subtract:`, `multiply:by:`, `divide:by:`, `modulus:by:`,
     ///   `raise:toPower:`, `bitwiseAnd:with:`, `bitwiseOr:with:`, `bitwiseXor:with:`, `leftshift:by:`, `rightshift:by:`,
     ///   `onesComplement:(a)`.

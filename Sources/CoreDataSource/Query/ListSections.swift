@@ -60,11 +60,11 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// The name of a section is its day, for example `2026-11-28`. ``ListSection/interval`` is the time interval of the day.
-    /// Objects without a date are in a section with an empty name. If clocks are set back over midnight, the repeated time
-    /// belongs to the new day.
+    /// Objects without a date are in a section with an empty name. If clocks are set back from after midnight to before
+    /// midnight, the time until the second midnight belongs to the day that has already begun.
     ///
     /// When a day ends in the time zone of the calendar, the list makes a report with the kind ``ListReason/Kind/dayChange``.
-    /// Draw titles such as "today" again then.
+    /// After this report, draw titles such as "today" again.
     ///
     /// - Parameters:
     ///   - keyPath: An attribute with dates.

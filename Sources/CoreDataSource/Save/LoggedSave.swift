@@ -85,7 +85,7 @@ extension ChangeSet {
     }
 }
 
-/// The states of a row before and after some saves. A state is nil if the row did not exist then.
+/// The states of a row before and after some saves. A state is nil if the row did not exist at that time.
 private struct RowHistory {
     let before: RowSnapshot?
     var now: RowSnapshot?

@@ -165,8 +165,8 @@ extension RowSource {
 
     /// Aggregates the matching rows of one entity in the store.
     ///
-    /// - Returns: Nil if the results must be calculated from rows: if the store cannot aggregate, if the query has a limit or
-    ///   an offset, or if ``forEachCommittedRow(_:_:)`` would return nil.
+    /// - Returns: The results. Nil if the store cannot aggregate, if the query has a limit or an offset, or if
+    ///   ``forEachCommittedRow(_:_:)`` would return nil. The results must then be calculated from rows.
     func committedResults(
         _ aggregations: [Aggregation], of query: RowQuery
     ) throws(DataSourceError) -> [RowValue]? {

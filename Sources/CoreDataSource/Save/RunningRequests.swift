@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// A request whose answer a batch stores. A load of pages counts as one request.
 struct AnsweredRequest: Sendable {
-    /// The number of the request in ``RunningRequests``; nil if the app made the request itself.
+    /// The number of the request in ``RunningRequests``; nil for an answer that the app passes to `apply`, without a load.
     let number: Int64?
     let requestedAt: Date
     /// The name of the scope; empty for an object without a scope.
@@ -68,12 +68,12 @@ struct CompleteList: Sendable {
 package final class RunningRequests: Sendable {
     /// Who has saved rows.
     enum Origin: Hashable {
-        /// This container, without an answer.
+        /// This container, in a save that stores no answer.
         case save
         /// Another member. It is not known whether the rows are an answer.
         case otherMember
-        /// An answer to a request. The number of the request is nil if the app made the request itself.
-        /// ``AnsweredRequest/answer`` identifies the answer.
+        /// An answer to a request. The number of the request is nil for an answer that the app passes to `apply`, without a
+        /// load. ``AnsweredRequest/answer`` identifies the answer.
         case answer(request: Int64?, Int64)
         /// Saves of this container. It is no longer known which of them are answers.
         case forgotten
@@ -254,7 +254,8 @@ extension RunningRequests {
         }
     }
 
-    /// Returns the rows that others have saved since a request began. Returns none if the app made the request itself.
+    /// Returns the recorded rows that were saved since a request of a load began, except the rows of its own answers. Returns
+    /// none for an answer that the app passes to `apply`, because the beginning of its request was not recorded.
     func saved(since request: AnsweredRequest) -> [Saved] {
         guard let number = request.number else { return [] }
         return state.withLock { state in
@@ -292,7 +293,7 @@ extension RunningRequests {
         add { Saved(rows: rows, limit: $0, origin: .otherMember) }
     }
 
-    /// Records the rows that a save without an answer inserts or links.
+    /// Records the rows that a save inserts or links, if the save stores no answer.
     func record(arrived changes: ChangeSet, _ layout: ModelLayout) {
         if !isAnyRunning { return }
         let rows = SavedRows(arrived: changes, layout)

@@ -9,8 +9,8 @@ package struct WorkScheduling: Sendable {
     ///
     /// - Parameters:
     ///   - label: The name of the queue in debuggers.
-    ///   - isPrivate: Whether a private or reading context uses the queue. Code on such a queue must not wait for a private
-    ///     queue.
+    ///   - isPrivate: Whether a private or reading context uses the queue. On such a queue, a call traps that could wait for the
+    ///     queue itself, such as `performAndWait`.
     package var makeQueue: @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue
     /// Runs work after a delay.
     package var after: @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void

@@ -1,4 +1,4 @@
-/// Saves in the middle of a batch.
+/// Functions of other libraries that save in the middle of a batch.
 extension PrivateContext {
     /// Unavailable. The edits are saved when the batch ends.
     @available(
@@ -9,14 +9,14 @@ extension PrivateContext {
     public func save() throws {}
 }
 
-/// Saves inside of a draft.
+/// Functions of other libraries that save inside of a draft.
 extension DraftContext {
     /// Unavailable. The draft saves.
     @available(*, unavailable, message: "The draft saves its edits: try await draft.save().")
     public func save() throws {}
 }
 
-/// Objects that are made outside of a context.
+/// Functions of other libraries that insert an object made elsewhere, or delete many objects.
 extension EditingContext {
     /// Unavailable. A context makes its objects.
     @available(

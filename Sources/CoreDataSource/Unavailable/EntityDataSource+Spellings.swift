@@ -1,6 +1,6 @@
 // These are members of a protocol, so that subclasses can have functions with these names.
 
-/// Saves, inserts and transactions of a data source.
+/// Functions of other libraries that save, insert, begin a transaction, or take a class in the place of a request.
 extension DataSourceProtocol {
     /// Unavailable. A data source saves its own edits.
     @available(

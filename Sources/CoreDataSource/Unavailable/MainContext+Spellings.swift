@@ -8,7 +8,7 @@ internal import RowStore
 // The compiler must never choose one of these declarations for correct code. So the arguments of a function here must differ
 // from those of every available function that has the same name, in its class and in the subclasses.
 
-/// Edits in the main context.
+/// Functions of other libraries that edit objects in the main context.
 extension MainContext {
     /// Unavailable. A data source saves its own edits.
     @available(
@@ -72,7 +72,7 @@ extension MainContext {
     }
 }
 
-/// Edits in a snapshot.
+/// Functions of other libraries that edit objects in a snapshot.
 extension ReadContext {
     /// Unavailable. A read saves nothing.
     @available(

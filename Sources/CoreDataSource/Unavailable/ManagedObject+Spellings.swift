@@ -1,6 +1,6 @@
 // These are members of a protocol, so that the class of an entity can have properties and functions with these names.
 
-/// Requests, inserts and saves of a class or an object.
+/// Functions of other libraries that make requests, or insert, save or delete objects, through a class or an object.
 extension GroupableProperty where Self: ManagedObject {
     /// Unavailable. Insert the object in a context.
     @available(
@@ -49,7 +49,7 @@ extension GroupableProperty where Self: ManagedObject {
     public var managedObjectContext: ManagedObjectContext? { context }
 }
 
-/// Ids in the words of Core Data.
+/// A function of Core Data for an id.
 extension ManagedObjectID {
     /// Unavailable. An id is `Codable`.
     @available(*, unavailable, message: "An id is Codable. Encode it, or store its entityName and its key.")

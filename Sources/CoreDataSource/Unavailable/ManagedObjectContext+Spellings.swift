@@ -1,4 +1,4 @@
-/// Reads and queues in the words of Core Data and SwiftData.
+/// Functions and properties of contexts in Core Data and SwiftData, for reading and for queues.
 extension ManagedObjectContext {
     /// Unavailable. A context has no queue. Call the method of a data source.
     @available(

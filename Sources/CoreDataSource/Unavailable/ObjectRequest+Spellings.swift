@@ -1,4 +1,4 @@
-/// The properties of a request in the words of Core Data and SwiftData.
+/// Properties of requests in Core Data and SwiftData.
 extension ObjectRequest {
     /// Unavailable. The order has another name.
     @available(

@@ -1,4 +1,4 @@
-/// The stack in the words of Core Data, SwiftData and GRDB.
+/// Functions and properties of containers in Core Data, SwiftData and GRDB.
 extension PersistentContainer {
     /// Unavailable. The context for the user interface has another name.
     @available(*, unavailable, renamed: "main")

@@ -1,4 +1,4 @@
-/// Functions of arrays.
+/// Functions that arrays have, but related objects do not.
 extension RelatedObjects {
     /// Unavailable. Insert the objects: a set has no last object.
     @available(*, unavailable, message: "Related objects are a set. Write insert(tag).")

@@ -1,4 +1,4 @@
-/// The kinds of changes in the words of ``PendingChanges``.
+/// The names that ``PendingChanges`` has for the kinds of changes.
 extension SavedChange.Kind {
     /// Unavailable. The kind has another name.
     @available(*, unavailable, renamed: "insert")

@@ -7,7 +7,8 @@ struct Picture {
         var style: String
     }
 
-    /// The runs of each box in each line. Runs are divided by box, because a box seldom changes together with its neighbor.
+    /// For each line, its boxes, and for each box its runs. A box is the part of a line between two borders. If one box changes,
+    /// the pictures can still share the drawings of the boxes beside it.
     var lines: [[[Run]]]
     var milliseconds: Int
 

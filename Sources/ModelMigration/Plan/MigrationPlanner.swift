@@ -7,8 +7,8 @@ struct MigrationPlanner {
     /// The old names of entities, by their new names. Abstract entities are included.
     private(set) var oldNames: [String: String] = [:]
     private(set) var newNames: [String: String] = [:]
-    /// The names that the versions between the two models determine. Nil if elements are matched by the names and
-    /// identifiers of the two models.
+    /// The old names, if they are known from the versions between the two models. If nil, elements are matched by the names
+    /// and identifiers of the two models.
     let earlier: EarlierVersion?
     /// The old relationships for each new relationship. A new relationship has several old relationships if
     /// relationships of sub-entities became one relationship of their parent entity.

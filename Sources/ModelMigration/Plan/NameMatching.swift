@@ -27,14 +27,14 @@ struct NameMatching {
     /// The indexes of two new elements that match the same old element.
     private(set) var conflicts: [(Int, Int)] = []
     /// The indexes of new elements whose old element is ambiguous. Either the identifier fits two old elements, or the
-    /// identifier and the name lead to two different old elements that might both still exist.
+    /// identifier and the name lead to two different old elements, and the new model has elements with the names of both.
     private(set) var ambiguous: [Int] = []
 
     /// Whether only one matching is possible.
     var isUnambiguous: Bool { conflicts.isEmpty && ambiguous.isEmpty }
 
-    /// - Parameter known: The old names by the new names, if the versions between the models determine the old names.
-    ///   In this case, no rules are applied.
+    /// - Parameter known: The old name of each new name, if these names are known from the versions between the old and the new
+    ///   model. Then no rules are applied.
     init<Name: Hashable>(from old: [NameKey<Name>], to new: [NameKey<Name>], known: [Name: Name]? = nil) {
         let oldNames = OldNames(old)
         if let known {
@@ -78,8 +78,9 @@ struct NameMatching {
             },
             { element in
                 element.identifier.flatMap { oldNames.identifiers[$0] }.flatMap { match in
-                    // If the identifier is also the name of another old element, and the name of this match is the
-                    // identifier of a new element, skip the match. Rule 4 then finds the other old element.
+                    // Two old elements can fit the identifier: `match` by its identifier, and another one by its name. If
+                    // a new element has the name of `match` as its identifier, leave `match` to that new element. Rule 4
+                    // then finds the old element by its name.
                     oldNames.hasTwoMatches(element.identifier) && newNames.identifiers.contains(old[match].name)
                         ? nil : match
                 }

@@ -104,7 +104,7 @@ struct ConfigurationFinding {
     }
 
     /// - Parameter isModelChanged: Whether the changes of the whole model are listed, too. These changes include the
-    ///   changes of the configuration, so the latter are not repeated.
+    ///   changes of the configuration, so the changes of the configuration are not listed again.
     func lines(isModelChanged: Bool) -> [String] {
         switch state {
         case .new: return ["  configuration \(name): new"]

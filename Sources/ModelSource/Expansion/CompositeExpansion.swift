@@ -142,9 +142,9 @@ struct CompositeExpansion {
         return lines + ["        return true", "    }"]
     }
 
-    /// The function that writes a value. The function is in the struct itself, not in an extension: if the struct is nested
-    /// in a type that is not public, the compiler refuses a public function of an extension that has a parameter of the
-    /// struct's type.
+    /// The function that writes a value. The function has a parameter of the struct's type, and is in the struct itself, not in
+    /// an extension: if the struct is nested in a type that is not public, the compiler refuses a public function with such a
+    /// parameter in an extension.
     private var writing: [String] {
         let access = AccessText.prefix(composite.accessLevel)
         var lines = deprecation

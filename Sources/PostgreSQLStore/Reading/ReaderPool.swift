@@ -17,7 +17,7 @@ final class ReaderPool: Sendable {
         /// Changes with each schema, so that no reader of an old schema is kept.
         var generation = 0
         var isClosed = false
-        /// The connections that keep a state for snapshots.
+        /// The connections whose open transactions keep the states of snapshots readable, by their numbers.
         var keepers: [Int: Reader] = [:]
         var lastKeeper = 0
 
@@ -170,7 +170,7 @@ extension ReaderPool {
         }
     }
 
-    /// Closes the connection that keeps a state. Does not wait for the server.
+    /// Closes the connection that keeps the state of a snapshot. Does not wait for the server.
     func endSnapshot(_ keeper: Int) {
         guard let reader = state.withLock({ $0.keepers.removeValue(forKey: keeper) }) else { return }
         DispatchQueue.global().async { reader.close() }

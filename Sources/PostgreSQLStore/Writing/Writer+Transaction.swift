@@ -228,8 +228,9 @@ extension Writer {
     /// A feed entry of a save.
     private struct FeedEntry {
         let position: Int64
-        /// The names of the changed entities, if the save has too many rows for the feed.
+        /// The names of the changed entities. They are written only if `bytes` is nil.
         let entities: String
+        /// The encoded changes; nil if the save has too many rows or bytes for the feed.
         let bytes: [UInt8]?
     }
 

@@ -39,8 +39,8 @@ struct FormatWriter {
         guard format != .text(lhs, operation, rhs, options) else {
             return write(lhs, operation.formatName, options: options, before: rhs)
         }
-        // This operator finds an empty string in every string, but the operator of the format finds it in no string. So the
-        // format also needs a condition for an empty string.
+        // This operator finds an empty string in every string, but the operator of the format never finds an empty string. So
+        // the format also needs a condition for an empty string.
         let isText = PredicateTree.Node.compare(lhs, .notEqual, .constant(.null), [])
         if rhs.isEmptyString { return write(isText) }
         let isEmpty = PredicateTree.Node.compare(rhs, .equal, .constant(.text("")), [])
@@ -268,10 +268,10 @@ extension ArithmeticOperator {
     }
 }
 
-/// In a format, as in Foundation, no string contains, begins with or ends with an empty string. Swift's functions, the
+/// In a format, `CONTAINS`, `BEGINSWITH` and `ENDSWITH` never find an empty string, as in Foundation. Swift's functions, the
 /// operators of key paths and `#Predicate` find an empty string in every string.
 extension StringOptions {
-    /// The option of a format: an empty string on the right side is found in no string.
+    /// The option of a format: an empty string on the right side is never found.
     static let findsNoEmptyString = StringOptions(rawValue: 32)
 }
 
@@ -288,7 +288,7 @@ extension PredicateTree.Node {
 }
 
 extension StringOperator {
-    /// Whether Swift's function finds an empty string in every string, while Foundation's operator finds it in no string.
+    /// Whether Swift's function finds an empty string in every string, while Foundation's operator never finds it.
     var findsEmptyStrings: Bool {
         switch self {
         case .contains, .beginsWith, .endsWith: true

@@ -2,7 +2,7 @@
 ///
 /// A record from far in the future was made while the clock was wrong, or the clock is wrong now: a device without a battery
 /// for its clock may start in 1970. So the time of such a record says nothing about its age. The record counts as being as old
-/// as the next record that is not from the future.
+/// as the first later record that is not from the future.
 package struct HistoryAges: Sendable {
     /// The times of records that are neither too old nor from the future, in milliseconds since 1970.
     package let times: ClosedRange<Int64>
@@ -18,8 +18,8 @@ package struct HistoryAges: Sendable {
     ///
     /// - Parameters:
     ///   - time: The time of the record, in milliseconds since 1970.
-    ///   - next: The time of the next record that is not from the future; nil if there is none. Used only if the record itself
-    ///     is from the future.
+    ///   - next: The time of the first later record that is not from the future; nil if there is none. Used only if the record
+    ///     itself is from the future.
     package func isOld(_ time: Int64, next: Int64?) -> Bool {
         (isFuture(time) ? next ?? time : time) < times.lowerBound
     }

@@ -125,7 +125,7 @@ struct MemoryHistory: Sendable {
         guard let now = entries.last?.record.time else { return 0 }
         let unread = consumers.values.min() ?? .max
         let ages = HistoryAges(now: now, limits)
-        // Records from the future are as old as the next record that is not from the future.
+        // A record from the future counts as being as old as the first later record that is not from the future.
         var next: StoredRecord?
         if let first = records.first, ages.isFuture(first.time) {
             next = records.first { !ages.isFuture($0.time) } ?? entries.last?.record

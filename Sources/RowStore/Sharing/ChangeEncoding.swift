@@ -133,8 +133,8 @@ package struct ChangeEncoding: Sendable {
 
     /// Decodes the changes of rows. There is one shape for each entity. Returns nil if the words are damaged.
     ///
-    /// - Parameter allowsOmittedValues: Whether the old row of an update may have only the sizes of blobs that the update has not
-    ///   changed.
+    /// - Parameter allowsOmittedValues: Whether the old row of an update is valid if it has the sizes, but not the bytes, of blobs
+    ///   that the update has not changed.
     package static func changes(
         _ words: UnsafeBufferPointer<UInt64>, _ shapes: [RowShape], allowsOmittedValues: Bool = false
     ) -> ChangeSet? {
@@ -341,7 +341,7 @@ package struct RowShape: Sendable {
 
     /// Returns whether words from a file are a valid row of this shape.
     ///
-    /// - Parameter mayBeOmitted: Returns whether a row may have only the size of the blob in a column.
+    /// - Parameter mayBeOmitted: Returns whether a row is valid if it has the size, but not the bytes, of the blob in a column.
     fileprivate func isRow(_ words: UnsafeBufferPointer<UInt64>, omitting mayBeOmitted: (Int) -> Bool) -> Bool {
         let firstSlot = RowSnapshot.firstSlot(storages.count)
         guard words.first == UInt64(storages.count), words.count >= RowSnapshot.headWords(storages.count) else {

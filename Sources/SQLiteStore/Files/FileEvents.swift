@@ -15,8 +15,8 @@ extension StoreFiles {
     /// Watches the files. Reads and locks make no events.
     ///
     /// - Parameter handler: Called on a queue at each event, until the watch ends.
-    /// - Returns: Nil if the files cannot be watched: on a file system that is not known to be local, or if the system's limit of
-    ///   watches is reached.
+    /// - Returns: The watch. Nil if the file system is not known to be local, or if the files cannot be watched, for example
+    ///   because the system's limit of watches is reached.
     func watch(_ handler: @escaping @Sendable () -> Void) -> StoreWatch? {
         guard isLocal, calls.fault(.watch, folder) == 0 else { return nil }
         return systemWatch(handler)

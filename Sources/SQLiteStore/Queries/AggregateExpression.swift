@@ -42,7 +42,8 @@ struct AggregateExpression: Hashable {
     /// Removes the results of the expressions of ``sql(_:)`` from the front of a row, and returns the result of the
     /// calculation.
     ///
-    /// - Returns: Nil if a result has an unexpected storage class: after an overflow, or if another program wrote the values.
+    /// - Returns: The result. Nil if a result of SQL has an unexpected storage class. This happens after an overflow, or if
+    ///   another program wrote the values.
     func result(_ results: inout ArraySlice<RowValue>, _ layout: EntityLayout) -> RowValue? {
         guard let first = results.popFirst() else { return nil }
         switch operation {

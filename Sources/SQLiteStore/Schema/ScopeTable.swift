@@ -28,8 +28,8 @@ enum ScopeTable {
         SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM "_scopes" WHERE "requested" >= ?1
         """
     /// Deletes the scopes with the oldest requests if there are too many scopes. The parameter is the name of the scope that
-    /// was just written. This scope is always kept, even if other scopes seem to be newer because a clock was changed. A scope
-    /// without an answer is sorted by its last failure, so that a new failure is kept.
+    /// was just written. This scope is always kept, even if other scopes seem to be newer because a clock was changed. If a
+    /// scope has never had an answer, it is sorted by its last failure, so that a new failure is kept.
     static let trimSQL = """
         DELETE FROM "_scopes" WHERE "name" IN (SELECT "name" FROM "_scopes" WHERE "name" <> ?1 \
         ORDER BY COALESCE("requested", "failed") DESC LIMIT -1 OFFSET \(StoredScope.limit - 1))

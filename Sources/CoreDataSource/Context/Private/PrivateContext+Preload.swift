@@ -79,7 +79,7 @@ extension PrivateContext {
                 wanted = []
             }
         }
-        // For a single value, the later look-up costs the same.
+        // Do not read a single value here: the look-up that needs the value later also costs one query.
         if wanted.count > 1 { found += try read(wanted, binding, column) }
         group(found)
     }
@@ -104,7 +104,7 @@ extension PrivateContext {
                 wanted = []
             }
         }
-        // For a single value, the later look-up costs the same.
+        // Do not read a single value here: the look-up that needs the value later also costs one query.
         if wanted.count > 1 { found += try readFromOtherDataSources(wanted, entity, column: column) }
         group(found)
     }
@@ -163,8 +163,9 @@ extension PrivateContext {
     /// Groups the objects that a preload has found, including the objects that were registered before.
     ///
     /// Each object keeps the keys of all objects of its group, and may stay registered for a long time. So each group
-    /// has at most ``FetchGroup/window`` objects. If the objects already have a group, and one read covers all of them,
-    /// they stay in this group. So small preloads do not split the group of a large preload or of a fetch.
+    /// has at most ``FetchGroup/window`` objects. If the objects already belong to one group, and one query can read a
+    /// relationship for all of them, they stay in this group. So small preloads do not split the group of a large preload or of
+    /// a fetch.
     ///
     /// **Complexity**: O(n) in the number of found objects.
     private func group(_ found: [ManagedObject]) {

@@ -256,7 +256,7 @@ extension PrivateContext {
 struct ToldChanges {
     private struct Told {
         let row: RowSnapshot
-        /// Whether the object was deleted. Later changes do not matter then.
+        /// Whether the object was deleted. After a deletion, later changes do not matter.
         let isDeletion: Bool
     }
 

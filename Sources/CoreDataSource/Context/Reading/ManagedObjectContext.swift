@@ -324,7 +324,7 @@ extension ManagedObjectContext {
             bindings[object.layout.index].endEdits(of: object)
             guard object.state == .saved else { continue }
             if hasValueIndexes { bindings[object.layout.index].recordValues(of: object) }
-            // The unique indexes may contain only the edited values of the object.
+            // The unique indexes may lack the saved values of the object, so index the object again.
             let binding = bindings[object.layout.index]
             if binding.isOwned { binding.indexLater(object) }
         }

@@ -128,8 +128,8 @@ final class PageSnapshot: Sendable {
     /// Reads from the snapshot.
     ///
     /// - Throws: The errors of the body; `pagesExpired`, `storeReset` or `storeClosed` if the snapshot ended before or during the
-    ///   body. After the snapshot has ended, reads return the newest rows of the store. So this method drops a result that was
-    ///   read then.
+    ///   body. After the snapshot has ended, reads return the newest rows of the store. So this method drops the result of
+    ///   such a read.
     func read<Result>(_ body: () throws -> Result) throws -> Result {
         if let end { throw error(of: end) }
         let result: Result

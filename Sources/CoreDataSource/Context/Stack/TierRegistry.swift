@@ -78,8 +78,8 @@ final class TierRegistry: Sendable {
     ///   - reaches: The entities that the delete rules of each data source reach.
     ///   - known: The number of tiers that were registered when the batch chose its queues; nil if the batch need not hold the
     ///     queues of all reached tiers.
-    /// - Returns: The number of the batch, and the number of registered tiers. Nil if a tier that the batch reaches was registered
-    ///   since.
+    /// - Returns: The number of the batch, and the number of registered tiers. Nil if a tier that the batch reaches
+    ///   was registered after the batch chose its queues.
     fileprivate func begin(_ reaches: [Set<Int>], knowing known: Int?) -> (batch: Int, tiers: Int)? {
         state.withLock { state in
             let count = registered.load(ordering: .relaxed)
@@ -126,9 +126,9 @@ final class BatchReach {
         self.holdsQueues = holdsQueues
     }
 
-    /// Records the batch, if it holds the queues of all tiers that it reaches. From then on, the first batch of each new data
-    /// source that the delete rules reach waits until this batch has ended. Must be called when the batch holds its queues and
-    /// its leases, and before the batch reads anything.
+    /// Records the batch, if it holds the queues of all tiers that it reaches. From then on, if a data source is made that the
+    /// delete rules reach, its first batch waits until this batch has ended. Must be called when this batch holds its queues
+    /// and its leases, and before it reads anything.
     func beginBatch() throws(NewTierReached) {
         guard holdsQueues else { return }
         record = registry.begin(reaches, knowing: knownTierCount)

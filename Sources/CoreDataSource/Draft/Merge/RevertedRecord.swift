@@ -77,7 +77,7 @@ private struct RevertedOrders {
     /// An ordered relationship of an object.
     private typealias Relationship = DraftContext.OrderedRelationship
 
-    /// The positions of an object before and after a record. A position is nil if the object was not linked then.
+    /// The positions of an object before and after a record. A position is nil if the object was not linked at that time.
     private struct Positions {
         var before: Int64?
         var after: Int64?

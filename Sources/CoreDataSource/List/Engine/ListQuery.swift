@@ -58,8 +58,8 @@ package struct ListQuery: Sendable {
         self.deferredColumns = needsWholeRows ? [:] : deferredColumns
     }
 
-    /// Whether all matching rows are kept: if there is no limit, or if the order begins with a computed section, by which a
-    /// store cannot sort.
+    /// Whether all matching rows are kept. They are kept if there is no limit, or if the order begins with a computed section,
+    /// because a store cannot sort by such a section.
     package var keepsAllRows: Bool { order.isComputed || limit == nil }
 
     /// Whether the list must query the store after each save, because the saved rows alone do not show which rows

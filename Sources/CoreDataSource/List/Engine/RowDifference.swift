@@ -62,7 +62,7 @@ extension RowDifference {
     }
 
     /// Deletes and inserts all rows, except the equal rows at the beginning and at the end of both states. This is done if rows
-    /// have equal keys, because the change of each single row is not known then.
+    /// have equal keys, because equal keys do not show how each single row has changed.
     private mutating func replaceRows(_ old: ListState, _ new: ListState, _ touched: Set<Int64>) {
         func isSame(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
             lhs.entity == rhs.entity && lhs.key == rhs.key && !touched.contains(rhs.key) && new.query.isSame(lhs, rhs)

@@ -21,9 +21,9 @@ extension MainContext {
     /// and ``DataSource/freshness(of:)`` are not pinned.
     ///
     /// A second call keeps the pinned state, and begins a new time limit. The pin ends with ``unpin()``, at the limit, when
-    /// the store is reset or closed, and when the container is released. It also ends if the store loses the pinned state: if
-    /// a read of the file fails, or if a server ends the connection that keeps the state. At the limit, and after such a
-    /// loss, ``PersistentContainer/failures`` reports `pinExpired`. Time in which the app is suspended counts, too: if the
+    /// the store is reset or closed, and when the container is released. It also ends if the store loses the pinned state,
+    /// because a read of the file fails, or because a server ends the connection that keeps the state. At the limit, and after
+    /// such a loss, ``PersistentContainer/failures`` reports `pinExpired`. Time in which the app is suspended counts, too: if the
     /// limit passes during this time, the pin ends at the next read or merge.
     ///
     /// Saves wait in memory up to ``PersistentContainer/Configuration/mainBacklogByteLimit``; beyond the limit, they are
@@ -56,9 +56,9 @@ extension MainContext {
     /// again. If the context is not pinned, the call only merges the newest saves.
     ///
     /// The new state begins before the old state ends, so that a failed call loses nothing. If the write-ahead log of a file is
-    /// long, it is copied into the main file after the call, off the main actor. The next commit then writes at the beginning of
-    /// the log. This is possible only if nothing is committed between the call and the end of the copy. So the log may grow
-    /// while saves follow each other without a pause. If ``PinState/logByteCount`` becomes large, call ``unpin()``, and pin the
+    /// long, it is copied into the main file after the call, off the main actor. If nothing is committed between the call and the
+    /// end of the copy, the next commit writes at the beginning of the log. So the log may grow while saves follow each other
+    /// without a pause. If ``PinState/logByteCount`` becomes large, call ``unpin()``, and pin the
     /// context again later.
     ///
     /// **Isolation**: the main actor.

@@ -132,7 +132,8 @@ final class ScopeHub {
                 // If the store cannot be read, the list keeps what it shows.
                 if let freshness = try? stack.root.freshness(of: stack.mapped(id), in: pinned) { found[id] = freshness }
             }
-            // The lists must show all saves of other members that the scopes describe.
+            // A freshness can belong to an answer that another member has saved. Read the saves of other members, so that the
+            // lists show the rows of the answer before its freshness.
             try? stack.root.follow()
             Task { @MainActor [found] in await self?.show(found, asOf: pinned) }
         }

@@ -17,7 +17,7 @@ extension Package {
         return names.flatMap { $0.dependents }.filter { $0.isMet(by: self) }
     }
 
-    /// The version in which the package provides a name; nil if its `Provides` field gives no version.
+    /// The version that the `Provides` field of the package gives for a name; nil if the field gives none.
     fileprivate func providedVersion(_ name: String) -> String? {
         let references = PackageReference.requirements(provided)?.joined()
         return references?.first { $0.name == name && $0.version?.relation == .equal }?.version?.version

@@ -40,7 +40,7 @@ final class RegexMatcher: Sendable {
     private static func compile(
         _ pattern: String, _ options: StringOptions
     ) throws(DataSourceError) -> NSRegularExpression {
-        // Remove marks but keep the case, because the case of an escape has a meaning.
+        // If the options say so, remove diacritics. Keep the case, because `\d` and `\D` have different meanings.
         let plain = String(
             decoding: TextFolding.bytes(pattern, options.intersection(.diacriticInsensitive)), as: UTF8.self)
         do {

@@ -58,7 +58,7 @@ enum Statistics {
 /// The functions of expressions.
 package enum FetchFunction: String, Sendable, Hashable, Codable, CaseIterable {
     case uppercase, lowercase
-    /// The string without case and marks.
+    /// The string without case and diacritics.
     case canonical
     /// The number of characters in a string, or of bytes in data.
     case length

@@ -16,12 +16,12 @@ package struct StringOptions: OptionSet, Sendable, Hashable, Codable {
 
     /// `[c]`: case is ignored.
     package static let caseInsensitive = StringOptions(rawValue: 1)
-    /// `[d]`: marks are ignored.
+    /// `[d]`: diacritics are ignored.
     package static let diacriticInsensitive = StringOptions(rawValue: 2)
     /// `[n]`: the strings are already normalized, so they are compared by their bytes.
     package static let normalized = StringOptions(rawValue: 4)
-    /// `[l]`: dictionary order, which compares letters first, then marks, then case. Canonically equivalent strings are equal.
-    /// The order is the same on every machine and in every locale.
+    /// `[l]`: dictionary order, which compares letters first, then diacritics, then case. Canonically equivalent strings are
+    /// equal. The order is the same on every machine and in every locale.
     package static let localized = StringOptions(rawValue: 8)
     /// `[u]`: strings are compared by character, as in Swift. Canonically equivalent strings are equal.
     package static let characters = StringOptions(rawValue: 16)

@@ -35,8 +35,8 @@ package enum StringOrder: Sendable, Hashable {
             }
             var end = position
             while end < folded.count, isDigit(folded[end]) { end += 1 }
-            // Compared with another character, a number counts as the digit 0. Two numbers are compared by their length, then
-            // by their digits.
+            // If a number is compared with a character that is not a digit, the number counts as the digit 0. Two numbers are
+            // compared without their leading zeros: first by the count of their digits, then by the digits.
             let digits = folded[position..<end].drop { $0 == 0x30 }
             key.append(0x30)
             key.append(contentsOf: repeatElement(0xFF, count: digits.count / 0xFF))
@@ -90,7 +90,7 @@ public struct StringSorting: OptionSet, Sendable, Hashable {
 
     /// Letters that differ only in case are equal.
     public static let caseInsensitive = StringSorting(rawValue: 1)
-    /// Letters that differ only in their marks are equal.
+    /// Letters that differ only in their diacritics are equal.
     public static let diacriticInsensitive = StringSorting(rawValue: 2)
     /// Consecutive digits are sorted as a number, so that "file9" comes before "file10".
     public static let numeric = StringSorting(rawValue: 4)

@@ -1,7 +1,7 @@
 internal import Foundation
 package import ManagedModel
 
-/// Folds strings. Strings are compared in their folded form if case or marks are ignored.
+/// Folds strings. Strings are compared in their folded form if case or diacritics are ignored.
 ///
 /// The folded form is the canonical decomposition of the string. If requested, case is folded and combining marks are removed.
 /// The form is the same on every machine and in every locale: `ß` becomes `ss`, `İ` becomes `i` with a dot above, and `ı` stays
@@ -101,8 +101,8 @@ package enum TextFolding {
 extension StringTransformation {
     /// Transforms a string. Derived attributes, and the functions of predicates with the same names, use this function.
     ///
-    /// A canonical string is folded as in a comparison that ignores case and marks. Folding it again does not change it, even
-    /// with only one of these options. ``ColumnLayout/isFolded`` relies on this.
+    /// A canonical string is folded as in a comparison that ignores case and diacritics. If it is folded again, it does not
+    /// change, even with only one of these options. ``ColumnLayout/isFolded`` relies on this.
     package func callAsFunction(_ text: String) -> String {
         switch self {
         case .uppercase: text.uppercased()

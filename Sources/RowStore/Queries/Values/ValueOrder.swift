@@ -27,7 +27,7 @@ package enum ValueOrder: Sendable, Hashable {
         }
     }
 
-    /// Compares letters first, then marks, then case. Lowercase letters come first.
+    /// Compares letters first, then diacritics, then case. Lowercase letters come first.
     private func dictionaryOrder(_ lhs: String, _ rhs: String, _ options: StringOptions) -> Int {
         for options in [[.caseInsensitive, .diacriticInsensitive], options.union(.caseInsensitive)] {
             let order = compareBytes(TextFolding.bytes(lhs, options), TextFolding.bytes(rhs, options))

@@ -6,7 +6,7 @@ internal import Darwin
 
 /// A pattern. `?` matches one character, `*` matches any number of characters, and `\` escapes the next character.
 ///
-/// As people expect, a character includes its marks. The asterisks divide the pattern into parts. A part without `?` is found
+/// As people expect, a character includes its diacritics. The asterisks divide the pattern into parts. A part without `?` is found
 /// in time proportional to the length of the string. A part with many `?` can take more steps than the query's budget allows.
 struct WildcardPattern: Sendable {
     /// The parts of the pattern, separated by `*`. The first part must match the beginning of the string, and the last part the
