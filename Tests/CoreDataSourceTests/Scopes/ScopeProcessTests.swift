@@ -5,32 +5,25 @@ import TestSupport
 import Testing
 
 /// Several real processes that load one scope of a file. On a busy machine a process may stand still for longer than the time limit
-/// that a load has by default.
+/// that a load has by default, and for longer than the others wait by default for its leases or its answer.
 @MainActor
 struct ScopeProcessTests {
-    private nonisolated func open(
+    private nonisolated static func open(
         _ path: String, history: KeptHistory = .unchanged
-    ) async throws -> PersistentContainer {
-        try await Self.open(path, history: history)
-    }
-
-    private nonisolated static func open(_ path: String, history: KeptHistory) async throws -> PersistentContainer {
-        try await PersistentContainer(
-            model: .contacts, store: .sqlite(URL(filePath: path), sharing: .processes),
-            configuration: .init(synchronous: .normal, history: history))
+    ) throws -> PersistentContainer {
+        try .shared(URL(filePath: path), configuration: .init(synchronous: .normal, history: history))
     }
 
     @Test func aProcessThatWaitsGetsTheListOfAnother() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.store.path
-        let container = try await open(path)
+        let container = try Self.open(path)
         let contacts = try container.dataSource(ContactDataSource.self)
         let hasEnded = Shared(false)
         let child = Task {
             defer { hasEnded.value = true }
             _ = await #expect(processExitsWith: .success) { [path = path as String] in
-                let container = try await PersistentContainer(
-                    model: .contacts, store: .sqlite(URL(filePath: path), sharing: .processes))
+                let container = try ScopeProcessTests.open(path)
                 try await container.dataSource(ContactDataSource.self).load(
                     .contacts, maxAge: .ample, timeLimit: .ample
                 ) { _ in
@@ -63,11 +56,10 @@ struct ScopeProcessTests {
     @Test func aProcessThatIsKilledDuringItsRequestStopsNobody() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.store.path
-        let container = try await open(path)
+        let container = try Self.open(path)
         let contacts = try container.dataSource(ContactDataSource.self)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-            let container = try await PersistentContainer(
-                model: .contacts, store: .sqlite(URL(filePath: path), sharing: .processes))
+            let container = try ScopeProcessTests.open(path)
             try await container.dataSource(ContactDataSource.self).load(
                 .contacts, maxAge: .ample, timeLimit: .ample
             ) { _ in
@@ -95,7 +87,7 @@ struct ScopeProcessTests {
 
     /// Loads the newest list. The version is the time since the machine was started, which all processes share.
     private nonisolated static func load(_ contacts: ContactDataSource) async throws {
-        try await contacts.load(.contacts, maxAge: .zero, deleting: .all) { _ in
+        try await contacts.load(.contacts, maxAge: .zero, timeLimit: .ample, deleting: .all) { _ in
             let version = Int(ProcessInfo.processInfo.systemUptime * 1_000_000)
             return .list(list(version), entityTag: "\(version)")
         }
@@ -107,7 +99,7 @@ struct ScopeProcessTests {
     ///   - delay: The microseconds between the first list and the kill.
     ///   - begun: The file that is made after the first list.
     private nonisolated static func loadUntilKilled(_ path: String, delay: Int, begun: String) async throws {
-        let container = try await open(path, history: .unchanged)
+        let container = try open(path)
         let contacts = try await container.dataSource(ContactDataSource.self)
         try await load(contacts)
         _ = FileManager.default.createFile(atPath: begun, contents: nil)
@@ -122,7 +114,7 @@ struct ScopeProcessTests {
     @Test func killedProcessesLeaveTheListOfTheirTagAndEachRecordOnce() async throws {
         let directory = try TemporaryDirectory()
         let (path, seed) = (directory.store.path, testSeed())
-        let container = try await open(path, history: .ample)
+        let container = try Self.open(path, history: .ample)
         let (contacts, copy) = (try container.dataSource(ContactDataSource.self), ContactCopy())
         var (random, newest) = (SeededRandom(seed: seed), 0)
         for round in 0..<(isThorough ? 100 : 3) {
