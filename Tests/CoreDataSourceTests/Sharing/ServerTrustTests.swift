@@ -109,24 +109,27 @@ struct ServerTrustTests {
         try await otherContainer.close()
     }
 
-    /// The connections are there, and nothing comes over them.
-    @Test func aContainerWithoutAnswersDoesNotTrustItsRows() async throws {
+    /// Adds a contact as soon as the server answers in time.
+    private func addPatiently(_ name: String, to contacts: ContactDataSource) async throws {
+        while await code({ try await contacts.add(contact(name)) }) != nil {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    /// The connections are there, and nothing comes over them. A busy server may take longer for an answer than it may here.
+    @Test(.timeLimit(.minutes(30))) func aContainerWithoutAnswersDoesNotTrustItsRows() async throws {
         let (container, store, contacts) = try open {
             $0.leaseTimes.answer = .milliseconds(400)
             $0.responseTimeout = .seconds(5)
         }
-        // A busy server may take longer for an answer.
-        for _ in 0..<50 {
-            guard await code({ try await contacts.add(contact("b")) }) != nil else { break }
-        }
+        try await addPatiently("b", to: contacts)
+        try #require(try run("SELECT name FROM \"ContactEntity\"") == [["b"]])
         proxy.stall()
         // The lease may be somebody else's 400 ms after it was confirmed last.
         try await Task.sleep(for: .milliseconds(500))
         #expect(await code { try await contacts.add(contact("b")) } == .storeUnavailable)
         proxy.resume()
-        for _ in 0..<50 {
-            guard await code({ try await contacts.add(contact("c")) }) != nil else { break }
-        }
+        try await addPatiently("c", to: contacts)
         #expect(try run("SELECT name FROM \"ContactEntity\"") == [["c"]])
         #expect(store.member.number > 0)
         try await container.close()
