@@ -6,6 +6,9 @@ import Testing
 /// Objects of another data source that are deleted while a batch links to them.
 @MainActor
 struct LinkedMeanwhileTests {
+    /// Lets the other batch go on, if nothing keeps it from that.
+    private func giveTime() async { try? await Task.sleep(for: .milliseconds(50)) }
+
     /// Runs a batch that makes a link, and deletes the linked object before the batch ends.
     ///
     /// - Parameters:
@@ -29,7 +32,7 @@ struct LinkedMeanwhileTests {
             defer { end.open() }
             await hasLinked.opened()
             deleting = Task { try await deletion() }
-            for _ in 0..<100 { await Task.yield() }
+            await giveTime()
             try await check()
         }
         try await linking.value
@@ -201,6 +204,7 @@ struct LinkedMeanwhileTests {
             defer { end.open() }
             await hasDeleted.opened()
             let letters = try container.dataSource(LetterDataSource.self)
+            #expect(container.stack.batchWaitCount == 1)
             linking = Task {
                 try await letters.perform { context in
                     let person = try context.first(Person.self, where: \.key, equals: "p")
@@ -208,7 +212,7 @@ struct LinkedMeanwhileTests {
                     return person != nil
                 }
             }
-            for _ in 0..<100 { await Task.yield() }
+            await giveTime()
         }
         try await deleting.value
         let isLinked = try await linking.value
