@@ -283,9 +283,10 @@ import Testing
         #expect(
             errors.contains { $0.text.hasPrefix("\(line):\(column): error: \(broken.message)") },
             "\(line):\(column): \(errors.map(\.text))")
-        // A macro that is written twice is expanded twice.
+        // A macro that is written twice is expanded twice, so all that it declares is declared twice.
         let isDouble = broken.message.contains("already")
         let expanded = errors.filter { $0.namespace != nil }
-        #expect(expanded.count <= (isDouble ? 12 : 0), "\(expanded.map(\.text))")
+        let others = expanded.filter { !isDouble || !$0.text.contains(#/redeclaration|redundant conformance|already/#) }
+        #expect(others.isEmpty, "\(others.map(\.text))")
     }
 }
