@@ -136,7 +136,8 @@ import Testing
     static let claims: [(text: String, message: String, count: Int)] = [
         (
             "enum M { struct String {}\n@StoredEntity class A: ManagedObject { var x: ‸String\nvar y: Int } }",
-            "The library stores a different type with this name.", 3
+            "The library stores a different type with this name. Say how to store the property with the first argument of @Stored, or add the module to the type's name, as in Swift.String.",
+            3
         ),
         ("@StoredEntity class A: ManagedObject { @Stored(raw: Int32.self) var x: ‸K? }", "requires the types", 1),
         // The compiler expands no macro with a wrong argument. It says twice itself what is wrong with the argument.
@@ -158,20 +159,20 @@ import Testing
         ),
         (
             "@StoredEntity class A: ManagedObject { @Stored(.codable) var x: ‸Foo? }",
-            "A value that is stored as JSON must be Codable and Sendable.", 2
+            "A value that is stored as JSON must be Codable and Sendable. Conform its type to both.", 2
         ),
         (
             "@StoredEntity class A: ManagedObject { @Stored(.composite) var x: ‸Foo? }",
-            "The type of a composite must be a struct with @StoredComposite.", 2
+            "The type of a composite must be a struct with @StoredComposite. Add @StoredComposite to the struct.", 2
         ),
         (
             "@StoredComposite struct A { @StoredPart(.codable) var x: ‸Foo? }",
-            "A value that is stored as JSON must be Codable and Sendable.", 6
+            "A value that is stored as JSON must be Codable and Sendable. Conform its type to both.", 6
         ),
         // Only the compiler knows whether a type is Hashable. It says so three times itself.
         (
             "@StoredComposite struct A { @StoredPart(.codable) var x: ‸Unequal? }",
-            "The type of a part of a composite must be Hashable.", 4
+            "The type of a part of a composite must be Hashable. Conform the type to Hashable.", 4
         ),
         // The compiler says twice that it does not know a type: once where the app names it, and once in the expansion.
         ("@StoredEntity class A: ‸Missing { var x: Int }", "cannot find type 'Missing' in scope", 2),
@@ -197,15 +198,15 @@ import Testing
         ),
         (
             "@StoredEntity class A: ManagedObject { @Related var x: ‸Foo? }",
-            "A relationship must lead to a class with @StoredEntity.", 3
+            "A relationship must lead to a class with @StoredEntity. Add @StoredEntity to the destination's class.", 3
         ),
         (
             "@StoredEntity class A: ManagedObject { @Related var x: ‸RelatedObjects<Foo> }",
-            "A relationship must lead to a class with @StoredEntity.", 3
+            "A relationship must lead to a class with @StoredEntity. Add @StoredEntity to the destination's class.", 3
         ),
         (
             "@StoredEntity class A: ManagedObject { @Related var x: ‸[Foo] }",
-            "A relationship must lead to a class with @StoredEntity.", 3
+            "A relationship must lead to a class with @StoredEntity. Add @StoredEntity to the destination's class.", 3
         ),
         (
             "@StoredEntity class A: ManagedObject { @Related(inverse: ‸\"misspelt\") var x: B? }",
@@ -220,7 +221,8 @@ import Testing
         (
             "class Base {}\n@StoredEntity class A: ‸Base { var x: Int\nvar y: String = \"\"\n@Related var z: B?\n"
                 + "@Stored(.codable) var c: [Int] = [] }",
-            "A class with @StoredEntity inherits from ManagedObject, or from a class with @StoredEntity.", 3
+            "A class with @StoredEntity inherits from ManagedObject, or from a class with @StoredEntity. Change its superclass.",
+            3
         ),
         (
             "@StoredEntity class A: ManagedObject { var n: Int\n@Related(inverse: ‸\"n\") var x: A? }",
