@@ -8,8 +8,8 @@ internal import Synchronization
 /// batch has ended. Otherwise, the first batch could link to an object that the running batch deletes, after the delete rules
 /// have been applied.
 ///
-/// A batch is recorded only when it already holds all its queues and its leases. A recorded batch waits neither for another
-/// batch nor for another process, so no two batches wait for each other. The creation of a data source never waits.
+/// A batch is recorded only when it already holds all its queues and its leases. A recorded batch waits for no
+/// queue and no lease, so no two batches wait for each other. The creation of a data source never waits.
 final class TierRegistry: Sendable {
     private struct Entry {
         let tier: WeakReference
