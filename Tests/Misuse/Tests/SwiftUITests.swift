@@ -24,7 +24,10 @@ import Testing
         let file = directory.url.appending(component: "View.swift")
         try Data("import CoreDataSource\nimport SwiftUI\n\(view)".utf8).write(to: file)
         return try await Compiler.errors(
-            in: file, more: [copy.path, "-I", directory.url.path, "-package-name", PackageFiles.root.lastPathComponent.lowercased()])
+            in: file,
+            more: [
+                copy.path, "-I", directory.url.path, "-package-name", PackageFiles.root.lastPathComponent.lowercased(),
+            ])
     }
 
     @Test func theWrapperCompilesInAView() async throws {
