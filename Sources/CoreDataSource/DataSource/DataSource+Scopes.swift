@@ -138,10 +138,13 @@ extension DataSource {
             context.answered?.list = try context.completeList(of: writing.scope, part.earlierPages.objects)
         }
         var (report, page, spared) = try reconcile(values, writing, part, in: context)
+        try context.checkLists(storedSince: writing.answered)
         try context.checkSpared(spared, storedSince: writing.answered)
         var change = change
         if case .loaded(_, _, isComplete: true) = change.event {
             report.evicted = try context.evict(writing.scope, at: writing.requestedAt)
+            // The answer to an earlier request may have an evicted object, so the list does not refuse such an answer.
+            if report.evicted > 0 { context.answered?.list = nil }
             // In these cases, the objects in scope differ from the list that has the tag, so store no tag.
             if report.evicted > 0 || !spared.isEmpty {
                 change.event = .loaded(entityTag: nil, cursor: nil, isComplete: true)

@@ -91,17 +91,23 @@ final class Reader: @unchecked Sendable {
 
 extension Reader: ScopeReader {
     func scope(named name: String) throws(DataSourceError) -> StoredScope? {
-        if !hasScopes { hasScopes = try pipeline([Request(schema.scopesExistSQL)])[0].isTrue(0, 0) }
-        guard hasScopes else { throw DataSourceError(noScopesIn: options.name) }
+        guard try findsScopes() else { throw DataSourceError(noScopesIn: options.name) }
         if name.utf8.contains(0) { return nil }
         counters.count(statements: 1)
         return try pipeline([Request(schema.scopeSQL, [WireValue(name)])])[0].values.first
             .flatMap(StoredScope.init(values:))
     }
+
+    /// Whether the store has the table of scopes. A store that was made by an earlier release may not have it yet.
+    private func findsScopes() throws(DataSourceError) -> Bool {
+        if !hasScopes { hasScopes = try pipeline([Request(schema.scopesExistSQL)])[0].isTrue(0, 0) }
+        return hasScopes
+    }
 }
 
 extension Reader: RequestReader {
     func scopes(requestedSince time: Date) throws(DataSourceError) -> [StoredScope] {
+        guard try findsScopes() else { return [] }
         counters.count(statements: 1)
         let parameters = [WireValue(RowValue.real(time.timeIntervalSinceReferenceDate))]
         return try pipeline([Request(schema.laterRequestsSQL, parameters)])[0].values

@@ -74,4 +74,25 @@ struct ScopeHookTests {
             #expect(try tree.freshness(of: all).entityTag == "2")
         }
     }
+
+    /// Delete rules can delete rows that are no objects of the context. They are compared, too.
+    @Test func aCascadeOfAnOlderAnswerDeletesNoObjectOfAListThatIsNotModified() async throws {
+        try await withTree { tree in
+            let (parent, child) = (
+                SyncScope("parent", Node.self, where: \.key == "p"), SyncScope("child", Node.self, where: \.key == "c")
+            )
+            let branches = [Branch(key: "p"), Branch(key: "c", parent: "p")]
+            try await tree.add(branches)
+            try await tree.load(child, maxAge: .zero) { _ in .list([branches[1]], entityTag: "1") }
+            let requests = Shared(0)
+            try await tree.load(parent, maxAge: .zero) { _ in
+                requests.update { $0 += 1 }
+                if requests.value > 1 { return .list([branches[0]]) }
+                try await tree.load(child, maxAge: .zero) { _ in .notModified }
+                return .gone
+            }
+            #expect(requests.value == 2)
+            #expect(try keys(tree) == ["c", "p"])
+        }
+    }
 }

@@ -58,67 +58,84 @@ extension PrivateContext {
         }
     }
 
-    /// Refuses the answer that the batch stores if it would change what the complete list of a later request shows. Such an answer
-    /// adds an object that is missing in that list, so the server may have deleted the object. Or it changes or deletes an object
-    /// that the list has with the stored values.
+    /// Refuses an answer that would change what the complete list of a later request shows. Such an answer adds an object that is
+    /// missing in that list, so the server may have deleted the object. Or it changes or deletes an object that the list has with
+    /// the stored values.
     ///
-    /// Must be called after the hooks and the delete rules, while reads show the edits of all contexts of the batch. Evictions do
-    /// not count, because they drop the entity tags of the lists. If the predicate of a list follows relationships, only the objects
-    /// that match it after the edits count.
+    /// Must be called after the work of the answer, and before evictions and hooks of other data sources: their edits are no part of
+    /// the answer. If the predicate of a list follows relationships, only the objects that match it after the edits count.
     ///
     /// - Complexity: at most two evaluations of a predicate for each changed object and each list of its entity. If the predicate
     ///   requires values in a column, only for the objects with these values. A list whose predicate follows relationships makes one
     ///   fetch of the changed objects. In a shared store, also one read of the later scopes.
     /// - Throws: `scopeChanged`; the errors of a fetch.
-    func checkLists() throws {
+    func checkLists(storedSince request: AnsweredRequest) throws {
+        let edited = changed.filter { $0.isInserted || $0.isUpdated && $0.hasEdits || $0.state == .deleted }
+        try compare(
+            request, after: edited.lazy.filter { !$0.isDeleted }.map { EditedRow($0, $0.row) },
+            before: edited.lazy.filter { !$0.isInserted }.map { EditedRow($0, $0.savedRow) })
+    }
+
+    /// Refuses the answer that the batch stores if delete rules or sweeps would delete an object that the complete list of a later
+    /// request has. Evictions do not count, because they drop the entity tags of the lists.
+    ///
+    /// - Throws: The errors of ``checkLists(storedSince:)``.
+    func checkDeletions() throws {
         let contexts = [self] + otherBatchContexts
-        guard let answering = contexts.first(where: { $0.answered != nil }), let request = answering.answered,
-            request.number != nil
-        else { return }
-        let edited = answering.editedByAnswer(contexts)
-        if edited.isEmpty { return }
-        var check = ListCheck(edited, keepsMembership: !request.canRequestAgain) { [self] in
+        guard let answering = contexts.first(where: { $0.answered != nil }), let request = answering.answered else {
+            return
+        }
+        let deleted = contexts.flatMap { context in
+            context.changed.filter { $0.state == .deleted }.map { EditedRow($0, $0.savedRow) }
+                + context.bulkChanges.flatMap { rows in
+                    rows.deleted.map { EditedRow(layout: stack.layout.entities[rows.entity], key: $0.key, row: $0.row) }
+                }
+        }
+        try compare(
+            request, after: [], before: deleted.filter { answering.deletedBeforeEviction?.contains($0.end) ?? true })
+    }
+
+    /// - Parameters:
+    ///   - after: The inserted and the edited rows.
+    ///   - before: The rows that were edited or deleted, before the edits.
+    private func compare(_ request: AnsweredRequest, after: [EditedRow], before: [EditedRow]) throws {
+        let entities = Set((after + before).lazy.map(\.layout.index))
+        if request.number == nil || entities.isEmpty { return }
+        let saved = stack.root.requests.saved(since: request).filter { $0.list != nil }
+        // The feed of another member has only the rows that the other member has changed. It does not say which unchanged objects
+        // are in a list, and which are not, so the predicate of the list must decide.
+        let scopes =
+            stack.root.store.sharing == nil
+            ? [] : try stack.root.laterScopesOfOthers(than: request, of: Array(entities)) ?? []
+        if saved.isEmpty && scopes.isEmpty { return }
+        var check = ListCheck(after, before, keepsMembership: !request.canRequestAgain) { [self] in
             try keys(of: $0, matching: $1)
         }
         defer { stack.root.requests.didCompare(check.comparisonCount) }
-        for saved in stack.root.requests.saved(since: request) {
-            guard let list = saved.list else { continue }
+        for one in saved {
+            guard let list = one.list else { continue }
             let changesList =
                 try list.isConfirmed
                 ? check.changes(list)
-                : check.adds(to: list) { !saved.rows.stored.keys.contains($0) && !list.earlier.contains($0) }
+                : check.adds(to: list) { !one.rows.stored.keys.contains($0) && !list.earlier.contains($0) }
             if changesList { throw DataSourceError(replacing: request) }
         }
-        // The feed of another member has only the rows that the other member has changed. It does not say which unchanged objects
-        // are in a list, and which are not, so the predicate of the list must decide.
-        guard stack.root.store.sharing != nil else { return }
-        let entities = Array(Set(edited.lazy.map(\.layout.index)))
-        for scope in try stack.root.laterScopesOfOthers(than: request, of: entities) ?? [] where scope.isComplete {
+        for scope in scopes where scope.isComplete {
             guard let list = CompleteList(scope, in: stack.layout) else { continue }
             if try check.changes(list) { throw DataSourceError(replacing: request) }
         }
     }
 
-    /// The objects that the batch inserts, edits or deletes, without evictions.
-    private func editedByAnswer(_ contexts: [PrivateContext]) -> [ManagedObject] {
-        contexts.flatMap { context in
-            context.changed.filter { object in
-                object.isInserted || object.isUpdated && object.hasEdits
-                    || object.isDeleted && deletedBeforeEviction?.contains(LinkEnd(object)) ?? true
-            }
-        }
-    }
-
     /// Returns those of the objects that the predicate of a list matches, with their edits.
-    private func keys(of objects: [ManagedObject], matching list: CompleteList) throws -> Set<LinkEnd> {
-        if objects.isEmpty { return [] }
+    private func keys(of rows: [EditedRow], matching list: CompleteList) throws -> Set<LinkEnd> {
+        if rows.isEmpty { return [] }
         var plan = FetchPlan(list.query)
         plan.family = list.family
         plan.query.budget = QueryBudget(isCancellable: isCancellable)
-        let keys = ValueList(objects.map { .integer($0.key) }, .natural)
+        let keys = ValueList(rows.map { .integer($0.key) }, .natural)
         plan.query.predicate = .and([list.query.predicate, .isMember(.key, keys)])
         let found = try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
-        return Set(found.lazy.map { LinkEnd($0) }).intersection(objects.lazy.map { LinkEnd($0) })
+        return Set(found.lazy.map { LinkEnd($0) }).intersection(rows.lazy.map(\.end))
     }
 
     /// Refuses a list that lacks an object which another answer of this container has brought into scope since the
@@ -158,80 +175,93 @@ extension PrivateTier {
     }
 }
 
-/// Compares the objects that an answer changes with complete lists.
+/// A row before or after the edits of an answer.
+private struct EditedRow {
+    let layout: EntityLayout
+    let key: Int64
+    let row: RowSnapshot
+    var isInserted = false
+
+    var end: LinkEnd { LinkEnd(entity: layout.index, key: key) }
+}
+
+extension EditedRow {
+    init(_ object: ManagedObject, _ row: RowSnapshot) {
+        self.init(layout: object.layout, key: object.key, row: row, isInserted: object.isInserted)
+    }
+}
+
+/// Compares the rows that an answer edits with complete lists.
 private struct ListCheck {
-    private var after: EditedObjects
-    private var before: EditedObjects
+    private var after: EditedRows
+    private var before: EditedRows
     /// Whether an object of a list may be edited if it stays in the list. This is so for the last request of a load, because a
     /// server may confirm the list again and again.
     private let keepsMembership: Bool
     /// Returns the objects that match a predicate that follows relationships.
-    private let fetch: ([ManagedObject], CompleteList) throws -> Set<LinkEnd>
-    private let budget = QueryBudget(isCancellable: false)
+    private let fetch: ([EditedRow], CompleteList) throws -> Set<LinkEnd>
     private(set) var comparisonCount = 0
 
     init(
-        _ edited: [ManagedObject], keepsMembership: Bool,
-        _ fetch: @escaping ([ManagedObject], CompleteList) throws -> Set<LinkEnd>
+        _ after: [EditedRow], _ before: [EditedRow], keepsMembership: Bool,
+        _ fetch: @escaping ([EditedRow], CompleteList) throws -> Set<LinkEnd>
     ) {
-        after = EditedObjects(edited.filter { !$0.isDeleted }) { $0.row }
-        before = EditedObjects(edited.filter { !$0.isInserted }) { $0.savedRow }
+        self.after = EditedRows(after)
+        self.before = EditedRows(before)
         self.keepsMembership = keepsMembership
         self.fetch = fetch
     }
 
-    /// Whether any of the inserted and edited objects matches the predicate of a list, and is missing in the list.
+    /// Whether any of the inserted and edited rows matches the predicate of a list, and is missing in the list.
     mutating func adds(to list: CompleteList, _ isMissing: (LinkEnd) -> Bool) throws -> Bool {
-        try !matches(after.candidates(of: list).filter { isMissing(LinkEnd($0)) }, list, after.row).isEmpty
+        try !matches(after.candidates(of: list).filter { isMissing($0.end) }, list).isEmpty
     }
 
-    /// Whether any of the objects matches the predicate of a list, before or after the edits.
+    /// Whether any of the rows matches the predicate of a list, before or after the edits.
     mutating func changes(_ list: CompleteList) throws -> Bool {
-        let new = try matches(after.candidates(of: list), list, after.row)
-        let old = list.query.joined.isEmpty ? try matches(before.candidates(of: list), list, before.row) : []
+        var candidates = after.candidates(of: list)
+        if !list.query.joined.isEmpty {
+            // It is not known which rows matched before the edits, so in the last request, only inserted rows can be missing.
+            if keepsMembership { candidates.removeAll { !$0.isInserted } }
+            return try !matches(candidates, list).isEmpty
+        }
+        let (new, old) = (try matches(candidates, list), try matches(before.candidates(of: list), list))
         return keepsMembership ? new != old : !new.isEmpty || !old.isEmpty
     }
 
-    private mutating func matches(
-        _ objects: [ManagedObject], _ list: CompleteList, _ row: (ManagedObject) -> RowSnapshot
-    ) throws -> Set<LinkEnd> {
-        comparisonCount += objects.count
-        if !list.query.joined.isEmpty { return try fetch(objects, list) }
+    private mutating func matches(_ rows: [EditedRow], _ list: CompleteList) throws -> Set<LinkEnd> {
+        comparisonCount += rows.count
+        if !list.query.joined.isEmpty { return try fetch(rows, list) }
+        let budget = QueryBudget(isCancellable: false)
         var found: Set<LinkEnd> = []
-        for object in objects
-        where try list.query.predicate.evaluate(row(object), key: object.key, object.layout, budget) {
-            found.insert(LinkEnd(object))
+        for row in rows where try list.query.predicate.evaluate(row.row, key: row.key, row.layout, budget) {
+            found.insert(row.end)
         }
         return found
     }
 }
 
-/// The objects that an answer edits, before or after the edits. They are found by the values that predicates require.
-private struct EditedObjects {
+/// Rows that are found by the values that predicates require.
+private struct EditedRows {
     private struct Column: Hashable {
         let entity: Int
         let column: Int
     }
 
-    /// Returns the row of an object.
-    let row: (ManagedObject) -> RowSnapshot
-    private let objects: [Int: [ManagedObject]]
-    private var indexes: [Column: [RowValue: [ManagedObject]]] = [:]
+    private let rows: [Int: [EditedRow]]
+    private var indexes: [Column: [RowValue: [EditedRow]]] = [:]
 
-    init(_ objects: [ManagedObject], _ row: @escaping (ManagedObject) -> RowSnapshot) {
-        self.objects = Dictionary(grouping: objects, by: \.layout.index)
-        self.row = row
-    }
+    init(_ rows: [EditedRow]) { self.rows = Dictionary(grouping: rows, by: \.layout.index) }
 
-    /// Returns at least the objects that match the predicate of a list.
-    mutating func candidates(of list: CompleteList) -> [ManagedObject] {
-        list.family.flatMap { entity -> [ManagedObject] in
-            guard let objects = objects[entity] else { return [] }
-            let layout = objects[0].layout
-            guard let (column, values) = list.query.predicate.wantedValues(layout) else { return objects }
+    /// Returns at least the rows that match the predicate of a list.
+    mutating func candidates(of list: CompleteList) -> [EditedRow] {
+        list.family.flatMap { entity -> [EditedRow] in
+            guard let rows = rows[entity] else { return [] }
+            let layout = rows[0].layout
+            guard let (column, values) = list.query.predicate.wantedValues(layout) else { return rows }
             let place = Column(entity: entity, column: column)
             let storage = layout.columns[column].storage
-            let index = indexes[place] ?? Dictionary(grouping: objects) { row($0).value(column, storage) }
+            let index = indexes[place] ?? Dictionary(grouping: rows) { $0.row.value(column, storage) }
             indexes[place] = index
             return values.flatMap { index[$0] ?? [] }
         }

@@ -235,8 +235,8 @@ struct TierCall: Sendable {
         knownTierCount = tiers[0].stack.tierRegistry.count
         blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
         participants = scope == .reach ? blocked : tiers
-        completion = scope == .reach ? SaveCompletion.of(participants, named: tiers) : nil
         unfinished = TierCall.unfinished(participants, named: tiers)
+        completion = scope == .reach ? SaveCompletion.of(participants, named: tiers) : nil
     }
 
     /// Makes a copy of a call. The copy also blocks the queues of reached tiers that were registered after the call had chosen
@@ -247,8 +247,8 @@ struct TierCall: Sendable {
         let last = call.blocked[call.blocked.count - 1].number
         blocked = call.blocked + TierCall.reached(call.tiers).filter { $0.number > last }
         participants = blocked
-        completion = SaveCompletion.of(blocked, named: call.tiers)
         unfinished = TierCall.unfinished(blocked, named: call.tiers)
+        completion = SaveCompletion.of(blocked, named: call.tiers)
     }
 
     private static func unfinished(_ tiers: [PrivateTier], named: [PrivateTier]) -> [PrivateTier] {
