@@ -33,7 +33,7 @@ extension PersistenceReading {
     /// Runs the closure with the main context at once.
     ///
     /// ```swift
-    /// container.readSync { main in print(try ContactEntity.count(in: main)) }
+    /// try container.readSync { main in print(try ContactEntity.count(in: main)) }
     /// ```
     ///
     /// **Isolation**: the main actor.

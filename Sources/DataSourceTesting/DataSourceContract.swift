@@ -73,7 +73,8 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     /// for violation in try await contract.violations() { print(violation) }
     /// ```
     ///
-    /// - Complexity: `onAdd` gets each value about 16 times, and 2 more times for each refused value.
+    /// - Complexity: `onAdd` gets each element of `values` about 16 times, and at most 2 more times for each element of
+    ///   `refused`.
     /// - Throws: Any error from preparing the first store or from adding the values to that store, because without
     ///   objects no rule can be checked. `CancellationError` if the task is canceled.
     /// - Returns: The broken rules; empty if the data source keeps all rules.

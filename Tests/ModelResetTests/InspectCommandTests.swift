@@ -140,7 +140,7 @@ import Testing
         try Store.fill(live, 3)
         let outcome = try await program.run("inspect", "shop.sqlite")
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(outcome.output.contains("\nthe store is open in another process, which does not share the store\n"))
+        #expect(outcome.output.contains("\nanother process has the store open for itself alone\n"))
         #expect(outcome.output.contains("\n  Item: 3 objects\nfeed: none, "))
         #expect(try await program.json("inspect", "shop.sqlite")["feed"] is NSNull)
         let following = try await program.run("inspect", "shop.sqlite", "--follow")

@@ -174,11 +174,12 @@ import Testing
         #expect(
             outcome.output == """
                 open: the store was made for this model and this database key
-                the store is open in another process, which does not share the store
+                another process has the store open for itself alone
 
                 """)
         #expect(
-            try await status(databaseKey: "2").output.contains("; 2 objects would be dropped\nthe store is open in "))
+            try await status(databaseKey: "2").output.contains(
+                "; 2 objects would be dropped\nanother process has the store open"))
         // It was not in anybody's way, and left nothing behind.
         try Store.fill(live, 0)
         live.close()

@@ -29,14 +29,14 @@ package final class RootTier: Sendable {
     let mainPatience: Duration
     /// The longest wait of a call for rows that another program has locked.
     let lockPatience: Duration
-    /// Limits the calls that may begin their batch.
+    /// Lets batches begin in the order of their calls. A call waits while too many bytes or values are pending.
     package let admission: Admission
     package let failures: FailureReporter
     /// Notifies loops over `container.saves` of the commits.
     package let saves: SaveBroadcaster
     /// The cache of the store's scopes.
     package let scopes = ScopeCache()
-    /// The running requests of loads.
+    /// The requests to a server that loads have made and that have not ended yet.
     package let requests = RunningRequests()
     /// Called after a save was logged, to schedule the merge into the main context.
     private let notifyMain: @Sendable () -> Void

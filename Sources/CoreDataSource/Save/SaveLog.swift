@@ -25,7 +25,7 @@ package struct SaveLog {
     /// Whether the store is being emptied. If true, no save is committed.
     package private(set) var isResetting = false
     var pendingNumbers = PendingNumbers()
-    /// The number of saves that must be committed.
+    /// The number of saves that are neither committed nor rolled back.
     package var pendingCount: Int { pendingNumbers.all.count }
     /// The memory of the pending saves, in bytes.
     package private(set) var pendingByteCount = 0
@@ -104,7 +104,7 @@ package struct SaveLog {
         }
     }
 
-    /// The saves that must be committed.
+    /// The saves that are neither committed nor rolled back.
     package var pending: [LoggedSave] { pendingNumbers.all.map { saves[$0] } }
 
     /// Begins a commit of all pending saves that are not postponed.
@@ -112,7 +112,8 @@ package struct SaveLog {
     /// - Returns: The group; nil if there is no save to commit, if a commit is running, or during a reset.
     package mutating func takeForCommit(at now: ContinuousClock.Instant = .now) -> [ChangeSet]? {
         guard committing == nil, !isResetting else { return nil }
-        // Committed saves stay in the log as long as earlier saves are postponed, so limit the memory of these committed saves.
+        // Committed saves stay in the log until all earlier saves are committed. If they use too much memory, commit nothing
+        // while saves are postponed, and then only the saves whose rows were locked.
         let isFull = storedByteCount >= unmergedByteLimit && pendingNumbers.all.contains { saves[$0].isLocked }
         if isFull, isPostponing { return nil }
         var group: [ChangeSet] = []
@@ -155,8 +156,8 @@ package struct SaveLog {
 
     /// Rolls back the given pending saves, and all later pending saves of their origins.
     ///
-    /// - Returns: The rolled back saves, the oldest first, and the number of the save that undoes them; nil if no save was
-    ///   pending.
+    /// - Returns: The rolled back saves, the oldest first, and the number of the save that undoes them; nil if none of the
+    ///   given saves is pending.
     package mutating func rollBack(_ numbers: Set<SaveNumber>) -> (saves: [LoggedSave], undoneBy: SaveNumber)? {
         var origins: Set<Int> = []
         var taken: [LoggedSave] = []
@@ -358,7 +359,7 @@ extension SaveLog {
         let wasPostponing = isPostponing
         postponedOrigins = []
         pendingNumbers.includeAll()
-        // The running commit must not pass over saves that it left out before this call.
+        // The next commit must include the saves that the running commit has left out, so do not skip these saves.
         if wasPostponing { (canSkipPostponed, hasResumed) = (false, true) }
         return wasPostponing
     }
@@ -375,12 +376,12 @@ extension SaveLog {
         return delayed
     }
 
-    /// Whether a save must be committed.
+    /// Whether a save is neither committed nor rolled back.
     package func isPending(_ number: SaveNumber) -> Bool {
         saves.numbers(after: committed).contains(number) && saves[number].isPending
     }
 
-    /// Whether the closure returns true for any save that must be committed.
+    /// Whether the closure returns true for any pending save.
     package func containsPending(_ isWanted: (LoggedSave) -> Bool) -> Bool {
         pendingNumbers.all.contains { isWanted(saves[$0]) }
     }

@@ -217,15 +217,16 @@ package final class ScopeCache: Sendable {
         didChange()
     }
 
-    /// Whether a save of an answer to the scope was accepted, but might not be in the store yet.
+    /// Whether a batch is saving an answer for the scope. The answer may not be in the store yet.
     func isWriting(_ name: String) -> Bool { state.withLock { $0.writing[ExactString(name)] != nil } }
 
-    /// Records that a batch is about to save an answer to the scope. The save may fail.
+    /// Records that a batch is about to save an answer for the scope. The save may fail.
     func beginWriting(_ name: String, _ number: Int64) {
         state.withLock { _ = $0.writing[ExactString(name), default: []].insert(number) }
     }
 
-    /// Records that the answer is in the store, or was refused. Forgets the scope, because the store has changed it.
+    /// Records that the answer is in the store, or was refused. Forgets the scope, because the store may have
+    /// changed it.
     func endWriting(_ name: String, _ number: Int64) {
         forget(name)
         let name = ExactString(name)

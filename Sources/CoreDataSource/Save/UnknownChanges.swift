@@ -1,4 +1,4 @@
-/// Changes of which only the entities are known.
+/// Changes of which at most the entities are known.
 ///
 /// ```swift
 /// if changes.mayInclude(ContactEntity.self) {
@@ -21,7 +21,8 @@ public struct UnknownChanges: Sendable, Hashable {
 
         public var description: String { rawValue }
 
-        /// The loop was slower than the saves, or the store has dropped saves that the loop had not reached.
+        /// The loop over `saves` of the container was slower than the saves, or the store has dropped saves that the loop had
+        /// not reached.
         public static let missed = Reason(rawValue: "missed")
         /// The store itself changed or deleted many rows, and no context read the rows: `update(_:where:set:)`,
         /// `delete(_:where:)`.

@@ -19,7 +19,7 @@ struct ModelLiteral {
             text.line(start + call(functions: functions.map { "\(namespace).\($0)()" }).rendered(depth: 0, used: 1000))
         }
         text.line()
-        text.line("/// Provides the model by its name `\(SourceWriter.comment(model.name))`.")
+        text.line("/// Lets the library find the model `\(SourceWriter.comment(model.name))` by its name.")
         text.block("nonisolated final class \(generatedClassName): GeneratedModel {") { text in
             text.line("static var model: ManagedObjectModel { .\(member) }")
         }

@@ -102,7 +102,8 @@ struct ServerStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try PostgreSQLStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try PostgreSQLStore.forecast(options).occupants }
 
-    /// With `onlyIfNeeded`, follows the policy that is the default for a file. Otherwise, deletes the old store.
+    /// With `onlyIfNeeded`, uses the policy `.standard`, the default for a file: if only the model has changed, the old store
+    /// is kept as a backup. Without `onlyIfNeeded`, deletes the old store. Ignores `backupFolder`.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         var options = options
         options.resetPolicy = onlyIfNeeded ? .standard : .discard
@@ -111,7 +112,7 @@ struct ServerStore: TargetStore {
 }
 #endif
 
-/// A store that a command inspects or resets, with the options of an app that opens the store.
+/// A store that a command inspects or resets. The command uses the options with which an app would open the store.
 protocol TargetStore {
     /// Whether the default policy resets the store when the model or the key changes.
     var isResetByDefault: Bool { get }
@@ -124,7 +125,8 @@ protocol TargetStore {
     /// The processes that have the store open.
     func occupants() throws -> StoreOccupants
 
-    /// Replaces the store with an empty store. Does nothing if there is no store.
+    /// Replaces the store with an empty store. With `onlyIfNeeded`, keeps a store that was made for the same model and keys.
+    /// Does nothing if there is no store.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup
 }
 
@@ -163,7 +165,7 @@ extension StoreOccupants {
         guard isOpen else { return [] }
         return [
             members.isEmpty
-                ? "the store is open in another process, which does not share the store"
+                ? "another process has the store open for itself alone"
                 : "the store is open in \(names)"
         ]
     }

@@ -23,9 +23,9 @@ struct KeyPathSearch {
         case names([String])
         /// The key path leads to a property that is not in the model.
         case unknown(followsRelationship: Bool)
-        /// The key path leads to a part of a composite, but `?` comes before the composite and the composite is not
-        /// optional. Such a key path cannot be built from its properties, because the key path that is built up to the
-        /// composite makes the composite optional.
+        /// The key path leads to a part of a composite that is not optional, and `?` comes before the composite, as in
+        /// `\.group?.place.latitude`. Such a key path cannot be built property by property. The key path to the composite,
+        /// `\.group?.place`, has an optional value, and the key path to the part begins at a value that is not optional.
         case partAfterOptional(PartAfterOptional, followsRelationship: Bool)
         /// There were too many key paths to build.
         case undecided

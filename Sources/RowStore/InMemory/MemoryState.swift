@@ -89,7 +89,8 @@ struct MemoryState: Sendable {
         return copy.scopes.values.sorted { $0.name < $1.name }
     }
 
-    /// Drops the entity tags and cursors that the save's deletions make outdated, and applies the save's changes of scopes.
+    /// Drops the HTTP entity tags and the cursors of the scopes that the save's deletions make outdated. Then applies the
+    /// save's changes of scopes.
     private mutating func applyScopes(of set: ChangeSet) {
         if !scopes.isEmpty {
             let entities = set.entitiesWithDeletions(layout)

@@ -63,7 +63,7 @@ import Testing
             }
             #expect(
                 error?.message.prefix { $0 != "/" }
-                    == "The list lacks 60 of 100 objects of ContactEntity in scope, which is more than half. For a list that is only a part, pass a scope or deleting: .none. To delete the objects, pass deleting: .all. The sync would insert 10, update 10 and leave 30 unchanged. It would delete ContactEntity"
+                    == "The list lacks 60 of 100 objects of ContactEntity in scope, which is more than half. If the list has only a part of the objects, pass a scope or `deleting: .none`. To delete the objects, pass `deleting: .all`. The sync would insert 10, update 10 and leave 30 unchanged. It would delete ContactEntity"
             )
             await expectError(.tooManyDeletions) { try await contacts.planSync(page, entity: ContactEntity.self) }
             #expect(try contacts.count(ContactEntity.self) == 100)

@@ -58,7 +58,8 @@ extension EditingContext {
 
     /// Returns the owners whose related objects must all be read, because these objects may be too many or too few.
     ///
-    /// For an owner that has lost objects, a query for the minimum number of links runs first.
+    /// If an owner may have too few objects, but not too many, a query first checks whether the owner still has the minimum
+    /// number of links. If it has, its objects are not read.
     private func ownersToCount(_ owners: [Owner: Changes]) throws -> [Owner] {
         var counted: [Owner] = []
         var lacking: [Owner] = []
@@ -75,8 +76,8 @@ extension EditingContext {
             if mayHaveTooMany || mayLeadToGoneObjects {
                 counted.append(owner)
             } else if changes.contains(.lost) || description.minimumCount > 1 {
-                // Even an owner that has only gained objects can be below the minimum: its optional relationship was empty
-                // before, and the minimum applies only to a relationship with objects.
+                // An owner that has only gained objects can also be below the minimum. The minimum does not apply to an
+                // empty optional relationship, so the owner may have had no objects before.
                 lacking.append(owner)
             }
         }

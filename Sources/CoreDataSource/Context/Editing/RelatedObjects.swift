@@ -171,8 +171,8 @@ extension RelatedObjects: GroupableProperty {
     public static func groupKeyIfPresent(of value: GroupValue) throws -> ManagedObjectID? { value.id }
 }
 
-/// The least and the greatest value of an attribute of the objects, in code and in key paths:
-/// `\ThreadEntity.messages[max: \.date]`.
+/// The least and the greatest value of an attribute of the objects. They can be read from an object, and used in the key
+/// paths of queries: `\ThreadEntity.messages[max: \.date]`.
 extension RelatedObjects {
     /// The greatest value of an attribute; nil if there are no objects. Strings are compared byte by byte.
     ///
@@ -184,7 +184,8 @@ extension RelatedObjects {
     ///     \.messages[max: \.date])
     /// ```
     ///
-    /// - Complexity: In code, O(n) in the number of objects, and one query for the unregistered objects.
+    /// - Complexity: If the value is read from an object, O(n) in the number of related objects, and one query for those that
+    ///   are not registered.
     public subscript<Value: AttributeStorable>(max keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(of: map { $0[keyPath: keyPath] }, isGreatest: true)
     }

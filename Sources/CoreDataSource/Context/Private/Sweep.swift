@@ -327,7 +327,7 @@ public struct SyncDeletion: Sendable, Hashable {
     public static let none = SyncDeletion(deletes: false, limit: .none)
     /// Deletes all objects that are not in the list, with one exception: a sync without a scope throws `tooManyDeletions` if it
     /// would delete more than 20 objects and more than half of all objects. In this case, the list is usually only one of
-    /// several pages. With ``SyncOptions/allowsEmpty``, an empty list deletes all objects.
+    /// several pages. The exception does not apply to an empty list, which needs ``SyncOptions/allowsEmpty``.
     public static let guarded = SyncDeletion(deletes: true, limit: .guarded)
     /// The number of objects that ``guarded`` may always delete, whatever their share is.
     private static let guardedCount = 20
@@ -366,9 +366,9 @@ public struct SyncDeletion: Sendable, Hashable {
         let advice =
             switch limit {
             case .share(let share):
-                "which is more than deleting: .atMost(\(share)) allows. Check the list, or allow a greater share."
+                "which is more than `deleting: .atMost(\(share))` allows. Check the list, or allow a greater share."
             case .none, .guarded:
-                "which is more than half. For a list that is only a part, pass a scope or deleting: .none. To delete the objects, pass deleting: .all."
+                "which is more than half. If the list has only a part of the objects, pass a scope or `deleting: .none`. To delete the objects, pass `deleting: .all`."
             }
         return DataSourceError(
             .tooManyDeletions, "The list lacks \(missing) of \(count) objects of \(scope), \(advice)",

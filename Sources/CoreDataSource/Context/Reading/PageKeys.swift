@@ -59,8 +59,8 @@ struct PageKeys: Sendable {
     ///
     /// - Parameters:
     ///   - count: The largest number of objects.
-    ///   - size: The number of objects to read if a part of the predicate is evaluated on objects, which can reject some of
-    ///     them.
+    ///   - size: The number of objects to read if a part of the predicate is evaluated on objects. This part can reject some of
+    ///     the objects.
     /// - Returns: At most `count` objects; fewer if some of the objects that were read do not match, or at the end of the
     ///   keys. The caller calls again until ``isEmpty``.
     mutating func next<Object: ManagedObject>(

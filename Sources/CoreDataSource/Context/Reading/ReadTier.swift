@@ -89,7 +89,7 @@ package final class ReadQueue: Sendable {
         return tier
     }
 
-    /// - Returns: The value to resume with; nil if the call must wait.
+    /// - Returns: The answer to resume with; nil if the call must wait. The answer has no tier if the call was canceled.
     private func enter(
         _ number: Int, _ continuation: CheckedContinuation<ReadTier?, Never>
     ) -> (tier: ReadTier?, Void)? {

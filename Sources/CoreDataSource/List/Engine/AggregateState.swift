@@ -281,12 +281,12 @@ struct IncrementalAggregation: Sendable {
     /// The aggregate of all values, for counts and sums.
     private var total: Aggregation
     private var valueCount = 0
-    /// The minimum or maximum; nil without values. The value is kept after its last row was removed: it is still a bound of the
-    /// remaining values.
+    /// The minimum or maximum; nil without values. The value is kept after the last row with this value was removed, because it
+    /// is still a bound of the remaining values.
     private var extreme: RowValue?
     /// The number of rows whose value is the extreme.
     private var extremeCount = 0
-    /// The number of stored decimals that are not numbers.
+    /// The number of damaged decimals: stored strings that cannot be read as a decimal.
     private var damagedCount = 0
     /// Whether a removed value could not be subtracted, because it was an infinity or a damaged decimal.
     private var needsRecalculation = false

@@ -88,7 +88,7 @@ private struct ListRun {
         let keys = try rows.keys.union(owners(of: rows.related))
         let listed = worker.rowsByKey.rows(keys, in: state, version: work.version)
         net.add(touched: keys, listed, saves, state.query.links)
-        // Advance the index by key even if the next state is unchanged. Otherwise the next merge would index all rows.
+        // Advance `rowsByKey` even if the state does not change. Otherwise, the next merge would index all rows.
         defer { worker.rowsByKey.advance(from: work.version, by: net) }
         if net.isEmpty { return .unchanged(state) }
         net.record(saves, ofEntities: state.query.watched)

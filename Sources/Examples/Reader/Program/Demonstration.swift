@@ -58,7 +58,7 @@ final class Demonstration {
         say("The second reader requests nothing before that time.")
         try await run(second, "refresh 0.001")
 
-        say("The server is well again, and has a new article. A refresh with 0 does not wait for the next try.")
+        say("The server is well again, and has a new article. `refresh 0` does not wait for the named time.")
         try await tell(server, "clear", "publish harbour The ferry is on time")
         try await run(first, "refresh 0")
         try await wait(second)

@@ -477,7 +477,7 @@ nonisolated extension ManagedObjectModel {
         classes: allTypesClasses())
 }
 
-/// Provides the model by its name `AllTypes`.
+/// Lets the library find the model `AllTypes` by its name.
 nonisolated final class GeneratedModel_AllTypes: GeneratedModel {
     static var model: ManagedObjectModel { .allTypes }
 }

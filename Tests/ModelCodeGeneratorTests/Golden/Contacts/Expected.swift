@@ -106,7 +106,7 @@ nonisolated extension ManagedObjectModel {
         classes: contactsClasses())
 }
 
-/// Provides the model by its name `Contacts`.
+/// Lets the library find the model `Contacts` by its name.
 nonisolated final class GeneratedModel_Contacts: GeneratedModel {
     static var model: ManagedObjectModel { .contacts }
 }

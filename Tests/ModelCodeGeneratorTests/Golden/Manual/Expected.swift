@@ -16,7 +16,7 @@ nonisolated extension ManagedObjectModel {
         entities: [ContactsEntities.baseEntity(), ContactsEntities.contactEntity(), ContactsEntities.groupEntity()])
 }
 
-/// Provides the model by its name `Contacts`.
+/// Lets the library find the model `Contacts` by its name.
 nonisolated final class GeneratedModel_Contacts: GeneratedModel {
     static var model: ManagedObjectModel { .contacts }
 }

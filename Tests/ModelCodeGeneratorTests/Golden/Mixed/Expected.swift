@@ -175,7 +175,7 @@ nonisolated extension ManagedObjectModel {
         classes: townLibraryClasses())
 }
 
-/// Provides the model by its name `Town Library`.
+/// Lets the library find the model `Town Library` by its name.
 nonisolated final class GeneratedModel_Town_20_Library: GeneratedModel {
     static var model: ManagedObjectModel { .townLibrary }
 }

@@ -101,7 +101,7 @@ nonisolated extension ManagedObjectModel {
         classes: tasksClasses())
 }
 
-/// Provides the model by its name `Tasks`.
+/// Lets the library find the model `Tasks` by its name.
 nonisolated final class GeneratedModel_Tasks: GeneratedModel {
     static var model: ManagedObjectModel { .tasks }
 }
