@@ -68,7 +68,7 @@ struct ReadmeTests {
         for (suite, test) in named {
             #expect(
                 sources.contains { source in
-                    ["struct \(suite) ", "struct \(suite):"].contains { source.contains($0) }
+                    ["struct \(suite) ", "struct \(suite):", "extension \(suite) "].contains { source.contains($0) }
                         && source.contains("func \(test)(")
                 },
                 "There is no test \(suite)/\(test)")
