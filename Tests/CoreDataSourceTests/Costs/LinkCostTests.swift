@@ -18,11 +18,21 @@ import Testing
         var description: String {
             "\(statements) statements, \(rows) rows, \(steps) steps, \(registered) objects registered"
         }
+
+        func least(or other: Cost) -> Cost {
+            Cost(
+                statements: min(statements, other.statements), rows: min(rows, other.rows),
+                steps: min(steps, other.steps), registered: min(registered, other.registered))
+        }
     }
 
     @Test func aChangeOfOneLinkCostsTheSameHoweverManyThereAre() async throws {
         var costs: [[(name: String, cost: Cost)]] = []
-        for size in Self.sizes { costs.append(try await World(size).costs()) }
+        for size in Self.sizes {
+            // A commit of an earlier save can run its statements while a later one is measured, so each is measured twice.
+            let (first, second) = (try await World(size).costs(), try await World(size).costs())
+            costs.append(zip(first, second).map { ($0.0, $0.1.least(or: $1.1)) })
+        }
         for (place, small) in costs[0].enumerated() {
             for (size, large) in zip(Self.sizes, costs).dropFirst() {
                 let large = large[place].cost
