@@ -190,7 +190,7 @@ struct Batch {
             for context in contexts { failures += try context.relationshipFailures() }
             for context in contexts { try context.checkRefusal() }
             try context.throwFailures(failures)
-            try context.checkDeletions()
+            if contexts.contains(where: { $0.answered != nil }) { try context.checkDeletions() }
         }
         mergeOriginsOfLinked(contexts)
     }

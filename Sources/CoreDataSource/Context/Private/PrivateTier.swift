@@ -252,7 +252,8 @@ struct TierCall: Sendable {
     }
 
     private static func unfinished(_ tiers: [PrivateTier], named: [PrivateTier]) -> [PrivateTier] {
-        tiers.filter { tier in
+        if !tiers.contains(where: { $0.completes }) { return [] }
+        return tiers.filter { tier in
             tier.completes && !tier.isMade.load(ordering: .acquiring) && !named.contains { $0 === tier }
         }
     }
@@ -385,7 +386,7 @@ struct TierCall: Sendable {
     private var reach: BatchReach? {
         // The hooks of data sources that complete the save may delete objects, and then delete rules apply.
         let reaching = completion == nil ? tiers : tiers + participants.filter(\.completes)
-        if scope == .nothing || reaching.allSatisfy(\.reach.isEmpty) { return nil }
+        if scope == .nothing || !reaching.contains(where: { !$0.reach.isEmpty }) { return nil }
         return BatchReach(
             stack.tierRegistry, reaching.map(\.reach), knownTierCount: knownTierCount, holdsQueues: scope == .reach)
     }
