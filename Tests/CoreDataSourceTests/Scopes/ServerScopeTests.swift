@@ -22,6 +22,11 @@ struct ServerScopeTests {
         let old = try early.dataSource(ContactDataSource.self)
         try await old.add(contactList(0..<3))
         try await old.delete(contactList(0..<1))
+        // A load without a scope needs no table.
+        let loaded = try await old.value(where: \.uid, equals: "uid-7", as: ContactValue.self) {
+            ContactData(uid: $0, name: "loaded")
+        }
+        #expect(loaded?.name == "loaded")
         expectError(.scopesNotKept) { try old.freshness(of: .contacts) }
         await expectError(.scopesNotKept) { try await self.store(old) }
         let late = try place.open()
