@@ -354,36 +354,6 @@ extension RootTier {
         )
     }
 
-    /// Records which answers of other members seem to belong to later requests although this request begins only now.
-    func recordLaterAnswers(_ request: inout AnsweredRequest) throws(DataSourceError) {
-        if store.sharing == nil { return }
-        let scopes = try laterScopes(than: request) ?? []
-        request.laterAnswers = Dictionary(scopes.map { ($0.name, $0.answer) }, uniquingKeysWith: { $1 })
-    }
-
-    /// Returns the scopes of the entities for which another member has stored the answer to a later request, since the request has
-    /// begun.
-    ///
-    /// - Returns: The scopes; nil for a custom store that does not know the times of requests.
-    func laterScopesOfOthers(
-        than request: AnsweredRequest, of entities: [Int]
-    ) throws(DataSourceError) -> [StoredScope]? {
-        let names = layout.names(ofEntitiesContaining: entities)
-        return try laterScopes(than: request).map { scopes in
-            requests.answersOfOthers(scopes).filter {
-                names.contains($0.entity) && $0.answer != request.laterAnswers[$0.name]
-            }
-        }
-    }
-
-    /// Returns the scopes whose stored answer belongs to a later request. Members compare only the times of requests. Equal times
-    /// count as later, too.
-    private func laterScopes(than request: AnsweredRequest) throws(DataSourceError) -> [StoredScope]? {
-        try store.read(.statement) { reader throws(DataSourceError) in
-            try (reader as? any RequestReader)?.scopes(requestedSince: request.requestedAt)
-        }
-    }
-
     /// Reads what the store knows of a scope.
     ///
     /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
