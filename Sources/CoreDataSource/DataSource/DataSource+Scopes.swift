@@ -124,7 +124,7 @@ extension DataSource {
         let change = tier.change(writing.scope, requestedAt: writing.requestedAt, part.event)
         let root = tier.stack.root
         defer { root.scopes.endWriting(change.name, change.number) }
-        return try await tier.store(writing.answered, values: max(1, values.count)) { context in
+        return try await tier.store(writing.answered, as: change.number, values: max(1, values.count)) { context in
             try self.write(values, writing, part, with: change, in: context)
         }
     }
@@ -151,7 +151,6 @@ extension DataSource {
             }
         }
         context.scopeChanges.append(change)
-        tier.stack.root.requests.recordOwnAnswer(change.number)
         tier.stack.root.scopes.beginWriting(change.name, change.number)
         return WrittenAnswer(report: report, page: page, number: change.number)
     }
@@ -193,7 +192,7 @@ extension DataSource {
         let change = tier.change(scope, requestedAt: writing.requestedAt, .notModified(since: 0))
         defer { root.scopes.endWriting(change.name, change.number) }
         let kind: HistoryKind = scope.eviction == nil ? .local : .eviction
-        let report = try await tier.store(writing.answered, kind: kind) { [tier] context in
+        let report = try await tier.store(writing.answered, as: change.number, kind: kind) { [tier] context in
             try writing.basis?.check(tier, scope)
             // Look for pending deletions before the read. In the other order, a deletion that is written in between would be
             // missed.
@@ -216,7 +215,6 @@ extension DataSource {
                 root.scopes.beginWriting(change.name, change.number)
             }
             context.scopeChanges.append(change)
-            root.requests.recordOwnAnswer(change.number)
             return report
         }
         if report.evicted > 0 { return report }

@@ -18,7 +18,8 @@ struct AnsweredRequest: Sendable {
     /// The answers, by the names of their scopes, that were already stored when this request began, but seem to belong to later
     /// requests: the clock of another member is ahead.
     var laterAnswers: [String: Int64] = [:]
-    /// Identifies the rows of the answer in ``RunningRequests``. Each page of a list has a number of its own; 0 before the answer.
+    /// The number of the answer: for a scope, the ``ScopeChange/number`` that the store keeps with the answer. Each page of a list
+    /// has a number of its own; 0 before the answer.
     var answer: Int64 = 0
 
     /// Makes a request, and makes it again if its answer is refused because another answer has changed the same rows meanwhile.
@@ -108,11 +109,12 @@ package final class RunningRequests: Sendable {
     private struct State {
         /// The number of the newest request.
         var newest: Int64 = 0
-        /// The number of the newest answer.
-        var newestAnswer: Int64 = 0
         var running: Set<Int64> = []
-        /// The ``ScopeChange/number`` of each answer that this container has stored since a request is running.
-        var answers: Set<Int64> = []
+        /// The ``AnsweredRequest/answer`` of each answer that this container has stored while requests were running, or while it
+        /// was storing answers.
+        private(set) var answers: Set<Int64> = []
+        /// The number of answers that are being stored.
+        private var storingCount = 0
         /// No request with a lower number is running.
         private var oldest: Int64 = 1
         /// The rows that matter to running requests, in the order of their limits.
@@ -124,8 +126,26 @@ package final class RunningRequests: Sendable {
         var saveLimit = RunningRequests.saveLimit
         var comparisonCount = 0
 
-        /// Forgets rows that matter to no running request.
+        mutating func beginStoring(_ answer: Int64) {
+            storingCount += 1
+            // A forgotten answer counts as one of another member.
+            if answers.count >= saveLimit { answers = [] }
+            answers.insert(answer)
+        }
+
+        mutating func endStoring() {
+            storingCount -= 1
+            forgetAnswers()
+        }
+
+        /// Forgets the answers of this container if no request can meet them. A request that begins later finds them in the store.
+        private mutating func forgetAnswers() {
+            if running.isEmpty, storingCount == 0 { answers = [] }
+        }
+
+        /// Forgets answers and rows that matter to no running request.
         mutating func trim() {
+            forgetAnswers()
             while oldest <= newest, !running.contains(oldest) { oldest += 1 }
             let count = saved.firstIndex { $0.limit > oldest } ?? saved.count
             if count == 0 { return }
@@ -226,18 +246,8 @@ extension RunningRequests {
         guard let number = request.number else { return }
         state.withLock { state in
             state.running.remove(number)
-            if state.running.isEmpty { state.answers = [] }
             runningCount.store(state.running.count, ordering: .sequentiallyConsistent)
             state.trim()
-        }
-    }
-
-    /// Records the ``ScopeChange/number`` of an answer that this container stores.
-    func recordOwnAnswer(_ number: Int64) {
-        state.withLock { state in
-            // A forgotten answer counts as one of another member.
-            if state.answers.count >= state.saveLimit { state.answers = [] }
-            state.answers.insert(number)
         }
     }
 
@@ -246,13 +256,11 @@ extension RunningRequests {
         state.withLock { state in scopes.filter { !state.answers.contains($0.answer) } }
     }
 
-    /// Returns a number for an answer.
-    func newAnswer() -> Int64 {
-        state.withLock { state in
-            state.newestAnswer += 1
-            return state.newestAnswer
-        }
-    }
+    /// Records that this container begins to store an answer.
+    func beginStoring(_ answer: Int64) { state.withLock { $0.beginStoring(answer) } }
+
+    /// Records that an answer is in the store, or could not be stored.
+    func endStoring() { state.withLock { $0.endStoring() } }
 
     /// Returns the recorded rows that were saved since a request of a load began, except the rows of its own answers. Returns
     /// none for an answer that the app passes to `apply`, because the beginning of its request was not recorded.

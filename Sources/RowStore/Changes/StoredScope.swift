@@ -79,7 +79,9 @@ package struct ScopeChange: Sendable {
     package let requestedAt: Date?
     package var event: Event
     /// A random number, which differs from the numbers of all other answers, also of those before a reset of the store.
-    package let number = Int64.random(in: 1...1 << 62)
+    package let number = newNumber()
+
+    package static func newNumber() -> Int64 { .random(in: 1...1 << 62) }
 
     package init(name: String, entity: String, predicate: String, requestedAt: Date?, _ event: Event) {
         self.name = name

@@ -155,14 +155,17 @@ extension PrivateTier {
     /// Runs the work, and saves its edits as the answer to a request. If the save fails, no other answer is refused
     /// because of this answer.
     ///
+    /// - Parameter answer: The number of the answer, which differs from the numbers of all other answers.
     /// - Throws: `scopeChanged` if the save would replace another answer; the errors of the work and of a save.
     nonisolated func store<Result: Sendable>(
-        _ request: AnsweredRequest, values: Int = 1, deletes: Bool = true, kind: HistoryKind = .incoming,
-        _ work: @Sendable (PrivateContext) throws -> Result
+        _ request: AnsweredRequest, as answer: Int64 = ScopeChange.newNumber(), values: Int = 1, deletes: Bool = true,
+        kind: HistoryKind = .incoming, _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> Result {
         let requests = stack.root.requests
         var request = request
-        request.answer = requests.newAnswer()
+        request.answer = answer
+        requests.beginStoring(answer)
+        defer { requests.endStoring() }
         do {
             return try await perform(waitFor: .store, values: values, deletes: deletes, kind: kind) { [request] in
                 $0.answered = request
