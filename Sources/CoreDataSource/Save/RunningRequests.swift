@@ -58,14 +58,16 @@ struct CompleteList: Sendable {
 /// answer. So while a request is running, this class keeps the keys of the rows that other answers store, and of all rows that
 /// other members of a shared store save. It also keeps the keys of the rows that other saves insert or link, because the server
 /// might not have known these rows when it made the answer: a sweep, which deletes rows that are missing in the answer, does
-/// not delete them. It keeps nothing else.
+/// not delete them. It also keeps the complete lists of other answers, and the numbers of the answers that this container
+/// stores.
 ///
 /// The class keeps at most ``keyLimit`` keys. Beyond that, it knows only the entities of the saved rows, and the predicates of
 /// complete lists. The same is true for a save of another member if the feed has only the entities of the save. If the keys of
 /// an entity's saved rows are not known, an answer that changes or deletes any row of the entity is refused, so that its load
 /// begins again. An answer that only inserts rows of the entity is refused if rows of the entity were deleted, or if the
 /// inserted rows match the predicate of a complete list. If rows of the entity were inserted or linked, a sweep deletes no
-/// rows of the entity.
+/// rows of the entity. Beyond ``saveLimit`` saves, the class knows only the entities, and neither the lists nor who has saved
+/// the rows.
 package final class RunningRequests: Sendable {
     /// Who has saved rows.
     enum Origin: Hashable {
