@@ -19,7 +19,7 @@ extension PrivateContext {
             let isLastTry = !answered.canRequestAgain && replaced.allSatisfy { $0.origin == .otherMember }
             guard isLastTry, try root.laterScopesOfOthers(than: answered, of: ownedEntities(changedBy: changes)) == []
             else {
-                throw DataSourceError(replacing: answered)
+                throw DataSourceError(tooLate: answered)
             }
         }
         guard root.requests.hasOthers(than: answered) else { return }
@@ -118,11 +118,11 @@ extension PrivateContext {
                 try list.isConfirmed
                 ? check.changes(list)
                 : check.adds(to: list) { !one.rows.stored.keys.contains($0) && !list.earlier.contains($0) }
-            if changesList { throw DataSourceError(replacing: request) }
+            if changesList { throw DataSourceError(tooLate: request) }
         }
         for scope in scopes where scope.isComplete {
             guard let list = CompleteList(scope, in: stack.layout) else { continue }
-            if try check.changes(list) { throw DataSourceError(replacing: request) }
+            if try check.changes(list) { throw DataSourceError(tooLate: request) }
         }
     }
 
@@ -147,7 +147,7 @@ extension PrivateContext {
     func checkSpared(_ objects: [ManagedObject], storedSince request: AnsweredRequest) throws(DataSourceError) {
         if objects.isEmpty { return }
         let saved = saved(since: request, replacedBy: { AnswerRows(changed: Set(objects.lazy.map { LinkEnd($0) })) })
-        if saved.contains(where: \.origin.isAnswer) { throw DataSourceError(replacing: request) }
+        if saved.contains(where: \.origin.isAnswer) { throw DataSourceError(tooLate: request) }
     }
 }
 
@@ -285,10 +285,11 @@ extension CompleteList {
 }
 
 extension DataSourceError {
-    fileprivate init(replacing request: AnsweredRequest) {
+    fileprivate init(tooLate request: AnsweredRequest) {
+        let subject = request.scope.isEmpty ? "an object" : "the scope \"\(request.scope)\""
         self.init(
             .scopeChanged,
-            "The answer for the scope \"\(request.scope)\" would replace objects of another answer that was stored since the request. The answer for the scope may be the older one. Request the list again."
+            "The answer for \(subject) contradicts another answer that was stored since the request, and may be older. Request it again."
         )
     }
 }
