@@ -134,7 +134,7 @@ extension DataSource {
             if tier.stack.root.generation != generation { throw RootTier.storeReset }
             let objects = try self.add([value], in: context) { _ in }
             try context.endSweeps(objects)
-            try context.checkLists(storedSince: request)
+            try context.checkLists()
             context.listedObjects = objects.compactMap { $0 }
         }
     }

@@ -138,8 +138,8 @@ extension DataSource {
             context.answered?.list = try context.completeList(of: writing.scope, part.earlierPages.objects)
         }
         var (report, page, spared) = try reconcile(values, writing, part, in: context)
-        try context.checkLists(storedSince: writing.answered)
-        try context.checkSpared(spared, storedSince: writing.answered)
+        try context.checkLists()
+        try context.checkSpared(spared)
         var change = change
         if case .loaded(_, _, isComplete: true) = change.event {
             report.evicted = try context.evict(writing.scope, at: writing.requestedAt)

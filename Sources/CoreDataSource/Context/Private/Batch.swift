@@ -190,7 +190,7 @@ struct Batch {
             for context in contexts { failures += try context.relationshipFailures() }
             for context in contexts { try context.checkRefusal() }
             try context.throwFailures(failures)
-            if contexts.contains(where: { $0.answered != nil }) { try context.checkDeletions() }
+            try context.checkDeletions()
         }
         mergeOriginsOfLinked(contexts)
     }

@@ -58,9 +58,9 @@ extension PrivateContext {
         }
     }
 
-    /// Refuses an answer that would change what the complete list of a later request shows. Such an answer adds an object that is
-    /// missing in that list, so the server may have deleted the object. Or it changes or deletes an object that the list has with
-    /// the stored values.
+    /// Refuses an answer whose edits would change what the complete list of a later request shows. Such an answer adds an object
+    /// that is missing in that list, so the server may have deleted the object. Or it changes an object that the list has with the
+    /// stored values. ``checkDeletions()`` compares the deletions.
     ///
     /// Must be called after the work of the answer, and before evictions and hooks of other data sources: their edits are no part of
     /// the answer. If the predicate of a list follows relationships, only the objects that match it after the edits count.
@@ -69,30 +69,30 @@ extension PrivateContext {
     ///   requires values in a column, only for the objects with these values. A list whose predicate follows relationships makes one
     ///   fetch of the changed objects. In a shared store, also one read of the later scopes.
     /// - Throws: `scopeChanged`; the errors of a fetch.
-    func checkLists(storedSince request: AnsweredRequest) throws {
-        let edited = changed.filter { $0.isInserted || $0.isUpdated && $0.hasEdits || $0.state == .deleted }
+    func checkLists() throws {
+        guard let answered else { return }
+        let edited = changed.filter { $0.isInserted || $0.isUpdated && $0.hasEdits }
         try compare(
-            request, after: edited.lazy.filter { !$0.isDeleted }.map { EditedRow($0, $0.row) },
-            before: edited.lazy.filter { !$0.isInserted }.map { EditedRow($0, $0.savedRow) })
+            answered, after: edited.map { EditedRow($0, $0.row) },
+            before: edited.lazy.filter { $0.isUpdated }.map { EditedRow($0, $0.savedRow) })
     }
 
     /// Refuses the answer that the batch stores if delete rules or sweeps would delete an object that the complete list of a later
     /// request has. Evictions do not count, because they drop the entity tags of the lists.
     ///
-    /// - Throws: The errors of ``checkLists(storedSince:)``.
+    /// Must be called on the context of the answer.
+    ///
+    /// - Throws: The errors of ``checkLists()``.
     func checkDeletions() throws {
-        let contexts = [self] + otherBatchContexts
-        guard let answering = contexts.first(where: { $0.answered != nil }), let request = answering.answered else {
-            return
-        }
-        let deleted = contexts.flatMap { context in
+        guard let answered else { return }
+        let deleted = ([self] + otherBatchContexts).flatMap { context in
             context.changed.filter { $0.state == .deleted }.map { EditedRow($0, $0.savedRow) }
                 + context.bulkChanges.flatMap { rows in
                     rows.deleted.map { EditedRow(layout: stack.layout.entities[rows.entity], key: $0.key, row: $0.row) }
                 }
         }
         try compare(
-            request, after: [], before: deleted.filter { answering.deletedBeforeEviction?.contains($0.end) ?? true })
+            answered, after: [], before: deleted.filter { deletedBeforeEviction?.contains($0.end) ?? true })
     }
 
     /// - Parameters:
@@ -144,10 +144,10 @@ extension PrivateContext {
     ///
     /// - Parameter objects: The objects that came into scope during the request, and are not in the list.
     /// - Throws: `scopeChanged`
-    func checkSpared(_ objects: [ManagedObject], storedSince request: AnsweredRequest) throws(DataSourceError) {
-        if objects.isEmpty { return }
-        let saved = saved(since: request, replacedBy: { AnswerRows(changed: Set(objects.lazy.map { LinkEnd($0) })) })
-        if saved.contains(where: \.origin.isAnswer) { throw DataSourceError(tooLate: request) }
+    func checkSpared(_ objects: [ManagedObject]) throws(DataSourceError) {
+        guard let answered, !objects.isEmpty else { return }
+        let saved = saved(since: answered, replacedBy: { AnswerRows(changed: Set(objects.lazy.map { LinkEnd($0) })) })
+        if saved.contains(where: \.origin.isAnswer) { throw DataSourceError(tooLate: answered) }
     }
 }
 
