@@ -15,6 +15,8 @@ struct AnsweredRequest: Sendable {
     private static let attempts = 3
     /// The answer, if it is a complete list; nil for other answers.
     var list: CompleteList?
+    /// The objects that the answer has changed. Hooks may change others. Nil if no data source completes the save.
+    var changedBeforeHooks: Set<LinkEnd>?
     /// The answers, by the names of their scopes, that were already stored when this request began, but seem to belong to later
     /// requests: the clock of another member is ahead.
     var laterAnswers: [String: Int64] = [:]

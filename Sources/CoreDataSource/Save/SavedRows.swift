@@ -143,15 +143,23 @@ struct AnswerRows {
         changedEntities = Set(changed.lazy.map(\.entity))
     }
 
-    init(_ changes: ChangeSet, _ layout: ModelLayout) {
+    /// - Parameters:
+    ///   - changes: The changes of the whole batch.
+    ///   - answer: The rows that belong to the answer; nil if all rows do.
+    init(_ changes: ChangeSet, _ answer: Set<LinkEnd>?, _ layout: ModelLayout) {
         var changed: Set<LinkEnd> = []
         for changes in changes.entities {
             changed.formUnion(changes.updated.lazy.map { LinkEnd(entity: changes.entity, key: $0.key) })
             changed.formUnion(changes.deleted.lazy.map { LinkEnd(entity: changes.entity, key: $0.key) })
         }
-        self.init(changed: changed)
-        for changes in changes.entities where !changes.inserted.isEmpty {
-            inserted.append((layout.entities[changes.entity], changes.inserted))
+        self.init(changed: answer.map { changed.intersection($0) } ?? changed)
+        for changes in changes.entities {
+            let rows =
+                answer.map { answer in
+                    changes.inserted.filter { answer.contains(LinkEnd(entity: changes.entity, key: $0.key)) }
+                } ?? changes.inserted
+            if rows.isEmpty { continue }
+            inserted.append((layout.entities[changes.entity], rows))
             insertedEntities.insert(changes.entity)
         }
     }

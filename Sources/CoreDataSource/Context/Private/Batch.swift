@@ -184,13 +184,13 @@ struct Batch {
     private func applyRules() throws {
         let contexts = [context] + others
         for context in contexts { try context.checkRefusal() }
-        try completion?.run(contexts, endSweeps)
+        try completion?.run(contexts, endSweeps) { try context.checkBeforeHooks() }
         try context.applyingRules {
             var failures: [DataSourceError] = []
             for context in contexts { failures += try context.relationshipFailures() }
             for context in contexts { try context.checkRefusal() }
             try context.throwFailures(failures)
-            try context.checkDeletions()
+            if completion == nil { try context.checkDeletions() }
         }
         mergeOriginsOfLinked(contexts)
     }

@@ -7,12 +7,15 @@ extension PrivateContext {
     /// For a batch that stores no answer, records the inserted and linked rows, because a sweep for an answer to a running
     /// request must not delete them.
     ///
+    /// The rows that only hooks (``SaveCompleting``) have changed are recorded, but are not compared: a hook edits what is stored
+    /// now, so the answer does not replace it.
+    ///
     /// - Parameter changes: The changes of the whole batch.
     /// - Throws: `scopeChanged`; errors of the store.
     func checkAnswer(savedWith changes: ChangeSet) throws(DataSourceError) {
         let (root, layout) = (stack.root, stack.layout)
         guard let answered else { return root.requests.record(arrived: changes, layout) }
-        let replaced = saved(since: answered, replacedBy: { AnswerRows(changes, layout) })
+        let replaced = saved(since: answered, replacedBy: { AnswerRows(changes, answered.changedBeforeHooks, layout) })
         if !replaced.isEmpty {
             // Another member may edit the rows again and again, so the last try replaces rows of other members, unless the store has a
             // later answer.
@@ -62,8 +65,8 @@ extension PrivateContext {
     /// that is missing in that list, so the server may have deleted the object. Or it changes an object that the list has with the
     /// stored values. ``checkDeletions()`` compares the deletions.
     ///
-    /// Must be called after the work of the answer, and before evictions and hooks of other data sources: their edits are no part of
-    /// the answer. If the predicate of a list follows relationships, only the objects that match it after the edits count.
+    /// Must be called after the work of the answer, and before evictions and hooks: their edits are no part of the answer. If the
+    /// predicate of a list follows relationships, only the objects that match it after the edits count.
     ///
     /// - Complexity: at most two evaluations of a predicate for each changed object and each list of its entity. If the predicate
     ///   requires values in a column, only for the objects with these values. A list whose predicate follows relationships makes one
@@ -77,10 +80,26 @@ extension PrivateContext {
             before: edited.lazy.filter { $0.isUpdated }.map { EditedRow($0, $0.savedRow) })
     }
 
-    /// Refuses the answer that the batch stores if delete rules or sweeps would delete an object that the complete list of a later
-    /// request has. Evictions do not count, because they drop the entity tags of the lists.
+    /// Checks an answer before the first hook, and remembers which objects the answer has changed.
     ///
-    /// Must be called on the context of the answer.
+    /// - Throws: The errors of ``checkDeletions()``.
+    func checkBeforeHooks() throws {
+        if answered == nil { return }
+        try checkDeletions()
+        answered?.changedBeforeHooks = ([self] + otherBatchContexts).reduce(into: []) { changed, context in
+            changed.formUnion(context.changed.lazy.map { LinkEnd($0) })
+            for rows in context.bulkChanges {
+                let keys = (rows.inserted + rows.deleted).map(\.key) + rows.updated.map(\.key)
+                changed.formUnion(keys.lazy.map { LinkEnd(entity: rows.entity, key: $0) })
+            }
+        }
+    }
+
+    /// Refuses the answer that the batch stores if the answer, delete rules or sweeps would delete an object that the complete list
+    /// of a later request has. Evictions do not count, because they drop the entity tags of the lists. Deletions by hooks do not
+    /// count for the same reason.
+    ///
+    /// Must be called on the context of the answer, after the delete rules, and before the hooks.
     ///
     /// - Throws: The errors of ``checkLists()``.
     func checkDeletions() throws {

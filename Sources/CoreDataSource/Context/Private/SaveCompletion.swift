@@ -154,10 +154,14 @@ final class SaveCompletion: Sendable {
     /// - Parameters:
     ///   - contexts: All contexts of the batch.
     ///   - endSweeps: Runs the sweeps of all contexts.
-    /// - Throws: Errors of hooks, sweeps and delete rules; `willSaveRepeats`.
-    func run(_ contexts: [PrivateContext], _ endSweeps: () throws -> Void) throws {
+    ///   - beforeHooks: Called once, before the first hook, and after sweeps and delete rules.
+    /// - Throws: Errors of hooks, sweeps and delete rules; `willSaveRepeats`; errors of the given functions.
+    func run(
+        _ contexts: [PrivateContext], _ endSweeps: () throws -> Void, beforeHooks: () throws -> Void
+    ) throws {
         try SaveCompletion.whileReadingAll(contexts) {
             try SaveCompletion.settle(contexts, endSweeps)
+            try beforeHooks()
             var counts = Array(repeating: 0, count: hooks.count)
             var index = 0
             var quietHooks = 0
