@@ -95,23 +95,43 @@ extension PrivateContext {
         }
     }
 
-    /// Refuses the answer that the batch stores if the answer, delete rules or sweeps would delete an object that the complete list
-    /// of a later request has. Evictions do not count, because they drop the entity tags of the lists. Deletions by hooks do not
-    /// count for the same reason.
+    /// Refuses the answer that the batch stores if its deletions would change what the complete list of a later request shows. Such
+    /// an answer deletes an object that the list has, or delete rules do so because of the answer. Or delete rules take a link
+    /// from an object that the list has with the stored values.
+    ///
+    /// Evictions do not count, because they drop the entity tags of the lists. Deletions by hooks do not count for the same reason.
     ///
     /// Must be called on the context of the answer, after the delete rules, and before the hooks.
     ///
     /// - Throws: The errors of ``checkLists()``.
     func checkDeletions() throws {
         guard let answered else { return }
-        let deleted = ([self] + otherBatchContexts).flatMap { context in
-            context.changed.filter { $0.state == .deleted }.map { EditedRow($0, $0.savedRow) }
-                + context.bulkChanges.flatMap { rows in
-                    rows.deleted.map { EditedRow(layout: stack.layout.entities[rows.entity], key: $0.key, row: $0.row) }
-                }
-        }
+        let contexts = [self] + otherBatchContexts
+        let deleted = contexts.flatMap(\.deletedRows).filter { deletedBeforeEviction?.contains($0.end) ?? true }
+        if deleted.isEmpty { return }
+        let ends = Set(deleted.map(\.end))
+        let unlinked = contexts.flatMap(\.changed).filter { $0.isUpdated && hasLost(linkTo: ends, $0) }
         try compare(
-            answered, after: [], before: deleted.filter { deletedBeforeEviction?.contains($0.end) ?? true })
+            answered, after: unlinked.map { EditedRow($0, $0.row) },
+            before: deleted + unlinked.map { EditedRow($0, $0.savedRow) })
+    }
+
+    /// Whether an edit of an object has removed its link to any of the ends.
+    private func hasLost(linkTo ends: Set<LinkEnd>, _ object: ManagedObject) -> Bool {
+        object.layout.relationships.contains { relationship in
+            guard case .column(let column) = relationship.storage,
+                let end = object.savedRow.end(column, relationship.destinationFamily)
+            else { return false }
+            return ends.contains(end) && object.row.end(column, relationship.destinationFamily) != end
+        }
+    }
+
+    /// The rows that the batch has deleted in this context.
+    private var deletedRows: [EditedRow] {
+        changed.filter { $0.state == .deleted }.map { EditedRow($0, $0.savedRow) }
+            + bulkChanges.flatMap { rows in
+                rows.deleted.map { EditedRow(layout: stack.layout.entities[rows.entity], key: $0.key, row: $0.row) }
+            }
     }
 
     /// - Parameters:
