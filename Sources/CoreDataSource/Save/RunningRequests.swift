@@ -338,6 +338,7 @@ extension RootTier {
     func laterScopesOfOthers(
         than request: AnsweredRequest, of entities: [Int]
     ) throws(DataSourceError) -> [StoredScope]? {
+        if store.sharing == nil { return [] }
         let names = layout.names(ofEntitiesContaining: entities)
         return try laterScopes(than: request).map { scopes in
             requests.answersOfOthers(scopes).filter {

@@ -94,6 +94,14 @@ struct SavedRows: Sendable {
     /// Whether any row was inserted or linked, or may have been.
     var hasArrivals: Bool { !arrived.isEmpty }
 
+    /// Whether any row of the entities was stored or deleted, or may have been.
+    func mayHaveRows(of entities: Set<Int>, _ layout: ModelLayout) -> Bool {
+        if !entities.isDisjoint(with: stored.entities.union(self.entities)) { return true }
+        if stored.keys.contains(where: { entities.contains($0.entity) }) { return true }
+        let owners = Set(entities.lazy.flatMap { layout.entities[$0].constraintOwners })
+        return !owners.isDisjoint(with: forgottenOwners) || deleted.contains { owners.contains($0.owner) }
+    }
+
     /// The number of kept keys.
     var count: Int { stored.keys.count + arrived.keys.count + deleted.count }
 

@@ -67,6 +67,7 @@ struct Batch {
             // If a lease was lost, other members may have changed rows between two reads of the batch. The error may be only a
             // consequence of such changes, so throw `leaseLost` instead.
             if error is DataSourceError, let use { try stack.root.leases?.checkLeases(of: use) }
+            try context.checkIsNotTooLate(after: error)
             throw error
         }
     }

@@ -143,9 +143,7 @@ extension PrivateContext {
         let saved = stack.root.requests.saved(since: request).filter { $0.list != nil }
         // The feed of another member has only the rows that the other member has changed. It does not say which unchanged objects
         // are in a list, and which are not, so the predicate of the list must decide.
-        let scopes =
-            stack.root.store.sharing == nil
-            ? [] : try stack.root.laterScopesOfOthers(than: request, of: Array(entities)) ?? []
+        let scopes = try stack.root.laterScopesOfOthers(than: request, of: Array(entities)) ?? []
         if saved.isEmpty && scopes.isEmpty { return }
         var check = ListCheck(after, before, keepsMembership: !request.canRequestAgain) { [self] in
             try keys(of: $0, matching: $1)
@@ -187,6 +185,43 @@ extension PrivateContext {
         guard let answered, !objects.isEmpty else { return }
         let saved = saved(since: answered, replacedBy: { AnswerRows(changed: Set(objects.lazy.map { LinkEnd($0) })) })
         if saved.contains(where: \.origin.isAnswer) { throw DataSourceError(tooLate: answered) }
+    }
+}
+
+/// Answers that cannot be stored.
+extension PrivateContext {
+    /// Throws `scopeChanged` if the batch stores an answer, and its error may be only a consequence of another answer that was
+    /// stored since the request. For example, a delete rule refuses a deletion by an older list, there are too many such deletions,
+    /// a hook does not find an object that was deleted meanwhile, or an older object has a unique value of a newer one. So the load
+    /// makes its request again. If the error is then still there, the last request throws it.
+    ///
+    /// It is not known which rows the answer would have changed. So an answer of any object counts which the batch may change, or
+    /// to which the batch may link.
+    ///
+    /// - Parameter error: The error of the work, or of the rules for its edits. Nothing of the batch is left.
+    func checkIsNotTooLate(after error: any Error) throws(DataSourceError) {
+        guard let answered, answered.canRequestAgain, answered.number != nil, !(error is CancellationError) else {
+            return
+        }
+        let final: [DataSourceError.Code] = [.cancelled, .scopeChanged, .storeClosed, .storeReadOnly, .storeReset]
+        if let error = error as? DataSourceError, final.contains(error.code) { return }
+        let entities = usedEntities
+        for one in stack.root.requests.saved(since: answered) where one.origin != .save {
+            let isListed = one.list.map { !entities.isDisjoint(with: $0.family) } ?? false
+            if isListed || one.rows.mayHaveRows(of: entities, stack.layout) { throw DataSourceError(tooLate: answered) }
+        }
+        // The feed of another member does not say that a list is not modified. If the scopes cannot be read, throw the first error.
+        let scopes = try? stack.root.laterScopesOfOthers(than: answered, of: Array(entities))
+        if scopes?.isEmpty == false { throw DataSourceError(tooLate: answered) }
+    }
+
+    /// The entities of the objects that the batch may change, and those to which these objects may link.
+    private var usedEntities: Set<Int> {
+        let owned = ([self] + otherBatchContexts).flatMap { $0.bindings.filter(\.isOwned).map(\.layout) }
+        let indexes = Set(owned.map(\.index))
+        return owned.reduce(into: indexes.union(stack.graph.reach(of: indexes))) { entities, layout in
+            for relationship in layout.relationships { entities.formUnion(relationship.destinationFamily) }
+        }
     }
 }
 
