@@ -205,6 +205,7 @@ extension DataSource {
                 context.answered?.list?.isConfirmed = true
             }
             var (report, change) = (SyncReport(), change)
+            // Unlike a list with objects, the list stays complete: the evicted objects were stored, so they are recorded as deleted.
             report.evicted = try context.evict(scope, at: writing.requestedAt)
             change.event = .notModified(since: stored.version)
             if report.evicted > 0 {

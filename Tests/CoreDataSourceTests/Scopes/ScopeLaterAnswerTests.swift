@@ -246,6 +246,20 @@ struct ScopeLaterAnswerTests {
         }
     }
 
+    /// The confirmed objects that are not evicted are as new as before.
+    @Test func anOlderAnswerChangesNoObjectOfAListThatIsNotModifiedAndEvictsOthers() async throws {
+        try await withScopes { contacts, place in
+            let few = SyncScope<ContactEntity>(
+                "few", evicting: ScopeEviction(maxCount: 2, order: [.descending(\.uid)]))
+            try await contacts.load(few, maxAge: .zero) { _ in .list(Self.list(0..<2, 0), entityTag: "0") }
+            try await contacts.add(Self.list([5], 0))
+            let count = try await load(contacts, place, first: [1, 5]) {
+                try await contacts.load(few, maxAge: .zero) { _ in .notModified }
+            }
+            #expect(count == 2)
+        }
+    }
+
     /// The third answer may change objects that stay in the list.
     @Test(arguments: ScopeStoreKind.allCases)
     func aListThatIsConfirmedDuringEachRequestEndsNoLoad(_ kind: ScopeStoreKind) async throws {
