@@ -29,12 +29,16 @@ extension DataSource {
     /// nothing during the time limit. If several processes wait, only one of them calls its closure, and the others wait for
     /// that one.
     ///
-    /// An answer never replaces the answer to a later request. In three cases, the load begins again, at most twice:
+    /// An answer never replaces the answer to a later request. In four cases, the load begins again, at most twice:
     /// - Another process, or ``apply(_:to:requestedAt:since:deleting:options:)``, has stored an answer for the scope during the
     ///   request.
     /// - During the request, another answer was stored, for another scope or for a single object. The answer of this load
     ///   would change or delete an object of the other answer, insert an object that the other answer has deleted, or add an
-    ///   object that the list of the other answer lacks.
+    ///   object that the list of the other answer lacks. The answer `.notModified` counts as the stored list.
+    /// - The answer cannot be stored, for example because a delete rule or the limit of deletions refuses it, or because a hook
+    ///   throws. During the request, another answer was stored for objects of the data source, or for objects to which they
+    ///   link. The error may only be a consequence of the other answer. If the third answer cannot be stored either, the load
+    ///   throws the error.
     /// - The answer is `.notModified`, but the entity tag of the request was dropped or replaced in the meantime.
     ///
     /// If a load fails, the objects stay as they are, and the store notes the failure. Until ``ScopeFreshness/retryAt``, loads
