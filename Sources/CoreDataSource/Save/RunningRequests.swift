@@ -222,6 +222,8 @@ package final class RunningRequests: Sendable {
     package var keyCount: Int { state.withLock(\.keyCount) }
     /// The number of running requests.
     package var requestCount: Int { state.withLock(\.running.count) }
+    /// The number of answers of this container that are known.
+    package var answerCount: Int { state.withLock(\.answers.count) }
     /// The number of comparisons of rows, and of evaluations of predicates, for all answers.
     package var comparisonCount: Int { state.withLock(\.comparisonCount) }
     /// Adds to ``comparisonCount``.

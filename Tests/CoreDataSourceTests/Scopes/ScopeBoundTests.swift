@@ -236,6 +236,25 @@ struct ScopeBoundTests {
         }
     }
 
+    /// An app may only ever store answers without a load.
+    @Test func answersAreForgottenIfNoRequestIsRunning() async throws {
+        try await withScopes { contacts, place in
+            let requests = contacts.mainTier.stack.root.requests
+            let apply = { @Sendable in
+                _ = try await contacts.apply(
+                    .list(Self.list(0..<3, 0)), to: SyncScope<ContactEntity>("applied"), requestedAt: place.clock.value)
+            }
+            for _ in 0..<3 { try await apply() }
+            #expect(requests.answerCount == 0)
+            try await contacts.load(.contacts, maxAge: .zero) { _ in
+                try await apply()
+                #expect(requests.answerCount == 1)
+                return .list(Self.list(0..<3, 0))
+            }
+            #expect(requests.answerCount == 0)
+        }
+    }
+
     @Test func anAnswerThatCouldNotBeStoredRefusesNoOther() async throws {
         try await withScopesOnADisk { contacts, _, isFull in
             try await contacts.add(Self.list(0..<3, 0))
