@@ -167,7 +167,7 @@ struct MigrationPromises {
         #expect(second.startup.reason == .current)
         #expect(try second.store.count(RowQuery(entity: 0)) == 4)
         second.store.close()
-        let (store, startup) = try place.open(unique, .migrate)
+        let (store, startup) = try place.open(unique, .migrate(otherwise: .discard))
         #expect(startup.isReset && startup.rowsDropped == 4 && startup.migration == nil)
         #expect(startup.fallback?.contains("the same ") == true)
         #expect(try store.count(RowQuery(entity: 0)) == 0)

@@ -64,8 +64,8 @@ public struct ResetPolicy: Sendable, Hashable {
     /// Throws `modelChanged`, and changes nothing.
     public static let fail = ResetPolicy(kind: .fail)
 
-    /// Carries the rows over to the new model. If that is not possible, works like ``discard``.
-    public static let migrate = ResetPolicy.migrate(otherwise: .discard)
+    /// Carries the rows over to the new model. If that is not possible, works like ``standard``.
+    public static let migrate = ResetPolicy.migrate(otherwise: .standard)
 
     /// Carries the rows over to the new model, in one transaction. If that is not possible, works like the given policy.
     ///

@@ -62,6 +62,7 @@ struct ContainerMigrationTests {
         }
         let container = try await open(directory.store, model)
         #expect(container.startup.rowsDropped == 5 && container.startup.isReset)
+        #expect(container.startup.backup != nil)
         #expect(container.startup.fallback?.hasPrefix("ContactEntity.name: String -> Binary cannot be") == true)
     }
 }

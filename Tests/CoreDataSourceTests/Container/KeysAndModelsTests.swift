@@ -54,8 +54,8 @@ struct KeysAndModelsTests {
             case .standard: .standard
             case .discard: .discard
             case .backup: .backup(keep: 1)
-            case .migrate: .migrate
-            case .migrateOrStandard: .migrate(otherwise: .standard)
+            case .migrate: .migrate(otherwise: .discard)
+            case .migrateOrStandard: .migrate
             case .changedEntities: .changedEntities
             case .fail: .fail
             }

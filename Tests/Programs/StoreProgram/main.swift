@@ -66,7 +66,7 @@ let laterModel =
     arguments[3] == "upgrade"
     ? try ModelReader.read(data: Data(contentsOf: URL(filePath: arguments[2])), name: "").model
     : laterModels[arguments[3]]
-let otherPolicy: ResetPolicy = arguments[3] == "upgrade" ? .fail : .migrate
+let otherPolicy: ResetPolicy = arguments[3] == "upgrade" ? .fail : .migrate(otherwise: .discard)
 do throws(DataSourceError) {
     let store = try SQLiteStore.open(
         SQLiteStore.Options(

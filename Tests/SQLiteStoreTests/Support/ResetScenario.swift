@@ -86,7 +86,7 @@ enum ResetScenario: String, CaseIterable, Sendable {
             let model = self == .migration ? TestModel.nextModel : TestModel.strictModel
             options = SQLiteStore.Options(
                 url: folder.store, layout: ModelLayout(model), identity: TestModel.identity(of: model),
-                resetPolicy: .migrate, calls: calls)
+                resetPolicy: .migrate(otherwise: .discard), calls: calls)
         }
         return options
     }

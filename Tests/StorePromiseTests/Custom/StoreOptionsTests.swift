@@ -72,7 +72,8 @@ struct StoreOptionsTests {
 
     @Test func aChangedModelDropsAllRowsIfThePolicyAllowsIt() throws {
         let next = TestModel.identity("next")
-        for (policy, hasFallback) in [(ResetPolicy.discard, false), (.changedEntities, true), (.migrate, true)] {
+        let policies = [(ResetPolicy.discard, false), (.changedEntities, true), (.migrate(otherwise: .discard), true)]
+        for (policy, hasFallback) in policies {
             let plan = try options(next, policy).plan(for: stored())
             #expect(!plan.keepsRows)
             #expect(plan.reason == .modelChanged(entities: ["Item"]))
@@ -81,7 +82,7 @@ struct StoreOptionsTests {
     }
 
     /// No backup can be made, so the rows stay.
-    @Test(arguments: [ResetPolicy.standard, .fail, .migrate(otherwise: .standard), .migrate(otherwise: .fail)])
+    @Test(arguments: [ResetPolicy.standard, .fail, .migrate, .migrate(otherwise: .fail)])
     func aChangedModelIsAnErrorIfThePolicyKeepsTheRows(policy: ResetPolicy) throws {
         let metadata = try stored()
         #expect(code { _ = try options(TestModel.identity("next"), policy).plan(for: metadata) } == .modelChanged)
