@@ -12,8 +12,8 @@ struct ServerHistory {
     /// What was added since old records were last dropped. The number of records starts at its limit, so that the first save
     /// drops old records: the member might make only a few saves.
     fileprivate var added = (bytes: Int64(0), records: ServerHistory.recordLimit, rows: 0)
-    /// Whether the last drop has left old records.
-    private var isBehind = false
+    /// Whether the last drop has left old records, or another member has lowered the limit since.
+    fileprivate var isBehind = false
     /// The statement that drops old records, and the largest number of rows that its last run was allowed to drop.
     private let dropping: String
     private var dropLimit = 0
@@ -87,7 +87,10 @@ extension Writer {
     func readHistoryLimits(before saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) {
         let smallest = KeptHistory.Limits(seconds: 1, bytes: Int64(KeptHistory.Limits.leastBytes))
         guard history != nil, saves.contains(where: { Int64($0.byteCount) > smallest.largestSave }) else { return }
-        history?.limits = try HistoryReader(schema, connection).limits()
+        let limits = try HistoryReader(schema, connection).limits()
+        // After another member has lowered the limit, this save drops old records.
+        if let known = history?.limits.bytes, limits.bytes < known { history?.isBehind = true }
+        history?.limits = limits
     }
 
     /// The requests that record saves in the history, with temporary negative numbers.

@@ -179,6 +179,33 @@ struct ServerHistoryTests {
         for store in [first, second] { store.close() }
     }
 
+    /// A large save reads the limits before it is recorded. The member then drops old records, although it adds too few bytes and
+    /// records to look for them.
+    @Test func aLowerLimitThatALargeSaveHasReadCountsFromThatSave() throws {
+        let place = try FailurePlace()
+        let long = String(repeating: "x", count: 1000)
+        func save(_ keys: ClosedRange<Int64>, _ store: PostgreSQLStore) throws {
+            let rows = keys.map { StoredRow(key: $0, row: TestModel.row(code: "\(long) \($0)")) }
+            try store.write([.of(insert: rows, number: keys.lowerBound)])
+        }
+        /// Whether the records have few more bytes than a MiB.
+        func fits() throws -> Bool {
+            try place.run("SELECT sum(size) <= 1100000 FROM _history WHERE number > 0") == [["t"]]
+        }
+        let filler = try open(place, kept(64 << 20))
+        for group in Int64(0)..<100 { try save(group * 20 + 1...group * 20 + 20, filler) }
+        filler.close()
+        // The first save of a member looks for old records, and then counts from zero.
+        let first = try open(place, kept(64 << 20))
+        try save(3001...3001, first)
+        #expect(try !fits())
+        let second = try open(place, kept(1 << 20))
+        // More than the 32 KiB above which a save reads the limits, and less than a sixteenth of the new limit.
+        try save(3002...3037, first)
+        #expect(try fits())
+        for store in [first, second] { store.close() }
+    }
+
     /// Whether a save is too large depends on the limits that the store has now.
     @Test func aSaveThatIsTooLargeForTheOldLimitsHasItsValues() throws {
         let place = try FailurePlace()
