@@ -18,8 +18,9 @@ struct HistoryTrimming {
     private var added: Int64 = 0
     private var addedRows = 0
     private var lastCheck: Int64 = 0
-    /// Whether the last check stopped at a limit, and left old records to the next transaction.
-    private var isBehind = false
+    /// Whether the last check stopped at a limit, and left old records to the next transaction, or another member has lowered the
+    /// limits of the history since.
+    var isBehind = false
 
     mutating func begin() { (added, addedRows) = (0, 0) }
 

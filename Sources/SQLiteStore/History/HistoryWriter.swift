@@ -68,7 +68,11 @@ final class HistoryWriter {
         hasNotedOutsideWrites = false
         trimming.begin()
         // Another member can have opened the store with other limits, which counts as a write.
-        if isByMember { limits = try HistoryTables.limits(connection) }
+        if isByMember {
+            let new = try HistoryTables.limits(connection)
+            if new.bytes < limits.bytes || new.seconds < limits.seconds { trimming.isBehind = true }
+            limits = new
+        }
         let name = HistoryWriter.namesKey(encoding.signature)
         if !hasNames, try HistoryTables.value(name, connection) == nil {
             try HistoryTables.set(name, .text(encoding.names.text), connection)

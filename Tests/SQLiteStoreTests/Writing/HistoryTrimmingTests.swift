@@ -96,6 +96,30 @@ struct HistoryTrimmingTests {
         try checkIntegrity(folder)
     }
 
+    /// The open member has looked for old records at its last save, and adds too few bytes to look again with the lower limit.
+    @Test func aLowerLimitOfAnotherMemberCountsFromTheNextSave() throws {
+        let folder = try TemporaryFolder()
+        let filler = try openShared(folder, upTo: 64 << 20)
+        let long = String(repeating: "x", count: 1000)
+        for number in Int64(1)...20 {
+            let rows = (number * 20 - 19...number * 20).map { key in
+                StoredRow(key: key, row: TestModel.row(code: "\(long) \(key)"))
+            }
+            try filler.write([.of(insert: rows, number: number)])
+        }
+        filler.close()
+        let raw = try RawDatabase(folder)
+        func isSmall() throws -> [String] { try raw.run("SELECT sum(size) <= 100000 FROM _history") }
+        let first = try openShared(folder, upTo: 64 << 20)
+        try first.write([save(401)])
+        #expect(try isSmall() == ["0"])
+        let second = try openShared(folder, upTo: 64 << 10)
+        try first.write([save(402)])
+        #expect(try isSmall() == ["1"])
+        for store in [first, second] { store.close() }
+        try checkIntegrity(folder)
+    }
+
     /// A member that cannot open the store does not say how much the others keep. Each call for the files fails once.
     @Test func aMemberThatCannotOpenTheStoreChangesNoLimits() throws {
         let folder = try TemporaryFolder()
