@@ -58,10 +58,8 @@ final class DataSourceDirectory {
         for layout in stack.layout.entities where layout.links != nil {
             if claimed.isSuperset(of: stack.graph.ends(ofLinks: layout.index)) { claimed.insert(layout.index) }
         }
-        for entity in claimed {
-            owners[entity] = "\(type)"
-            stack.recordOwner("\(type)", mappingVersion: type.answerMappingVersion, ofEntity: entity)
-        }
+        for entity in claimed { owners[entity] = "\(type)" }
+        stack.recordOwner("\(type)", mappingVersion: type.answerMappingVersion, of: claimed)
         return claimed
     }
 }

@@ -94,11 +94,11 @@ package final class PersistentStack: Sendable {
     }
 
     /// - Parameters:
-    ///   - name: The class name of the data source that owns the entity.
+    ///   - name: The class name of the data source that owns the entities.
     ///   - version: Its ``DataSource/mappingVersion``.
-    func recordOwner(_ name: String, mappingVersion version: Int, ofEntity entity: Int) {
-        owners.withLock { $0[entity] = (name, version) }
-        // Lists can already show the freshness of the entity's scopes, which they have looked up without the mapping version.
+    func recordOwner(_ name: String, mappingVersion version: Int, of entities: Set<Int>) {
+        owners.withLock { owners in for entity in entities { owners[entity] = (name, version) } }
+        // Lists can already show the freshness of the entities' scopes, which they have looked up without the mapping version.
         // So notify them.
         if version != 0 { root.scopes.didChange() }
     }
