@@ -388,7 +388,7 @@ struct TierCall: Sendable {
         let reaching = completion == nil ? tiers : tiers + participants.filter(\.completes)
         if scope == .nothing || !reaching.contains(where: { !$0.reach.isEmpty }) { return nil }
         return BatchReach(
-            stack.tierRegistry, reaching.map(\.reach), knownTierCount: knownTierCount, holdsQueues: scope == .reach)
+            stack.tierRegistry, reaching.map(\.reach), knownTierCount: scope == .reach ? knownTierCount : nil)
     }
 }
 

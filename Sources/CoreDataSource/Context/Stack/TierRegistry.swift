@@ -112,28 +112,29 @@ struct NewTierReached: Error {}
 final class BatchReach {
     private let registry: TierRegistry
     private let reaches: [Set<Int>]
-    /// The number of tiers that were registered when the batch chose its queues.
-    private let knownTierCount: Int
-    /// Whether the batch holds the queues of all tiers that it reaches.
-    let holdsQueues: Bool
+    /// The number of tiers that were registered when the batch chose its queues; nil if it does not hold the queues of all tiers
+    /// that it reaches.
+    private let knownTierCount: Int?
     private var record: (batch: Int, tiers: Int)?
 
     /// - Parameters:
     ///   - reaches: The entities that the delete rules of each data source reach.
-    ///   - knownTierCount: The number of tiers that were registered when the batch chose its queues.
-    ///   - holdsQueues: Whether the batch holds the queues of all tiers that it reaches.
-    init(_ registry: TierRegistry, _ reaches: [Set<Int>], knownTierCount: Int, holdsQueues: Bool) {
+    ///   - knownTierCount: The number of tiers that were registered when the batch chose its queues; nil if it does not hold the
+    ///     queues of all tiers that it reaches.
+    init(_ registry: TierRegistry, _ reaches: [Set<Int>], knownTierCount: Int?) {
         self.registry = registry
         self.reaches = reaches
         self.knownTierCount = knownTierCount
-        self.holdsQueues = holdsQueues
     }
+
+    /// Whether the batch holds the queues of all tiers that it reaches.
+    var holdsQueues: Bool { knownTierCount != nil }
 
     /// Records the batch, if it holds the queues of all tiers that it reaches. From then on, if a data source is made that the
     /// delete rules reach, its first batch waits until this batch has ended. Must be called when this batch holds its queues
     /// and its leases, and before it reads anything.
     func beginBatch() throws(NewTierReached) {
-        guard holdsQueues else { return }
+        guard let knownTierCount else { return }
         record = registry.begin(reaches, knowing: knownTierCount)
         if record == nil { throw NewTierReached() }
     }
