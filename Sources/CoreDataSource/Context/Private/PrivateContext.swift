@@ -335,11 +335,3 @@ extension PrivateContext {
 func checkCancellation(_ index: Int) throws {
     if index & 0xFF == 0 { try Task.checkCancellation() }
 }
-
-/// A context that is used only on its queue.
-///
-/// Guarded by: the queue of its tier. A save over several data sources blocks the queues of all these data sources. An actor
-/// cannot express such a lock.
-struct ContextBox: @unchecked Sendable {
-    let context: PrivateContext
-}
