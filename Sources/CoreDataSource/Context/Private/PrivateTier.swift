@@ -64,6 +64,13 @@ package actor PrivateTier {
         weakCompleter.withLock { $0 = WeakCompleter(completer) }
     }
 
+    /// Whether the data source completes the save of a call. While the data source is being made, it completes only its own saves.
+    ///
+    /// - Parameter named: The tiers whose contexts the work of the call gets.
+    nonisolated func completesNow(_ named: [PrivateTier]) -> Bool {
+        completes && (isMade.load(ordering: .acquiring) || named.contains { $0 === self })
+    }
+
     /// The data source, if it completes saves; nil after it was released.
     nonisolated var completer: (any SaveCompleting)? { weakCompleter.withLock(\.object) }
 

@@ -110,7 +110,7 @@ final class SaveCompletion: Sendable {
         var hooks: [Hook] = []
         var released: String?
         for tier in tiers {
-            if tier.completes, tier.isMade.load(ordering: .acquiring) || named.contains(where: { $0 === tier }) {
+            if tier.completesNow(named) {
                 if let completer = tier.completer {
                     hooks.append(Hook(box: tier.box, completer: completer))
                 } else {

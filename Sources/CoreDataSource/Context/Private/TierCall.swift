@@ -60,10 +60,7 @@ struct TierCall: Sendable {
     }
 
     private static func unfinished(_ tiers: [PrivateTier], named: [PrivateTier]) -> [PrivateTier] {
-        if !tiers.contains(where: { $0.completes }) { return [] }
-        return tiers.filter { tier in
-            tier.completes && !tier.isMade.load(ordering: .acquiring) && !named.contains { $0 === tier }
-        }
+        tiers.filter { $0.completes && !$0.completesNow(named) }
     }
 
     /// Returns the given tiers, and the tiers in which delete rules may change rows. The result is sorted: every call locks the
@@ -194,7 +191,7 @@ struct TierCall: Sendable {
     private var reach: BatchReach? {
         // The hooks of data sources that complete the save may delete objects, and then delete rules apply.
         let reaching = completion == nil ? tiers : tiers + participants.filter(\.completes)
-        if scope == .nothing || !reaching.contains(where: { !$0.reach.isEmpty }) { return nil }
+        if scope == .nothing || reaching.allSatisfy({ $0.reach.isEmpty }) { return nil }
         return BatchReach(
             stack.tierRegistry, reaching.map(\.reach), knownTierCount: scope == .reach ? knownTierCount : nil)
     }
