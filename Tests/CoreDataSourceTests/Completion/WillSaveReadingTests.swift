@@ -1,5 +1,6 @@
 import CoreDataSource
 import ErrorExpectations
+import Foundation
 import RowStore
 import Synchronization
 import TestSupport
@@ -53,16 +54,67 @@ struct WillSaveReadingTests {
         #expect(try container.main.fetch(Volume.self).map(\.key) == ["b"])
         try await container.close()
     }
+
+    /// The call chose its queues while the data source was being made, and runs afterwards.
+    @Test(arguments: [true, false]) func aCallThatWaitsWhileADataSourceIsMadeCallsItsHook(isPlan: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await PersistentContainer(model: .library, store: .sqlite(directory.store))
+        try await first.dataSource(ScriptedShelves.self).add([ShelfValue(key: "s", books: ["a"])])
+        try await first.dataSource(LateLoans.self).add([LoanValue(key: "l", book: "a", day: nil)])
+        try await first.close()
+        let second = try await PersistentContainer(model: .library, store: .sqlite(directory.store))
+        let shelves = try second.dataSource(ScriptedShelves.self)
+        let (isRunning, end) = (Gate(), Gate())
+        let running = Task {
+            defer { isRunning.open() }
+            try await shelves.perform { _ in
+                isRunning.open()
+                end.wait()
+            }
+        }
+        let (waiting, hasEnded) = (Shared<Task<Void, any Error>?>(nil), Shared(false))
+        let admission = second.stack.root.admission
+        let loans: LateLoans
+        do {
+            defer { end.open() }
+            await isRunning.opened()
+            LateLoans.duringInit.withLock { work in
+                work = {
+                    waiting.value = Task.detached {
+                        defer { hasEnded.value = true }
+                        if isPlan {
+                            _ = try await shelves.planSync(
+                                [], entity: Volume.self, deleting: .all, options: .allowsEmpty)
+                        } else {
+                            try await shelves.delete(Volume.self, where: nil)
+                        }
+                    }
+                    while admission.queuedValueCount < 2, !hasEnded.value { usleep(1000) }
+                }
+            }
+            defer { LateLoans.duringInit.withLock { $0 = nil } }
+            loans = try second.dataSource(LateLoans.self)
+        }
+        try await running.value
+        try await waiting.value?.value
+        #expect(loans.deleted.value == ["l"])
+        try await second.close()
+    }
 }
 
 /// A data source that works while it is made.
 private final class LateLoans: LoanSource, SaveCompleting {
     nonisolated static let duringInit = Mutex<(@Sendable () -> Void)?>(nil)
 
+    nonisolated let deleted = Shared<[String]>([])
+
     required init(_ binding: borrowing DataSourceBinding) {
         super.init(binding)
         LateLoans.duringInit.withLock { $0 }?()
     }
 
-    nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws {}
+    nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws {
+        let keys = try changes.of(Loan.self).filter { $0.kind == .deleted }.map(\.object.key)
+        deleted.update { $0 += keys }
+    }
 }

@@ -6,8 +6,7 @@ internal import Synchronization
 /// **Isolation**: the serial queue of the tier. The queue never waits for the main actor.
 package actor PrivateTier {
     nonisolated let box: ContextBox
-    /// The number of the tier. Calls lock the queues of several data sources in the order of these numbers. So a call that holds
-    /// queues can also lock the queue of a data source that was made later.
+    /// The number of the tier. Calls lock the queues of several data sources in the order of these numbers.
     nonisolated let number: Int
     /// The entities of other data sources whose rows may change, or must be checked, when objects of this data source are
     /// deleted.
@@ -131,7 +130,7 @@ extension PrivateTier {
         do {
             defer { stack.root.admission.leave(1) }
             let call = TierCall([self], .reach)
-            saved = try call.withBlockedQueues(call.blocked[...]) { try call.save(isAwaited: true) { try work($0[0]) } }
+            saved = try call.runAndWait { try $0.save(isAwaited: true) { try work($0[0]) } }
         }
         if let number = saved.uncommitted { try stack.root.waitUntilCommitted(number) }
         return saved
@@ -163,9 +162,7 @@ extension PrivateTier {
         call.blocked[0].executor.enqueue {
             self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
             let saved = Swift.Result {
-                try call.withBlockedQueues(call.blocked.dropFirst()) {
-                    try call.save(isAwaited: true) { try work($0[0]) }
-                }
+                try call.runInOrder { try $0.save(isAwaited: true) { try work($0[0]) } }
             }
             admission.endBatch()
             guard case .success(let work) = saved, let number = work.uncommitted else { return finish(saved) }
@@ -175,11 +172,11 @@ extension PrivateTier {
         }
     }
 
-    /// Runs the body on this queue, while the queues of the call's other tiers are blocked.
+    /// Runs the body with the call on this queue, while the queues of the call's other tiers are blocked.
     func run<R: Sendable>(
-        _ call: TierCall, _ body: @Sendable () throws -> R
+        _ call: TierCall, _ body: @Sendable (TierCall) throws -> R
     ) -> Swift.Result<R, any Error> {
-        Swift.Result { try call.withBlockedQueues(call.blocked.dropFirst(), body) }
+        Swift.Result { try call.withBlockedQueues(call.blocked.dropFirst()) { try body(call) } }
     }
 }
 

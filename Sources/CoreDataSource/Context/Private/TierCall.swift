@@ -37,40 +37,40 @@ struct TierCall: Sendable {
     ) {
         // The hook of a data source that completes saves may delete objects, and then delete rules apply.
         let scope = scope == .own && tiers.contains(where: \.completes) ? .reach : scope
-        self.tiers = tiers
-        facts = tiers[0].stack.facts(kind, from: tiers[0].source, reversal: reversal, mark: mark)
-        self.scope = scope
+        let facts = tiers[0].stack.facts(kind, from: tiers[0].source, reversal: reversal, mark: mark)
+        self.init(tiers, scope, facts, blocksReach: blocksReach)
+    }
+
+    /// - Parameter first: The lowest number of a tier whose queue the call may block.
+    private init(
+        _ tiers: [PrivateTier], _ scope: BatchScope, _ facts: SaveFacts, blocksReach: Bool, from first: Int = 0
+    ) {
+        (self.tiers, self.scope, self.facts) = (tiers, scope, facts)
+        // Read the number before choosing, so that a tier that is registered meanwhile counts as new.
         knownTierCount = tiers[0].stack.tierRegistry.count
-        blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
+        blocked = scope == .reach || blocksReach ? TierCall.reached(tiers, from: first) : tiers
         participants = scope == .reach ? blocked : tiers
-        unfinished = TierCall.unfinished(participants, named: tiers)
+        unfinished = participants.filter { $0.completes && !$0.completesNow(tiers) }
         completion = scope == .reach ? SaveCompletion.of(participants, named: tiers) : nil
     }
 
-    /// Makes a copy of a call. The copy also blocks the queues of reached tiers that were registered after the call had chosen
-    /// its queues. These queues come last in the order of locking, so the copy can lock them while the call's queues are held.
-    private init(extending call: TierCall) {
-        (tiers, facts, scope) = (call.tiers, call.facts, call.scope)
-        knownTierCount = call.stack.tierRegistry.count
-        let last = call.blocked[call.blocked.count - 1].number
-        blocked = call.blocked + TierCall.reached(call.tiers).filter { $0.number > last }
-        participants = blocked
-        unfinished = TierCall.unfinished(blocked, named: call.tiers)
-        completion = SaveCompletion.of(blocked, named: call.tiers)
-    }
-
-    private static func unfinished(_ tiers: [PrivateTier], named: [PrivateTier]) -> [PrivateTier] {
-        tiers.filter { $0.completes && !$0.completesNow(named) }
+    /// Makes a copy of the call that chooses its queues again, after the call has thrown ``NewTierReached``.
+    private func choosingAgain(from first: Int = 0) -> TierCall {
+        TierCall(tiers, scope, facts, blocksReach: false, from: first)
     }
 
     /// Returns the given tiers, and the tiers in which delete rules may change rows. The result is sorted: every call locks the
     /// queues in the same order, so that no two calls wait for each other.
-    private static func reached(_ tiers: [PrivateTier]) -> [PrivateTier] {
+    ///
+    /// - Parameter first: The lowest number of a returned tier.
+    private static func reached(_ tiers: [PrivateTier], from first: Int) -> [PrivateTier] {
         if tiers.count == 1, tiers[0].reach.isEmpty { return tiers }
         var blocked: [PrivateTier] = []
         var all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
         addReached(by: tiers.count, &all)
-        for tier in all.sorted(by: { $0.number < $1.number }) where blocked.last !== tier { blocked.append(tier) }
+        for tier in all.sorted(by: { $0.number < $1.number }) where blocked.last !== tier && tier.number >= first {
+            blocked.append(tier)
+        }
         return blocked
     }
 
@@ -94,7 +94,7 @@ struct TierCall: Sendable {
     ) async throws -> SavedWork<Result> {
         let isOnMain = isMainActor(#isolation)
         try await stack.root.admission.enter(values)
-        let outcome = await blocked[0].run(self) { try save(isAwaited: level == .store, work) }
+        let outcome = await run { try $0.save(isAwaited: level == .store, work) }
         stack.root.admission.leave(values)
         if case .failure = outcome, isOnMain && values > 0 { await stack.mainNotifier.mergeNow() }
         let saved = try outcome.get()
@@ -113,17 +113,45 @@ struct TierCall: Sendable {
         values: Int, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> Result {
         try await stack.root.admission.enter(values)
-        let outcome = await blocked[0].run(self) { try dryRunOnQueues(work) }
+        let outcome = await run { try $0.dryRunOnQueues(work) }
         stack.root.admission.leave(values)
         return try outcome.get()
     }
 
     private func dryRunOnQueues<Result>(_ work: ([PrivateContext]) throws -> Result) throws -> Result {
-        try completion?.check()
+        try checkCompletion()
+        return try batch(leases: nil).dryRun { _ in try work(tiers.map(\.box.context)) }
+    }
+
+    // MARK: Queues
+
+    /// Runs the body on the queues of the call. If the body throws ``NewTierReached``, leaves the queues, chooses them again, and
+    /// runs the body with the new call.
+    private func run<R: Sendable>(_ body: @Sendable (TierCall) throws -> R) async -> Result<R, any Error> {
+        let outcome = await blocked[0].run(self, body)
+        guard case .failure(let error) = outcome, error is NewTierReached else { return outcome }
+        return await choosingAgain().run(body)
+    }
+
+    /// Does the same as ``run(_:)``, and blocks the thread.
+    func runAndWait<R>(_ body: (TierCall) throws -> R) throws -> R {
         do {
-            return try batch(leases: nil).dryRun { _ in try work(tiers.map(\.box.context)) }
+            return try withBlockedQueues(blocked[...]) { try body(self) }
         } catch is NewTierReached {
-            return try extended { try $0.dryRunOnQueues(work) }
+            return try choosingAgain().runAndWait(body)
+        }
+    }
+
+    /// Does the same as ``run(_:)``, but on the first queue of the call, which stays locked. Otherwise, a later call could begin
+    /// first.
+    ///
+    /// The new call cannot lock queues that come before its first queue in the order of locking. If its delete rules reach the data
+    /// source of such a queue, the save throws `entityNotOwned`.
+    func runInOrder<R>(_ body: (TierCall) throws -> R) throws -> R {
+        do {
+            return try withBlockedQueues(blocked.dropFirst()) { try body(self) }
+        } catch is NewTierReached {
+            return try choosingAgain(from: blocked[0].number).runInOrder(body)
         }
     }
 
@@ -133,11 +161,13 @@ struct TierCall: Sendable {
         return try next.executor.runAndWait { try withBlockedQueues(tiers.dropFirst(), body) }
     }
 
-    /// Also blocks the queues of reached tiers that were registered after the call had chosen its queues. Then runs the body with
-    /// the extended call.
-    private func extended<R>(_ body: (TierCall) throws -> R) throws -> R {
-        let call = TierCall(extending: self)
-        return try call.withBlockedQueues(call.blocked.dropFirst(blocked.count)) { try body(call) }
+    // MARK: Saving
+
+    /// - Throws: ``NewTierReached`` if the initializer of a data source that completes the save has ended since the call chose its
+    ///   queues; `storeClosed` if such a data source was released.
+    private func checkCompletion() throws {
+        if unfinished.contains(where: { $0.isMade.load(ordering: .acquiring) }) { throw NewTierReached() }
+        try completion?.check()
     }
 
     /// Runs the work, and saves all its edits as one save, on the blocked queues. If the call throws, it changes nothing.
@@ -147,18 +177,10 @@ struct TierCall: Sendable {
     func save<Result: Sendable>(
         isAwaited: Bool, _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
-        if unfinished.contains(where: { $0.isMade.load(ordering: .acquiring) }) {
-            return try extended { try $0.save(isAwaited: isAwaited, work) }
-        }
-        try completion?.check()
+        try checkCompletion()
         if participants.count > 1 { stack.mergeOrigins(participants.map(\.source)) }
         let contexts = tiers.map(\.box.context)
-        let (result, changes, number): (Result, ChangeSet, SaveNumber)
-        do {
-            (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
-        } catch is NewTierReached {
-            return try extended { try $0.save(isAwaited: isAwaited, work) }
-        }
+        let (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
         let report = SaveReport(changes, stack.layout)
         guard number > .beforeFirst else {
             return SavedWork(result: result, report: report, isSaved: false, uncommitted: nil)

@@ -103,7 +103,8 @@ final class TierRegistry: Sendable {
     }
 }
 
-/// After a batch had chosen its queues, a data source was made that the delete rules of the batch reach. The batch has not begun.
+/// After a call had chosen its queues, a data source was made that the delete rules of the call reach, or that completes its save.
+/// The call has not begun its work, and must choose its queues again.
 struct NewTierReached: Error {}
 
 /// The entities that the delete rules of one batch reach, and the owners of these entities.
