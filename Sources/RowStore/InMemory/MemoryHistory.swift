@@ -159,7 +159,7 @@ struct MemoryHistory: Sendable {
 
     /// Checks that a position belongs to the history.
     ///
-    /// - Returns: The position from which to read.
+    /// - Returns: The position after which to read: the given position, or the start of the history if the given position is nil.
     private func checked(_ position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {
         guard let position else { return start }
         try position.check(start: start) { id in ended.first { $0.id == id }?.reason }
