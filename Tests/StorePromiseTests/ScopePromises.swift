@@ -8,11 +8,11 @@ import Testing
 /// What a store that keeps scopes promises.
 struct ScopePromises {
     private func set(
-        _ event: ScopeChange.Event, _ rows: ChangeSet = ChangeSet(entities: []), entity: String = "Item"
+        _ event: ScopeChange.Event, _ rows: ChangeSet = ChangeSet(entities: []), predicate: String = ""
     ) -> ChangeSet {
         var set = rows
         let change = ScopeChange(
-            name: "list", entity: TestModel.layout.entities[TestModel.item].name, predicate: "",
+            name: "list", entity: TestModel.layout.entities[TestModel.item].name, predicate: predicate,
             requestedAt: Date(timeIntervalSinceReferenceDate: 1), event)
         set.scopes.append(change)
         return set
@@ -49,6 +49,21 @@ struct ScopePromises {
             #expect(try scope(store)?.answer == confirmed.answer)
             _ = try store.reset()
             #expect(try scope(store) == nil)
+        }
+    }
+
+    /// A change that forgets a scope concerns all versions of the mapping, but no predicate that only begins like a version.
+    @Test(arguments: TestedStore.all)
+    func aScopeIsForgottenInAllVersionsOfTheMapping(kind: TestedStore) throws {
+        let forgotten = ["x", "mapping 3: x", "mapping -12: x"]
+        let kept = ["y", "mapping 3: y", "mapping 3a: x", "mapping : x", "mapping == \"3: x"]
+        try kind.withStore { store in
+            for predicate in forgotten + kept {
+                try store.write([set(.loaded(entityTag: "1", cursor: nil, isComplete: true), predicate: predicate)])
+                try store.write([set(.forgotten, predicate: "x")])
+                let isKept = try scope(store) != nil
+                #expect(isKept == kept.contains(predicate), "\(predicate)")
+            }
         }
     }
 

@@ -104,7 +104,7 @@ extension PostgreSQLSchema {
         """
         DELETE FROM \(scopes) AS stored USING unnest($1::text[], $2::text[], $3::text[]) AS found(name, entity, predicate) \
         WHERE stored."name" = found.name AND stored."entity" = found.entity AND (stored."predicate" = found.predicate \
-        OR stored."predicate" ~ '^mapping -?[0-9]+: ' \
+        OR stored."predicate" ~ '^\(StoredScope.mappingWord) -?[0-9]+: ' \
         AND substr(stored."predicate", position(': ' IN stored."predicate") + 2) = found.predicate)
         """
     }

@@ -44,15 +44,18 @@ public struct StoredScope: Sendable, Hashable, Codable {
     /// string, so a scope of another version counts as another scope. Version 0 adds nothing, so scopes of earlier releases have
     /// version 0. No predicate format begins with these words.
     package static func predicate(_ format: String, mappingVersion: Int) -> String {
-        mappingVersion == 0 ? format : "mapping \(mappingVersion): \(format)"
+        mappingVersion == 0 ? format : "\(mappingWord) \(mappingVersion): \(format)"
     }
+
+    /// The word before the version in ``predicate``. The SQL of the stores uses it, too.
+    package static let mappingWord = "mapping"
 
     /// The format of the predicate, without the version of the mapping.
     package var format: String {
         let words = predicate.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard words.count == 3, words[0] == "mapping", words[1].last == ":", Int(words[1].dropLast()) != nil else {
-            return predicate
-        }
+        guard words.count == 3, words[0] == StoredScope.mappingWord, let version = Int(words[1].dropLast()),
+            words[1] == "\(version):"
+        else { return predicate }
         return String(words[2])
     }
 

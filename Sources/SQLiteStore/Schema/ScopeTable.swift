@@ -40,12 +40,13 @@ enum ScopeTable {
     /// Deletes scopes. The parameters are the name, the entity and the predicate of each scope.
     static func deletionSQL(_ count: Int) -> String {
         let scopes = (0..<count).map { "(?\(3 * $0 + 1), ?\(3 * $0 + 2), ?\(3 * $0 + 3))" }
+        let word = StoredScope.mappingWord
         return """
             DELETE FROM "_scopes" WHERE "rowid" IN (SELECT stored."rowid" \
             FROM (VALUES \(scopes.joined(separator: ", "))) AS found CROSS JOIN "_scopes" AS stored \
             WHERE stored."name" = found."column1" AND stored."entity" = found."column2" \
-            AND (stored."predicate" = found."column3" OR stored."predicate" GLOB 'mapping *: *' \
-            AND substr(stored."predicate", instr(stored."predicate", ': ') + 2) = found."column3"))
+            AND (stored."predicate" = found."column3" OR stored."predicate" = '\(word) ' \
+            || CAST(substr(stored."predicate", \(word.utf8.count + 2)) AS INTEGER) || ': ' || found."column3"))
             """
     }
 
