@@ -41,9 +41,7 @@ struct PostgreSQLSchema: Sendable {
                 tables.append(nil)
                 continue
             }
-            tables.append(
-                try PostgreSQLTable(
-                    entity, schema: name, name: try names.claim(entity.name)))
+            tables.append(try PostgreSQLTable(entity, schema: name, name: try names.claim(entity.name)))
         }
         self.tables = tables
     }

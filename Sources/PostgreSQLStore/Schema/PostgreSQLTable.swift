@@ -58,9 +58,7 @@ struct PostgreSQLTable: Sendable {
         }
     }
 
-    init(
-        _ layout: EntityLayout, schema: String, name bareName: String
-    ) throws(DataSourceError) {
+    init(_ layout: EntityLayout, schema: String, name bareName: String) throws(DataSourceError) {
         self.layout = layout
         self.bareName = bareName
         let name = schema.quoted + "." + bareName.quoted

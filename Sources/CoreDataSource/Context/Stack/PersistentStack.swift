@@ -123,7 +123,7 @@ package final class PersistentStack: Sendable {
         }
     }
 
-    /// The number of waits of new data sources for running batches. For tests.
+    /// For tests.
     package var batchWaitCount: Int { tierRegistry.signalCount }
 
     func diagnostics(of owner: String) -> [DataSourceDiagnostic] { diagnosticsByOwner.withLock { $0[owner] ?? [] } }
