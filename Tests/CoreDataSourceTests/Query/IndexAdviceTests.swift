@@ -11,6 +11,16 @@ final class Shipment: ManagedObject {
     var date: Double = 0
 }
 
+/// An entity with an index for an order.
+@StoredEntity(
+    indexes: [FetchIndexDescription(name: "byBoxAndDate", elements: [.init(property: "box"), .init(property: "date")])])
+final class Carton: ManagedObject {
+    @Stored(unique: true) var code: Int64 = 0
+    var box: Int64 = 0
+    var weight: Int64 = 0
+    var date: Double = 0
+}
+
 /// The indexes that an explanation advises.
 @MainActor
 struct IndexAdviceTests {
@@ -49,6 +59,18 @@ struct IndexAdviceTests {
         }
         model.entities[0].indexes = [FetchIndexDescription(name: "advised", elements: elements)]
         #expect(try await warnings(number, model) == [])
+    }
+
+    /// The predicate has several fixed attributes, and the index begins with another one of them than the advice would.
+    @Test func anIndexThatIsNotUsedIsNamedByItsAttributes() async throws {
+        let model = ManagedObjectModel("Cartons") { Carton.self }
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: model, store: .sqlite(directory.store))
+        let predicate: FetchPredicate<Carton> = \.weight == 4 && \.box == 3 && .isIn(\.code, [1, 2])
+        let plan = try container.main.explain(
+            ObjectRequest(Carton.self, where: predicate, order: [.descending(\.date)]))
+        #expect(plan.warnings.count == 1 && plan.warnings[0].contains("The index on box, date is not used"), "\(plan)")
+        try await container.close()
     }
 
     /// Returns the words of each element; nil for a warning that does not advise an index for the order.

@@ -252,12 +252,11 @@ private struct IndexAdvice {
     }
 
     var text: String {
-        let names = ([fixed].compactMap(\.self) + order.map(\.column)).map(name)
-        if exists {
+        if let existing {
             return
-                "The index on \(names.joined(separator: ", ")) is not used, because the predicate finds the rows in another way. If many rows match, narrow the predicate."
+                "The index on \(existing.map(name).joined(separator: ", ")) is not used, because the predicate finds the rows in another way. If many rows match, narrow the predicate."
         }
-        if names.count == 1 { return "Add a fetch index on \(names[0])." }
+        if fixed == nil, order.count == 1 { return "Add a fetch index on \(name(order[0].column))." }
         // A database can read an index backwards. So directions matter only if they differ.
         let isMixed = order.contains { $0.isAscending != order[0].isAscending }
         let elements =
@@ -267,17 +266,23 @@ private struct IndexAdvice {
 
     private func name(_ column: Int) -> String { layout.columns[column].name }
 
-    private var exists: Bool {
-        if fixed == nil, order.count == 1 { return layout.indexedColumns.contains(order[0].column) }
-        let unique = layout.constraints.map { $0.map { IndexedColumn(column: $0) } }
-        return (layout.indexes + unique).contains { keys in
-            let rest = keys.drop { fixedColumns.contains($0.column) }
-            if fixed != nil, rest.count == keys.count { return false }
-            guard rest.count >= order.count, zip(order, rest).allSatisfy({ $0.column == $1.column }) else {
-                return false
-            }
-            return Set(zip(order, rest).map { $0.isAscending == $1.isAscending }).count == 1
+    /// The first columns of an index of the model that has the rows in their order; nil if there is none.
+    private var existing: [Int]? {
+        if fixed == nil, order.count == 1 {
+            return layout.indexedColumns.contains(order[0].column) ? [order[0].column] : nil
         }
+        let unique = layout.constraints.map { $0.map { IndexedColumn(column: $0) } }
+        return (layout.indexes + unique).lazy.compactMap(neededColumns).first
+    }
+
+    /// The first columns of an index, up to the last column of the order; nil if the index does not have the rows in their order.
+    private func neededColumns(_ index: [IndexedColumn]) -> [Int]? {
+        let rest = index.drop { fixedColumns.contains($0.column) }
+        if fixed != nil, rest.count == index.count { return nil }
+        guard rest.count >= order.count, zip(order, rest).allSatisfy({ $0.column == $1.column }),
+            Set(zip(order, rest).map { $0.isAscending == $1.isAscending }).count == 1
+        else { return nil }
+        return index.prefix(index.count - rest.count + order.count).map(\.column)
     }
 }
 
