@@ -12,7 +12,7 @@ public class EditingContext: ManagedObjectContext {
     @exclusivity(unchecked) final var deletions: [ManagedObject] = []
     /// The entities that the delete rules of the running batch reach; nil outside of a batch, and if the rules reach no other
     /// data source.
-    final var reach: BatchReach?
+    final var batchReach: BatchReach?
     /// The number of link changes in the context.
     var linkEdits = 0
 
@@ -20,7 +20,9 @@ public class EditingContext: ManagedObjectContext {
     var otherEditingContexts: [EditingContext] { [] }
 
     /// Whether a data source owns the entity. During a batch, data sources that wait for the end of the batch do not count.
-    final func isOwnedByAny(_ entity: Int) -> Bool { reach?.isOwned(entity) ?? stack.tierRegistry.isOwned(entity) }
+    final func isOwnedByAny(_ entity: Int) -> Bool {
+        batchReach?.isOwned(entity) ?? stack.tierRegistry.isOwned(entity)
+    }
 
     /// Returns the context that deletes an object: the object's own context if it is part of this save, otherwise this context.
     func editor(of object: ManagedObject) -> EditingContext { self }

@@ -153,7 +153,7 @@ struct Batch {
         if !hasFollowed { stack.root.noticeOutsideWrites() }
         let all = [context] + others
         for one in all {
-            one.reach = reach
+            one.batchReach = reach
             one.beginBatch(
                 with: all.filter { $0 !== one }, workContexts: ([context] + workContexts).filter { $0 !== one })
         }
@@ -275,7 +275,7 @@ extension PrivateContext {
         otherBatchContexts = []
         workContexts = []
         leasedEntities = nil
-        reach = nil
+        batchReach = nil
         forgetDeletions()
         // Forget the answer here, and not at a rollback: a hook may roll back, and the batch then still stores the
         // answer.

@@ -248,7 +248,7 @@ struct DeleteRules {
         let name = context.stack.layout.entities[reached].name
         let owner = context.stack.owner(ofEntity: reached) ?? "another data source or process"
         let message =
-            context.reach?.holdsQueues == true
+            context.batchReach?.holdsQueues == true
             ? "An object of \(entity) was deleted, and its delete rules reach \(name), which \(owner) may be writing. The call could not wait for \(owner), because a data source was made after the call had begun. Call again."
             : "An object of \(entity) was deleted in onAdd(_:in:), but its delete rules reach \(name), which \(owner) may be writing. Delete the object with delete, sync or perform, or with container.perform(in:)."
         return DataSourceError(.entityNotOwned, message, entityName: name)

@@ -135,7 +135,7 @@ public final class PrivateContext: EditingContext {
     /// - Parameter onlyCascades: Whether to apply only cascades, and to leave all other rules to the end of the batch.
     func applyingRules(onlyCascades: Bool = false, _ body: () throws -> Void) throws {
         let contexts = [self] + otherBatchContexts
-        if contexts.contains(where: { !$0.deletions.isEmpty || $0.hasCascaded }) { reach?.beginRules() }
+        if contexts.contains(where: { !$0.deletions.isEmpty || $0.hasCascaded }) { batchReach?.beginRules() }
         for context in contexts {
             context.isApplyingRules = true
             // An earlier call may have applied only some of the rules, or may have failed. Collect all deletions again.

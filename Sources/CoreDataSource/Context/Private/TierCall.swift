@@ -206,11 +206,11 @@ struct TierCall: Sendable {
         return Batch(
             first.box.context, first.source, with: participants.filter { $0 !== first }.map(\.box.context),
             workContexts: tiers.filter { $0 !== first }.map(\.box.context), leases: leases, completion: completion,
-            facts: facts, reach: reach)
+            facts: facts, reach: batchReach)
     }
 
     /// The entities that the delete rules of the batch reach; nil if they reach no other data source.
-    private var reach: BatchReach? {
+    private var batchReach: BatchReach? {
         // The hooks of data sources that complete the save may delete objects, and then delete rules apply.
         let reaching = completion == nil ? tiers : tiers + participants.filter(\.completes)
         if scope == .nothing || reaching.allSatisfy({ $0.reach.isEmpty }) { return nil }
