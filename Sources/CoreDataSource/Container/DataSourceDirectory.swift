@@ -15,9 +15,7 @@ final class DataSourceDirectory {
         if let source = sources[ObjectIdentifier(type)] as? Source { return source }
         let entities = try claim(type, stack)
         let completes = type is any SaveCompleting.Type
-        let tier = PrivateTier(
-            stack, owner: "\(type)", ownedEntities: entities, completes: completes,
-            mappingVersion: type.answerMappingVersion)
+        let tier = PrivateTier(stack, owner: "\(type)", ownedEntities: entities, completes: completes)
         // Register the tier before the initializer runs. The initializer may already save, and other data sources must then
         // find the tier.
         tier.register(entities)

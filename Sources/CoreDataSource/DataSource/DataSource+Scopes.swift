@@ -324,7 +324,7 @@ extension PrivateTier {
 
     /// What identifies the scope in the store.
     nonisolated func id<Object: ManagedObject>(of scope: SyncScope<Object>) -> ScopeID {
-        scope.id.mapped(by: mappingVersion)
+        stack.mapped(scope.id)
     }
 
     nonisolated func change<Object: ManagedObject>(

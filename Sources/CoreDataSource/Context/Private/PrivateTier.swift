@@ -24,18 +24,13 @@ package actor PrivateTier {
     nonisolated let executor: QueueExecutor
     /// The class name of the data source.
     nonisolated let owner: String
-    /// The ``DataSource/mappingVersion`` of the data source.
-    nonisolated let mappingVersion: Int
     /// Identifies the data source in its saves.
     nonisolated let source: SaveSource
     /// The running loads of single objects and of lists.
     nonisolated let loads = CoalescedLoads()
 
-    init(
-        _ stack: PersistentStack, owner: String, ownedEntities: Set<Int>, completes: Bool, mappingVersion: Int
-    ) {
+    init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>, completes: Bool) {
         self.stack = stack
-        self.mappingVersion = mappingVersion
         self.owner = owner
         self.completes = completes
         executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))

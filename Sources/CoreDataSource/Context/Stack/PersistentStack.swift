@@ -105,14 +105,11 @@ package final class PersistentStack: Sendable {
 
     func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity]?.name } }
 
-    /// The ``DataSource/mappingVersion`` of the entity's owner; 0 if no data source owns the entity yet.
-    func mappingVersion(ofEntity entity: Int) -> Int { owners.withLock { $0[entity]?.mappingVersion ?? 0 } }
-
     /// Returns the id of a scope in the store. If the mapping version is not 0, this id also contains the version.
     func mapped(_ id: ScopeID) -> ScopeID {
         // One data source owns all entities of a scope.
         guard let entity = layout.entity(named: id.entity)?.concreteFamily.first else { return id }
-        return id.mapped(by: mappingVersion(ofEntity: entity))
+        return id.mapped(by: owners.withLock { $0[entity]?.mappingVersion ?? 0 })
     }
 
     /// Adds a diagnostic of a data source, if it is new.
