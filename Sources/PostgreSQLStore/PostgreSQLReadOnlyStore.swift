@@ -8,11 +8,10 @@ package import RowStore
 package final class PostgreSQLReadOnlyStore: PersistentStore {
     /// The result of opening the store.
     package let startup = StoreStartup(reason: .current)
-    package let longestValue = PostgreSQLOptions.longestValue
     package let firstPosition: Int64
     package let member = StoreMember(number: noMember, processID: 0, name: "a reader")
     package let keepsHistory: Bool
-    private let follower: StoreFollower
+    let follower: StoreFollower
     private let layout: ModelLayout
 
     /// A number that no member has.
@@ -39,17 +38,7 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
     }
 
     package var isReadOnly: Bool { true }
-    package var isRemote: Bool { true }
-    package var sharing: (any StoreSharing)? { self }
     package var firstFreeKey: Int64 { 1 }
-
-    package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
-        throws(DataSourceError) -> R
-    {
-        try follower.read(body)
-    }
-
-    package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { follower.report(to: handler) }
 
     package func close() { follower.close() }
 
@@ -64,17 +53,7 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
 
 extension PostgreSQLReadOnlyStore: ScopeStore {}
 
-extension PostgreSQLReadOnlyStore: RecordStore {
-    package func readHistory(
-        after position: HistoryPosition?, _ filter: HistoryFilter
-    ) throws(DataSourceError) -> HistoryPage {
-        try readingHistory { history throws(DataSourceError) in try history.page(after: position, filter) }
-    }
-
-    package func historyEnd() throws(DataSourceError) -> HistoryPosition {
-        try readingHistory { history throws(DataSourceError) in try history.end() }
-    }
-
+extension PostgreSQLReadOnlyStore: FollowingStore {
     package func changeConsumer(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
         let known = try readingHistory { history throws(DataSourceError) in try history.consumer(name) }
         switch change {
@@ -84,34 +63,9 @@ extension PostgreSQLReadOnlyStore: RecordStore {
         throw DataSourceError.storeReadOnly
     }
 
-    private func readingHistory<R>(
-        _ body: (HistoryReader) throws(DataSourceError) -> R
-    ) throws(DataSourceError) -> R {
-        guard keepsHistory else { throw DataSourceError.historyNotKept }
-        return try follower.readHistory(body)
-    }
-}
-
-extension PostgreSQLReadOnlyStore: SnapshotStore {
-    package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
-        try follower.openSnapshot()
-    }
-
-    package var logByteCount: Int? { nil }
-}
-
-extension PostgreSQLReadOnlyStore: StoreSharing {
-    package var leaseTimes: LeaseTimes { follower.options.leaseTimes }
-
     package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
         try follower.withFeed { (feed) throws(DataSourceError) in try feed.readFeed(after: position) }
     }
-
-    package func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
-        try follower.readSaves(after: position)
-    }
-
-    package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }
 
     package func leases() throws(DataSourceError) -> LeaseTable {
         try follower.withFeed { (feed) throws(DataSourceError) in try feed.leases() }

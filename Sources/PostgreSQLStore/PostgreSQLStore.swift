@@ -22,7 +22,6 @@ package final class PostgreSQLStore: PersistentStore {
     package var member: StoreMember { membership.member }
     private let membership: Membership
     package let counters = PostgreSQLCounters()
-    package let longestValue = PostgreSQLOptions.longestValue
     let follower: StoreFollower
     package let keepsHistory: Bool
     private let opening: StoreOpening
@@ -88,14 +87,12 @@ package final class PostgreSQLStore: PersistentStore {
         }
     }
 
-    /// Runs the body in a transaction.
-    func changeHistory<R: Sendable>(
-        _ body: (HistoryReader) throws(DataSourceError) -> R
-    ) throws(DataSourceError) -> R {
-        try writing { (writer) throws(DataSourceError) in
+    package func changeConsumer(_ name: String, _ change: ConsumerChange) throws(DataSourceError) -> HistoryPosition? {
+        guard keepsHistory else { throw DataSourceError.historyNotKept }
+        return try writing { (writer) throws(DataSourceError) in
             try writer.withReconnect { connection throws(DataSourceError) in
                 try connection.transaction { () throws(DataSourceError) in
-                    try body(HistoryReader(writer.schema, connection))
+                    try HistoryReader(writer.schema, connection).change(name, change)
                 }
             }
         }
@@ -104,14 +101,6 @@ package final class PostgreSQLStore: PersistentStore {
     private func notifyOthers(_ writer: Writer?) {
         if writer?.takeEventsForOthers() == true { follower.notifyOthers() }
     }
-
-    package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
-        throws(DataSourceError) -> R
-    {
-        try follower.read(body)
-    }
-
-    package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { follower.report(to: handler) }
 
     /// Replaces this store with an empty one, as a new generation.
     ///
@@ -161,13 +150,7 @@ package final class PostgreSQLStore: PersistentStore {
 
 extension PostgreSQLStore: ScopeStore {}
 
-extension PostgreSQLStore: SnapshotStore {
-    package func openSnapshot(named name: String) throws(DataSourceError) -> any StoreSnapshot {
-        try follower.openSnapshot()
-    }
-
-    package var logByteCount: Int? { nil }
-
+extension PostgreSQLStore: FollowingStore {
     package func checkForOutsideWrites() -> Bool? {
         let isInDoubt = state.withLockIfAvailable { $0.writer?.isInDoubt ?? false }
         return isInDoubt == false ? false : nil
@@ -192,12 +175,7 @@ extension PostgreSQLStore: EarlyWriteStore {
 }
 
 extension PostgreSQLStore: LeaseStore {
-    package var isRemote: Bool { true }
-    package var sharing: (any StoreSharing)? { self }
-
     package var firstPosition: Int64 { state.withLock { $0.firstPosition } }
-
-    package var leaseTimes: LeaseTimes { options.leaseTimes }
 
     package var layout: ModelLayout { options.layout }
 
@@ -224,12 +202,6 @@ extension PostgreSQLStore: LeaseStore {
             return page
         }
     }
-
-    package func readSaves(after position: Int64) throws(DataSourceError) -> FeedPage {
-        try follower.readSaves(after: position)
-    }
-
-    package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }
 
     package func leaseSnapshot() throws(DataSourceError) -> LeaseSnapshot {
         try follower.withFeed { (feed) throws(DataSourceError) in try feed.leases() }
