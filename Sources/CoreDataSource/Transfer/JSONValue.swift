@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ManagedModel
 internal import RowStore
 
 /// A JSON value whose numbers keep all their digits.
@@ -226,23 +227,14 @@ extension JSONValue {
     }
 
     private static func write(_ string: String, to text: inout String) {
-        text += "\""
-        for scalar in string.unicodeScalars {
+        text += string.inQuotes { scalar in
             switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case "\u{8}": text += "\\b"
-            case "\u{C}": text += "\\f"
-            case "\0"..<" ":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
+            case "\u{8}": "\\b"
+            case "\u{C}": "\\f"
+            case "\0"..<" ": scalar.controlEscape
+            default: nil
             }
         }
-        text += "\""
     }
 }
 

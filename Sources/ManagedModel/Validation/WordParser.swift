@@ -75,16 +75,30 @@ package struct WordParser {
 
 extension String {
     /// The string in quotes, escaped so that it fits on one line. ``WordParser`` decodes the string.
-    package var quotedWord: String {
+    package var quotedWord: String { inQuotes { _ in nil } }
+
+    /// Returns the string in quotes, on one line. Quotes, backslashes and line breaks are escaped.
+    ///
+    /// - Parameter escape: Returns the escape of another character; nil if the character stays as it is.
+    package func inQuotes(_ escape: (Unicode.Scalar) -> String?) -> String {
         var quoted = "\""
         for scalar in unicodeScalars {
             switch scalar {
             case "\\", "\"": quoted += "\\\(scalar)"
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
-            default: quoted.unicodeScalars.append(scalar)
+            default: if let escape = escape(scalar) { quoted += escape } else { quoted.unicodeScalars.append(scalar) }
             }
         }
         return quoted + "\""
+    }
+}
+
+extension Unicode.Scalar {
+    /// The escape of a control character or a separator in JSON and in predicate formats: `\t`, or `\u` and four digits.
+    package var controlEscape: String {
+        if self == "\t" { return "\\t" }
+        let digits = String(value, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }
 }

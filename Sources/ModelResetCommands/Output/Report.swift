@@ -138,19 +138,11 @@ enum JSON {
     }
 
     private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
+        text.inQuotes { scalar in
             switch scalar {
-            case "\"", "\\": quoted += "\\\(scalar)"
-            case "\n": quoted += "\\n"
-            case "\t": quoted += "\\t"
-            case "\r": quoted += "\\r"
-            case "\u{0}"..<" ", "\u{7F}", "\u{2028}", "\u{2029}":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
+            case "\u{0}"..<" ", "\u{7F}", "\u{2028}", "\u{2029}": scalar.controlEscape
+            default: nil
             }
         }
-        return quoted + "\""
     }
 }
