@@ -96,11 +96,8 @@ private struct RelatedCell {
         _ joined: JoinedColumn, _ layout: EntityLayout, _ model: ModelLayout
     ) -> (EntityLayout, Int) {
         switch joined.source {
-        case .value(let related, let column):
-            let destination = model.entities[related.destination]
-            if !JoinedColumn.isJoined(column) { return (destination, column) }
-            return attribute(related.joined[JoinedColumn.index(column)], destination, model)
-        case .aggregate(let related, let function, let column?) where function == .min || function == .max:
+        case .value(let related, let column), .aggregate(let related, .min, let column?),
+            .aggregate(let related, .max, let column?):
             let destination = model.entities[related.destination]
             if !JoinedColumn.isJoined(column) { return (destination, column) }
             return attribute(related.joined[JoinedColumn.index(column)], destination, model)
