@@ -176,23 +176,15 @@ extension PredicateResolver {
         _ objects: FetchExpression,
         _ body: (PredicateResolver, RelationshipLayout) throws(DataSourceError) -> TypedExpression
     ) throws(DataSourceError) -> TypedExpression {
-        switch objects {
-        case .keyPath(let path):
-            guard let scope else { return try collection(path, body) }
-            return imported(
-                try scope.outer.collection(objects) { owner, relationship throws(DataSourceError) in
-                    try body(owner, relationship)
-                })
-        case .path(.variable(let name), let path):
-            guard let scope else {
-                throw invalid("no SUBQUERY here has the variable $\(name), so the variable has no keys.")
-            }
-            if scope.variable == name { return try collection(path, body) }
-            return imported(
-                try scope.outer.collection(objects) { owner, relationship throws(DataSourceError) in
-                    try body(owner, relationship)
-                })
-        case .path(.object, let path): return try collection(.keyPath(path), body)
+        switch (objects, scope) {
+        case (.keyPath(let path), nil): return try collection(path, body)
+        case (.path(.variable(let name), let path), let scope?) where scope.variable == name:
+            return try collection(path, body)
+        case (.path(.variable(let name), _), nil):
+            throw invalid("no SUBQUERY here has the variable $\(name), so the variable has no keys.")
+        case (.keyPath, let scope?), (.path(.variable, _), let scope?):
+            return imported(try scope.outer.collection(objects, body))
+        case (.path(.object, let path), _): return try collection(.keyPath(path), body)
         default:
             throw unsupported(
                 "A SUBQUERY needs a to-many relationship, as in SUBQUERY(messages, $m, $m.isRead == NO)")
