@@ -50,17 +50,9 @@ struct SaveRun {
         rowCount += save.rowCount
         for changes in save.entities {
             if rowCount <= SaveRun.joinedRows { keys[changes.entity, default: []].formUnion(changes.keys) }
-            var all = entities.removeValue(forKey: changes.entity) ?? EntityChanges(entity: changes.entity)
-            all.inserted += changes.inserted
-            all.updated += changes.updated
-            all.deleted += changes.deleted
-            entities[changes.entity] = all
+            entities[changes.entity, default: EntityChanges(entity: changes.entity)].append(changes)
         }
     }
-}
-
-extension EntityChanges {
-    fileprivate var keys: [Int64] { inserted.map(\.key) + updated.map(\.key) + deleted.map(\.key) }
 }
 
 extension PostgreSQLTable {

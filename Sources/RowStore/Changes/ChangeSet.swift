@@ -144,7 +144,14 @@ public struct EntityChanges: Sendable {
     /// Whether there are no changes.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
     package var rowCount: Int { inserted.count + updated.count + deleted.count }
-    fileprivate var keys: [Int64] { inserted.map(\.key) + updated.map(\.key) + deleted.map(\.key) }
+    package var keys: [Int64] { inserted.map(\.key) + updated.map(\.key) + deleted.map(\.key) }
+
+    /// Adds the changes of other rows.
+    package mutating func append(_ changes: EntityChanges) {
+        inserted += changes.inserted
+        updated += changes.updated
+        deleted += changes.deleted
+    }
 }
 
 /// A row with its key.

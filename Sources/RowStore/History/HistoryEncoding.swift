@@ -184,10 +184,7 @@ extension ChangeSet {
                 entities.append(changes)
                 continue
             }
-            let last = entities.count - 1
-            entities[last].inserted += changes.inserted
-            entities[last].updated += changes.updated
-            entities[last].deleted += changes.deleted
+            entities[entities.count - 1].append(changes)
         }
     }
 }
