@@ -60,10 +60,12 @@ extension ModelBuilder {
             type: type,
             isOptional: flag("optional", of: element),
             isTransient: isTransient(element, type: type),
-            defaultValue: defaultValue(of: element, type: type),
+            defaultValue: value("defaultValueString", orDate: "defaultDateTimeInterval", of: element, type) {
+                .defaultValue($0, of: type)
+            },
             usesScalarValueType: flag("usesScalarValueType", of: element),
-            minimum: bound("minValueString", dateAttribute: "minDateTimeInterval", of: element, type: type),
-            maximum: bound("maxValueString", dateAttribute: "maxDateTimeInterval", of: element, type: type),
+            minimum: value("minValueString", orDate: "minDateTimeInterval", of: element, type) { .bound($0, of: type) },
+            maximum: value("maxValueString", orDate: "maxDateTimeInterval", of: element, type) { .bound($0, of: type) },
             pattern: element.nonEmptyValue("regularExpressionString"),
             valueTransformerName: element.nonEmptyValue("valueTransformerName"),
             customClassName: element.nonEmptyValue("customClassName"),
@@ -108,24 +110,16 @@ extension ModelBuilder {
         return true
     }
 
-    private mutating func defaultValue(of element: MarkupElement, type: AttributeType) -> AttributeValue? {
-        if let text = element["defaultDateTimeInterval"] {
-            if type == .date, let seconds = NumberParser.double(text) { return .date(seconds) }
-            log.warn(element.line, "defaultDateTimeInterval=\"\(text)\" is not a date, and is ignored.")
-        }
-        guard let text = element["defaultValueString"] else { return nil }
-        return take(.defaultValue(text, of: type), at: element)
-    }
-
-    private mutating func bound(
-        _ name: String, dateAttribute: String, of element: MarkupElement, type: AttributeType
+    /// - Parameter parse: Reads the value from the attribute of the element that is not for dates.
+    private mutating func value(
+        _ name: String, orDate dateName: String, of element: MarkupElement, _ type: AttributeType,
+        _ parse: (String) -> ParsedValue
     ) -> AttributeValue? {
-        if let text = element[dateAttribute] {
+        if let text = element[dateName] {
             if type == .date, let seconds = NumberParser.double(text) { return .date(seconds) }
-            log.warn(element.line, "\(dateAttribute)=\"\(text)\" is not a date, and is ignored.")
+            log.warn(element.line, "\(dateName)=\"\(text)\" is not a date, and is ignored.")
         }
-        guard let text = element[name] else { return nil }
-        return take(.bound(text, of: type), at: element)
+        return element[name].flatMap { take(parse($0), at: element) }
     }
 
     private mutating func take(_ text: ParsedValue, at element: MarkupElement) -> AttributeValue? {
