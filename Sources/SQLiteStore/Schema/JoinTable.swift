@@ -14,8 +14,6 @@ struct JoinTable: Sendable {
     let destination: End
     /// Whether the table's rows have keys, like the rows of entities.
     let hasKeys: Bool
-    /// Whether each row stores the entity of at least one end.
-    var storesEntities: Bool { source.entity != nil || destination.entity != nil }
     /// The index that finds the source objects of a destination object.
     let index: StoreIndex
 
