@@ -45,7 +45,8 @@ public final class LiveAggregate<Value> {
 
     /// Nil after the end, because an engine keeps the store open.
     @ObservationIgnored private var engine: AggregateEngine?
-    @ObservationIgnored private let subscriber = EngineSubscriber()
+    /// The engine calls closures of this object, because it cannot hold an observed class of any type.
+    @ObservationIgnored private let subscriber = AggregateEngine.Subscriber()
     /// The results of each group in the value.
     @ObservationIgnored private var shown: [GroupIdentity: [RowValue]] = [:]
     @ObservationIgnored private let makeEdit: EditMaker
@@ -99,21 +100,6 @@ public final class LiveAggregate<Value> {
     private func end() {
         engine = nil
         lastUpdateReason = ListReason(.closed)
-    }
-
-    /// The subscriber of the engine, because an observed class cannot subscribe itself.
-    private final class EngineSubscriber: AggregateEngine.Subscriber {
-        var onChange: (AggregateState, Set<GroupIdentity>?, ListReason) -> Void = { _, _, _ in }
-        var onFailure: (DataSourceError) -> Void = { _ in }
-        var onEnd: () -> Void = {}
-        var hasFailed = false
-
-        func notify(_ state: AggregateState, changed: Set<GroupIdentity>?, _ reason: ListReason) {
-            onChange(state, changed, reason)
-        }
-
-        func notify(_ failure: DataSourceError) { onFailure(failure) }
-        func notifyEnd() { onEnd() }
     }
 }
 

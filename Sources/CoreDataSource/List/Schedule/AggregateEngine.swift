@@ -6,24 +6,23 @@ internal import RowStore
 /// after each save.
 @MainActor
 final class AggregateEngine: HubEngine {
-    /// An object that is notified of changes of the aggregates.
+    /// The functions that show changes of the aggregates.
     @MainActor
-    protocol Subscriber: AnyObject {
+    final class Subscriber {
         /// Whether the last change could not be shown. If true, the engine handles each save of its entities, so that the
         /// subscriber can try again.
-        var hasFailed: Bool { get }
-
-        /// - Parameter changed: The groups that may have changed; nil for all groups.
-        func notify(_ state: AggregateState, changed: Set<GroupIdentity>?, _ reason: ListReason)
-        func notify(_ failure: DataSourceError)
+        var hasFailed = false
+        /// Gets the new state, and the groups that may have changed; nil for all groups.
+        var onChange: (AggregateState, _ changed: Set<GroupIdentity>?, ListReason) -> Void = { _, _, _ in }
+        var onFailure: (DataSourceError) -> Void = { _ in }
         /// No more changes follow.
-        func notifyEnd()
+        var onEnd: () -> Void = {}
     }
 
     private let worker: AggregateWorker
     private let hub: ListHub
     var number = 0
-    weak var subscriber: (any Subscriber)?
+    weak var subscriber: Subscriber?
     private(set) var state: AggregateState
     /// The number of the newest save that the state includes.
     private var asOf: SaveNumber
@@ -88,7 +87,7 @@ final class AggregateEngine: HubEngine {
     func finish() {
         isFinished = true
         (pending, nextReadReason) = ([], nil)
-        subscriber?.notifyEnd()
+        subscriber?.onEnd()
     }
 
     private func newReason(_ kind: ListReason.Kind) -> ListReason {
@@ -169,7 +168,7 @@ final class AggregateEngine: HubEngine {
             }
             updateSettledCount()
             // A container that is closed notifies its lists itself.
-            if error.code != .storeClosed { subscriber?.notify(error) }
+            if error.code != .storeClosed { subscriber?.onFailure(error) }
         case .notApplied:
             if nextReadReason == nil { mustRead(reason) }
         case .applied(var new, let number):
@@ -178,12 +177,12 @@ final class AggregateEngine: HubEngine {
             if new.mustRead { return mustRead(reason) }
             let changed = new.takeChanges()
             show(new, number)
-            subscriber?.notify(new, changed: changed, reason)
+            subscriber?.onChange(new, changed, reason)
         case .read(let new, let number):
             // The rows are out of date, because the store was reset during the read.
             if nextReadReason?.kind == .reset { return }
             show(new, number)
-            subscriber?.notify(new, changed: nil, reason)
+            subscriber?.onChange(new, nil, reason)
         }
     }
 
