@@ -27,6 +27,7 @@ final class ScopePlace: Sendable {
     let timers = ManualTimers()
     let url: URL
     private let kind: ScopeStoreKind
+    private let model: ManagedObjectModel
     private let directory: Directory
     private let server: SharedPlace?
 
@@ -42,22 +43,23 @@ final class ScopePlace: Sendable {
     private let history: KeptHistory
 
     init(
-        _ kind: ScopeStoreKind = .memory, calls: FileCalls = .system, history: KeptHistory = .unchanged
+        _ kind: ScopeStoreKind = .memory, model: ManagedObjectModel = .contacts, calls: FileCalls = .system,
+        history: KeptHistory = .unchanged
     ) throws {
-        (self.kind, self.calls, self.history) = (kind, calls, history)
+        (self.kind, self.model, self.calls, self.history) = (kind, model, calls, history)
         directory = try Directory()
         server = try kind == .server ? SharedPlace(.postgreSQL) : nil
         url = directory.url.appending(path: "store.sqlite")
     }
 
     func open() throws -> PersistentContainer {
-        let layout = ModelLayout(.contacts)
+        let layout = ModelLayout(model)
         // The members of a shared store hand over leases with timers.
         var scheduling = ScopeStoreKind.shared.contains(kind) ? ScopePlace.patient : timers.scheduling
         scheduling.now = { [clock] in clock.value }
         let configuration = PersistentContainer.Configuration(synchronous: .normal, history: history)
         if let server {
-            return try withPauses(server.open(configuration: configuration, scheduling: scheduling))
+            return try withPauses(server.open(model: model, configuration: configuration, scheduling: scheduling))
         }
         let store: any PersistentStore
         var startup = StoreStartup(reason: .firstLaunch)
@@ -67,11 +69,11 @@ final class ScopePlace: Sendable {
             let opened = try JSONFolderStore(
                 url,
                 StoreOptions(
-                    layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal, history: history))
+                    layout: layout, identity: StoreIdentity(model), synchronous: .normal, history: history))
             (store, startup) = (opened, opened.startup)
         } else {
             var options = SQLiteStore.Options(
-                url: url, layout: layout, identity: StoreIdentity(.contacts), synchronous: .normal, calls: calls)
+                url: url, layout: layout, identity: StoreIdentity(model), synchronous: .normal, calls: calls)
             options.isShared = kind == .sharedFile
             options.leaseTimes = .patient
             options.history = history
