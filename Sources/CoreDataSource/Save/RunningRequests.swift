@@ -17,8 +17,10 @@ struct AnsweredRequest: Sendable {
     var list: CompleteList?
     /// The objects that the answer has changed. Hooks may change others. Nil if no data source completes the save.
     var changedBeforeHooks: Set<LinkEnd>?
-    /// The answers, by the names of their scopes, that were already stored when this request began, but seem to belong to later
-    /// requests: the clock of another member is ahead.
+    /// The longest time by which the request of another member's list may be older than a request during which the list is stored.
+    static let longestOverlap: TimeInterval = 3_600
+    /// The answers, by the names of their scopes, that would count as later, but were already stored when this request began: lists
+    /// of the last hour, and answers of a member whose clock is ahead.
     var laterAnswers: [String: Int64] = [:]
     /// The number of the answer: for a scope, the ``ScopeChange/number`` that the store keeps with the answer. Each page of a list
     /// has a number of its own; 0 before the answer.
@@ -326,15 +328,16 @@ extension RunningRequests {
 
 /// Comparing the times of requests with those of other members.
 extension RootTier {
-    /// Records which answers of other members seem to belong to later requests although this request begins only now.
+    /// Records which answers would count as later although this request begins only now.
     func recordLaterAnswers(_ request: inout AnsweredRequest) throws(DataSourceError) {
         if store.sharing == nil { return }
         let scopes = try laterScopes(than: request) ?? []
         request.laterAnswers = Dictionary(scopes.map { ($0.name, $0.answer) }, uniquingKeysWith: { $1 })
     }
 
-    /// Returns the scopes of the entities for which another member has stored the answer to a later request, since the request has
-    /// begun.
+    /// Returns the scopes of the entities for which another member has stored a later answer since the request has begun: the answer
+    /// to a later request, or a whole list. It is not known whether the server made that list before or after the answer to this
+    /// request, and the feed does not say which objects the list has.
     ///
     /// - Returns: The scopes; nil for a custom store that does not know the times of requests.
     func laterScopesOfOthers(
@@ -349,11 +352,12 @@ extension RootTier {
         }
     }
 
-    /// Returns the scopes whose stored answer belongs to a later request. Members compare only the times of requests. Equal times
-    /// count as later, too.
+    /// Returns the scopes whose stored answers would count as later if they were stored since the request has begun. Members compare
+    /// only the times of requests. Equal times count as later, too.
     private func laterScopes(than request: AnsweredRequest) throws(DataSourceError) -> [StoredScope]? {
         try store.read(.statement) { reader throws(DataSourceError) in
-            try (reader as? any RequestReader)?.scopes(requestedSince: request.requestedAt)
+            try (reader as? any RequestReader)?.scopes(
+                requestedSince: request.requestedAt, listsSince: request.requestedAt - AnsweredRequest.longestOverlap)
         }
     }
 }

@@ -106,10 +106,10 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func scopes(requestedSince time: Date) throws(DataSourceError) -> [StoredScope] {
+    func scopes(requestedSince time: Date, listsSince listTime: Date) throws(DataSourceError) -> [StoredScope] {
         guard try findsScopes() else { return [] }
         counters.count(statements: 1)
-        let parameters = [WireValue(RowValue.real(time.timeIntervalSinceReferenceDate))]
+        let parameters = [time, listTime].map { WireValue(RowValue.real($0.timeIntervalSinceReferenceDate)) }
         return try pipeline([Request(schema.laterRequestsSQL, parameters)])[0].values
             .compactMap(StoredScope.init(values:))
     }

@@ -65,9 +65,14 @@ extension PostgreSQLSchema {
         "SELECT \(PostgreSQLSchema.scopeColumns.joined(separator: ", ")) FROM \(scopes) WHERE \"name\" = $1"
     }
 
-    /// Reads the scopes that were requested at a time or later.
+    /// The parameters are the two times of ``RequestReader/scopes(requestedSince:listsSince:)``. The name of an object's scope is the
+    /// entity and the format of the predicate.
     var laterRequestsSQL: String {
-        "SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM \(scopes) WHERE \"requested\" >= $1"
+        """
+        SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM \(scopes) WHERE "requested" >= $1 \
+        OR ("requested" >= $2 AND "complete" = 1 \
+        AND "name" <> "entity" || ' ' || right("predicate", length("name") - length("entity") - 1))
+        """
     }
 
     fileprivate static let scopeColumns = StoredScope.columns.map(\.quoted)

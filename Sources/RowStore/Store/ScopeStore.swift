@@ -31,7 +31,10 @@ public protocol ScopeReader: StoreReader {
 package protocol RequestReader: StoreReader {
     /// Returns the scopes whose stored answers were requested at the given time or later, without their texts of any length: the
     /// entity tag, the cursor and the failure.
-    func scopes(requestedSince time: Date) throws(DataSourceError) -> [StoredScope]
+    ///
+    /// - Parameter listTime: A time before the given time. For whole lists, requests count from this time. Scopes of single objects
+    ///   are no lists: there may be many of them.
+    func scopes(requestedSince time: Date, listsSince listTime: Date) throws(DataSourceError) -> [StoredScope]
 }
 
 extension ChangeSet {

@@ -24,8 +24,12 @@ enum ScopeTable {
             .joined(separator: ", ")))
         """
     static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
+    /// The parameters are the two times of ``RequestReader/scopes(requestedSince:listsSince:)``. The name of an object's scope is the
+    /// entity and the format of the predicate.
     static let laterRequestsSQL = """
-        SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM "_scopes" WHERE "requested" >= ?1
+        SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM "_scopes" WHERE "requested" >= ?1 \
+        OR ("requested" >= ?2 AND "complete" = 1 \
+        AND "name" <> "entity" || ' ' || substr("predicate", length("entity") + 1 - length("name")))
         """
     /// Deletes the scopes with the oldest requests if there are too many scopes. The parameter is the name of the scope that
     /// was just written. This scope is always kept, even if other scopes seem to be newer because a clock was changed. If a

@@ -81,11 +81,11 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func scopes(requestedSince time: Date) throws(DataSourceError) -> [StoredScope] {
+    func scopes(requestedSince time: Date, listsSince listTime: Date) throws(DataSourceError) -> [StoredScope] {
         connection.expectScopeTable()
         guard try connection.hasScopeTable() else { return [] }
         counters.count(statements: 2)
-        return try connection.values(ScopeTable.laterRequestsSQL, [.real(time.timeIntervalSinceReferenceDate)])
-            .compactMap(StoredScope.init(values:))
+        let times = [time, listTime].map { RowValue.real($0.timeIntervalSinceReferenceDate) }
+        return try connection.values(ScopeTable.laterRequestsSQL, times).compactMap(StoredScope.init(values:))
     }
 }

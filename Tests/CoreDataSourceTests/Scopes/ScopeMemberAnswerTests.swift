@@ -71,6 +71,33 @@ extension ScopeLaterAnswerTests {
         }
     }
 
+    /// The answer to the later request comes second, but is the older one.
+    @Test(arguments: ScopeStoreKind.shared)
+    func aLaterRequestOfAnotherProcessAddsNoObjectThatAListLacks(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind) { mine, theirs, place in
+            let (requests, began, stored) = (Shared(0), Signal(), Signal())
+            let later = Shared<Task<ScopeFreshness, any Error>?>(nil)
+            try await mine.load(.contacts, maxAge: .zero) { _ in
+                place.pass(1)
+                later.value = Task {
+                    defer { began.send() }
+                    return try await theirs.load(Self.some, maxAge: .zero) { _ in
+                        requests.update { $0 += 1 }
+                        began.send()
+                        await stored.wait()
+                        return .list(requests.value == 1 ? Self.list(0..<1, 1) : [])
+                    }
+                }
+                await began.wait()
+                return .list(Self.list([5], 2), entityTag: "2")
+            }
+            stored.send()
+            _ = try await later.value?.value
+            #expect(requests.value == 2)
+            #expect(try mine.uids() == ["uid-5"])
+        }
+    }
+
     /// Only answers that are stored during a request count as later, whatever the other clock says.
     @Test(arguments: ScopeStoreKind.shared)
     func aClockThatIsAheadRefusesNoAnswer(_ kind: ScopeStoreKind) async throws {

@@ -8,7 +8,8 @@ import Testing
 extension SQLiteStore.Options {
     /// As a container with the model opens its store.
     static func of(
-        _ model: ManagedObjectModel, _ folder: TemporaryFolder, _ policy: ResetPolicy = .migrate(otherwise: .discard), key: String = "1",
+        _ model: ManagedObjectModel, _ folder: TemporaryFolder, _ policy: ResetPolicy = .migrate(otherwise: .discard),
+        key: String = "1",
         keys: [String: String] = [:], calls: FileCalls = .system
     ) -> SQLiteStore.Options {
         var identity = TestModel.identity(of: model, keys: keys)
@@ -29,7 +30,8 @@ func makeStore(_ folder: TemporaryFolder, _ model: ManagedObjectModel, _ sql: [S
 /// Opens with the model, and expects a store that the next start takes for current, and a sound file.
 @discardableResult
 func migrate(
-    _ folder: TemporaryFolder, _ model: ManagedObjectModel, _ policy: ResetPolicy = .migrate(otherwise: .discard), key: String = "1",
+    _ folder: TemporaryFolder, _ model: ManagedObjectModel, _ policy: ResetPolicy = .migrate(otherwise: .discard),
+    key: String = "1",
     keys: [String: String] = [:]
 ) throws -> (startup: StoreStartup, raw: RawDatabase) {
     try model.validate()
