@@ -55,7 +55,7 @@ extension PersistentContainer {
                 "Record \(record.number) has no values, so it cannot be reverted. \(record.note ?? "")")
         }
         var report = try await Reversal(container: self, resolution: resolution, level: level)
-            .revert(changes, at: record.position, step: nil).report
+            .revert(changes, at: record.position, step: nil, isIncoming: record.entry.record.hasIncomingValues).report
         report.reverted = record.entry
         if isMainActor(#isolation) { await stack.mainNotifier.mergeNow() }
         return report
@@ -186,10 +186,12 @@ struct Reversal: Sendable {
     /// - Parameters:
     ///   - step: The record that is undone or redone, and the newer records that were passed over; nil if the app has passed
     ///     the record to `revert`.
+    ///   - isIncoming: Whether the record may have values of a server.
     ///   - mark: Identifies the draft's save to which the record belongs; nil if the record belongs to no save of a draft.
     /// - Returns: The report, and whether anything was saved.
     fileprivate func revert(
-        _ changes: ChangeSet, at position: HistoryPosition, step: UndoReference?, mark: DraftMark? = nil
+        _ changes: ChangeSet, at position: HistoryPosition, step: UndoReference?, isIncoming: Bool,
+        mark: DraftMark? = nil
     ) async throws -> (report: DraftReport, isSaved: Bool) {
         let stack = container.stack
         let difference = DraftDifference(
@@ -198,7 +200,8 @@ struct Reversal: Sendable {
         let tiers = try difference.owners(stack)
         guard !tiers.isEmpty else { return (DraftReport(save: SaveReport(), merged: [], conflicts: []), false) }
         let resolution = resolution
-        let call = TierCall(tiers, reversal: step.map { .step($0) } ?? .record, mark: mark)
+        let reversal = step.map { SaveReversal.step($0, isIncoming: isIncoming) } ?? .record(isIncoming: isIncoming)
+        let call = TierCall(tiers, reversal: reversal, mark: mark)
         let saved = try await call.perform(waitFor: level) { contexts in
             try DraftMerge.run(difference.onNewestRows(in: contexts[0]), resolution, in: contexts)
         }
@@ -261,7 +264,9 @@ struct Reversal: Sendable {
     ) async throws -> (report: DraftReport, isSaved: Bool) {
         let authors = container.stack.authors(with: author)
         var (report, isSaved) = try await SaveAuthor.$named.withValue(authors) {
-            try await revert(record.changes ?? ChangeSet(entities: []), at: position, step: step, mark: record.mark)
+            try await revert(
+                record.changes ?? ChangeSet(entities: []), at: position, step: step,
+                isIncoming: record.hasIncomingValues, mark: record.mark)
         }
         report.reverted = RevertedEntry(
             record: record, historyID: position.historyID, objects: container.historyObjects)

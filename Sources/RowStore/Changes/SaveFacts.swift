@@ -57,7 +57,7 @@ package final class SaveFacts: Sendable {
     }
 
     /// The record that the save undoes or redoes; nil if the save is neither an undo nor a redo.
-    package var undo: UndoReference? { if case .step(let undo) = reversal { undo } else { nil } }
+    package var undo: UndoReference? { if case .step(let undo, _) = reversal { undo } else { nil } }
 
     /// The kind as stores write it, followed by the record that the save undoes or redoes, and by the mark of a draft. For
     /// example, `local undo 12` or `local draft 9f`.
@@ -84,12 +84,19 @@ package struct DraftMark: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// How a save reverts a record.
+/// How a save reverts a record. `isIncoming` says whether the record may have values of a server: a data source has stored them,
+/// or an undo or a redo has brought them back or removed them.
 package enum SaveReversal: Sendable, Hashable {
     /// The save reverts a record that the app has passed to `revert`.
-    case record
+    case record(isIncoming: Bool)
     /// The save undoes or redoes a record of an author.
-    case step(UndoReference)
+    case step(UndoReference, isIncoming: Bool = false)
+
+    package var isIncoming: Bool {
+        switch self {
+        case .record(let isIncoming), .step(_, let isIncoming): isIncoming
+        }
+    }
 }
 
 /// The record that a save undoes or redoes, and the newer records of the author in which nothing was left to undo or redo.

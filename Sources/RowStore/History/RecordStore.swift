@@ -34,6 +34,10 @@ package struct StoredRecord: Sendable {
         ).kindText
     }
 
+    /// Whether the record may have values of a server: a data source has stored them, or an undo or a redo has brought them
+    /// back or taken them away.
+    package var hasIncomingValues: Bool { kind == .incoming || undo != nil }
+
     package static let tooLarge = "The save is too large for the history."
 }
 

@@ -41,6 +41,15 @@ public final class ModelLayout: Sendable {
     public func entity(named name: String) -> EntityLayout? {
         indexesByName[name].map { entities[$0] }
     }
+
+    /// Returns the indexes of the entities whose objects the rows of a layout tell of: the entity itself; for links, the
+    /// possible entities of the objects at both ends. Links have no entity that an app knows.
+    package func objectEntities(_ index: Int) -> [Int] {
+        guard let name = entities[index].links, let owner = entity(named: name.entity),
+            let relationship = owner.relationship(named: name.name)
+        else { return [index] }
+        return owner.concreteFamily + owner.relationships[relationship].destinationFamily
+    }
 }
 
 /// Makes the layouts of a model.

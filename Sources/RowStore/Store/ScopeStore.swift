@@ -1,4 +1,5 @@
 package import Foundation
+internal import ManagedModel
 
 /// A custom store that keeps scopes. A scope records how old a list of a server is.
 ///
@@ -59,12 +60,18 @@ extension ChangeSet {
         return groups
     }
 
-    /// Returns the names of the entities whose rows this change set deletes, and of their parents. If the change set reverts a
-    /// record of the history, all changed entities count: the record may be a server's answer, which the change set undoes.
+    /// Returns the names of the entities whose rows this change set deletes, and of their parents.
+    ///
+    /// If the change set reverts a record of the history, the entities of all changed objects count, and the entities of the
+    /// objects at both ends of changed links. If the record has an answer of a server, all entities count: an answer can change
+    /// objects of other entities than the one of its scope, for example the children of the objects in its list.
     package func entitiesWithDeletions(_ layout: ModelLayout) -> Set<String> {
-        let isReversal = facts?.reversal != nil
-        return layout.names(
-            ofEntitiesContaining: entities.lazy.filter { isReversal || !$0.deleted.isEmpty }.map(\.entity))
+        guard let reversal = facts?.reversal else {
+            return layout.names(ofEntitiesContaining: entities.lazy.filter { !$0.deleted.isEmpty }.map(\.entity))
+        }
+        if entities.isEmpty { return [] }
+        if reversal.isIncoming { return Set(layout.model.entities.map(\.name)) }
+        return layout.names(ofEntitiesContaining: entities.flatMap(layout.linkedEntities))
     }
 }
 
@@ -74,5 +81,18 @@ extension ModelLayout {
         let found = Set(found)
         if found.isEmpty { return [] }
         return Set(entities.lazy.filter { !found.isDisjoint(with: $0.concreteFamily) }.map(\.name))
+    }
+
+    /// Returns the entities of the changed objects, and of the objects at both ends of the changed links.
+    fileprivate func linkedEntities(_ changes: EntityChanges) -> [Int] {
+        let objects = objectEntities(changes.entity)
+        return entities[changes.entity].relationships.reduce(into: objects) { found, relationship in
+            guard case .column(let link) = relationship.storage else { return }
+            let columns = [link.key, link.position].compactMap(\.self)
+            let isChanged =
+                !changes.inserted.isEmpty || !changes.deleted.isEmpty
+                || changes.updated.contains { update in columns.contains { update.columns.contains($0) } }
+            if isChanged { found += relationship.destinationFamily }
+        }
     }
 }

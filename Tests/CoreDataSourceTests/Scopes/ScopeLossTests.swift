@@ -64,6 +64,51 @@ struct ScopeLossTests {
         }
     }
 
+    /// The answer has changed only links, which have no entity.
+    @Test(arguments: HistoryPlace.all)
+    func aRevertedAnswerOfLinksDropsTheTag(_ place: HistoryPlace) async throws {
+        try await place.withContainer(model: .peers()) { container, _ in
+            let peers = try container.dataSource(FriendlyPeers.self)
+            let scope = SyncScope<Peer>("peers")
+            for (second, list) in [[["a"], ["b"]], [["a", "b"], ["b"]]].enumerated() {
+                try await peers.apply(
+                    .list(list, entityTag: "\(second)"), to: scope,
+                    requestedAt: Date(timeIntervalSinceReferenceDate: Double(second)))
+            }
+            let answer = try #require(try await container.records().last)
+            #expect(answer.entityNames == ["Peer.friends"])
+            try await container.revert(answer, includingIncoming: true)
+            #expect(try container.main.peer("a").friends.isEmpty)
+            #expect(try peers.freshness(of: scope).entityTag == nil)
+        }
+    }
+
+    /// The answer has changed only children of the objects in its list.
+    @Test(arguments: HistoryPlace.all, [true, false])
+    func aRevertedAnswerOfChildrenDropsTheTag(_ place: HistoryPlace, isUndo: Bool) async throws {
+        try await place.withContainer(model: .graph) { container, _ in
+            let board = try container.dataSource(BoardDataSource.self)
+            let topics = SyncScope<Topic>("topics")
+            for (second, subject) in ["old", "new"].enumerated() {
+                let topic = TopicValue(key: "1", letters: [LetterValue(key: "a", subject: subject)])
+                try await container.withAuthor("me") {
+                    try await board.apply(
+                        .list([topic], entityTag: subject), to: topics,
+                        requestedAt: Date(timeIntervalSinceReferenceDate: Double(second)))
+                }
+            }
+            let answer = try #require(try await container.records().last)
+            #expect(answer.entityNames == ["Letter"])
+            if isUndo {
+                try await container.undo(author: "me")
+            } else {
+                try await container.revert(answer, includingIncoming: true)
+            }
+            #expect(try container.main.fetch(Letter.self).map(\.subject) == ["old"])
+            #expect(try board.freshness(of: topics).entityTag == nil)
+        }
+    }
+
     /// The old answer had values that the new model would have stored.
     @Test(arguments: HistoryPlace.migrated)
     func aMigrationForgetsAllScopes(_ place: HistoryPlace) async throws {
@@ -268,5 +313,16 @@ struct ScopeLossTests {
             try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<1)) }
             #expect(try contacts.uids() == ["uid-0"])
         }
+    }
+}
+
+/// Peers of a server. Each value is a peer, followed by its friends.
+private final class FriendlyPeers: DataSource<[String]> {
+    nonisolated override class var entities: [ManagedObject.Type] { [Peer.self, Team.self] }
+
+    nonisolated override func onAdd(_ keys: [String], in context: PrivateContext) throws -> ManagedObject? {
+        let peers = try keys.map { try context.findOrInsert(Peer.self, where: \.key, equals: $0) }
+        if peers.count > 1 { peers[0].friends.set(peers.dropFirst()) }
+        return peers.first
     }
 }
