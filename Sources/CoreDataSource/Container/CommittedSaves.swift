@@ -302,7 +302,8 @@ extension UnknownChanges {
 
 extension ModelLayout {
     fileprivate func unknownChanges(_ reason: UnknownChanges.Reason, _ indexes: Set<Int>?) -> UnknownChanges {
-        let names = indexes.map { Set($0.map { entities[$0].name }) }
+        // Links have no entity. An app reads the objects at their ends again.
+        let names = indexes.map { Set($0.flatMap(objectEntities).map { entities[$0].name }) }
         let changed = model.entities.filter { names?.contains($0.name) ?? false }
         let lineages = changed.flatMap { model.lineage(of: $0).map(\.name) }
         return UnknownChanges(reason: reason, entityNames: names, lineages: Set(lineages))

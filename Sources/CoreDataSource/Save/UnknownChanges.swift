@@ -37,8 +37,9 @@ public struct UnknownChanges: Sendable, Hashable {
 
     /// The reason for which the changes are not known.
     public let reason: Reason
-    /// The names of the entities whose objects may have changed. Nil if objects of any entity may have changed. In this case,
-    /// ``mayInclude(_:)`` is true for each class, and you should read everything again.
+    /// The names of the entities whose objects or links may have changed: for links of many-to-many relationships, the entities
+    /// at both ends. Nil if objects of any entity may have changed. In this case, ``mayInclude(_:)`` is true for each class, and
+    /// you should read everything again.
     public let entityNames: Set<String>?
     /// The changed entities and the entities that they inherit from.
     package let lineages: Set<String>

@@ -194,9 +194,7 @@ package struct FeedDecoder {
         by member: Int64, unknown: String?, changes: UnsafeRawBufferPointer,
         _ all: () throws(DataSourceError) -> [StoreMember]
     ) throws(DataSourceError) -> FeedEvent {
-        if let unknown {
-            return .unknown(Set(unknown.split(separator: "\n").compactMap { layout.entity(named: String($0))?.index }))
-        }
+        if let unknown { return .unknown(entities(named: unknown)) }
         guard var decoded = ChangeEncoding.words(changes).withUnsafeBufferPointer(encoding.changes) else {
             return .unknown(nil)
         }
@@ -205,6 +203,19 @@ package struct FeedDecoder {
         }
         decoded.member = members[member] ?? StoreMember(ended: member)
         return .changes(decoded)
+    }
+
+    /// Returns the indexes of the layouts with these names, links included; nil, for all entities, if a name is not known.
+    private func entities(named names: String) -> Set<Int>? {
+        var found: Set<Int> = []
+        for name in names.split(separator: "\n") {
+            // The layouts of links cannot be found by name.
+            let index = layout.entity(named: String(name))?.index
+            guard let index = index ?? layout.entities.firstIndex(where: { $0.links != nil && $0.name == name })
+            else { return nil }
+            found.insert(index)
+        }
+        return found
     }
 }
 
