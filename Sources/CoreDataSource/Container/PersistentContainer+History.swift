@@ -196,7 +196,7 @@ public struct HistoryRecords: AsyncSequence, Sendable {
     init(_ container: PersistentContainer, _ start: Start, _ filter: HistoryFilter) {
         self.container = container
         self.start = start
-        self.filter = filter
+        self.filter = filter.resolved(container.stack.layout)
     }
 
     /// Begins a loop.

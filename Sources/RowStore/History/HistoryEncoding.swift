@@ -202,6 +202,35 @@ extension ModelLayout {
     }
 }
 
+extension HistoryFilter {
+    /// Returns the filter with all names under which stored records may name its entities: the names of the sub-entities, the
+    /// former names, and for a relationship the name under which its links are recorded.
+    package func resolved(_ layout: ModelLayout) -> HistoryFilter {
+        guard let names = entityNames else { return self }
+        var filter = self
+        for name in names {
+            for index in layout.recordedEntities(named: name) {
+                let entity = layout.entities[index]
+                filter.entityNames?.insert(entity.historyName)
+                if let former = layout.formerHistoryName(entity) { filter.entityNames?.insert(former) }
+            }
+        }
+        return filter
+    }
+}
+
+extension ModelLayout {
+    /// The indexes of the layouts whose rows a name means: an entity with its sub-entities, or the links of a relationship.
+    fileprivate func recordedEntities(named name: String) -> [Int] {
+        if let entity = entity(named: name) { return entity.concreteFamily }
+        guard let point = name.firstIndex(of: "."), let owner = entity(named: String(name[..<point])),
+            let index = owner.relationship(named: String(name[name.index(after: point)...])),
+            case .pairs(let pairs) = owner.relationships[index].storage
+        else { return [] }
+        return [pairs.layout]
+    }
+}
+
 extension EntityLayout {
     /// The name of the entity in records of the history. For links, the name of the relationship, such as
     /// `ContactEntity.groups`.
