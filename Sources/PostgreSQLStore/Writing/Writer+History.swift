@@ -117,8 +117,10 @@ extension Writer {
         func text(_ text: String?) -> WireValue { text.map { WireValue($0.filter { $0 != "\0" }) } ?? .null }
         func add(_ part: Int64, isLast: Bool, note: String?, _ words: ContiguousArray<UInt64>?, _ start: inout Int64) {
             let bytes = words.map { words in words.withUnsafeBytes { Array($0) } }
-            let size = Int64(PostgreSQLSchema.historyOverhead + (bytes?.count ?? 0))
             let isFirst = part == 0
+            let texts = [facts.dataSourceName, facts.author, member.name, entities, note]
+            let textBytes = isFirst ? StoredRecord.byteCount(ofTexts: texts) : 0
+            let size = Int64(PostgreSQLSchema.historyOverhead + (bytes?.count ?? 0) + textBytes)
             let head = [
                 WireValue(number), WireValue(part), WireValue(start), WireValue(size), WireValue(Int64(isLast ? 1 : 0)),
             ]

@@ -38,6 +38,14 @@ package struct StoredRecord: Sendable {
     /// back or taken them away.
     package var hasIncomingValues: Bool { kind == .incoming || undo != nil }
 
+    /// Returns the bytes with which the texts of a record count toward the limit of the history, besides the overhead of its
+    /// first row, which already has room for short texts. An app may give authors of any length.
+    package static func byteCount(ofTexts texts: [String?]) -> Int {
+        max(0, texts.reduce(0) { $0 + ($1?.utf8.count ?? 0) } - textRoom)
+    }
+
+    private static let textRoom = 128
+
     package static let tooLarge = "The save is too large for the history."
 }
 

@@ -44,7 +44,7 @@ struct MemoryHistory: Sendable {
         (id, consumers) = (stored.id, stored.consumers)
         ended = stored.ended.map { ($0.id, $0.reason) }
         self.records = records
-        byteCounts = records.map { ($0.changes?.byteCount ?? 0) + MemoryHistory.recordOverhead }
+        byteCounts = records.map { MemoryHistory.byteCount($0, values: $0.changes?.byteCount ?? 0) }
         byteCount = byteCounts.reduce(0, +)
         last = records.last?.number ?? 0
     }
@@ -85,9 +85,17 @@ struct MemoryHistory: Sendable {
                 record.changes?.earlyWrite = nil
             }
             entries.append(
-                Entry(record: record, byteCount: (record.changes == nil ? 0 : bytes) + MemoryHistory.recordOverhead))
+                Entry(
+                    record: record,
+                    byteCount: MemoryHistory.byteCount(record, values: record.changes == nil ? 0 : bytes)))
         }
         return entries
+    }
+
+    /// - Parameter bytes: The bytes of the record's values.
+    private static func byteCount(_ record: StoredRecord, values bytes: Int) -> Int {
+        let texts = [record.dataSourceName, record.author, record.member.name, record.note] + record.entityNames
+        return bytes + recordOverhead + StoredRecord.byteCount(ofTexts: texts)
     }
 
     /// Drops all records and consumers, and begins a history with a new ID.

@@ -150,7 +150,10 @@ final class HistoryWriter {
     ) throws(DataSourceError) {
         let statement = try insertionStatement()
         defer { statement.clear() }
-        let size = Int64((words?.count ?? 0) * 8 + HistoryWriter.rowOverhead)
+        let entities = facts?.entities.joined(separator: "\n")
+        let texts = [facts?.save?.dataSourceName, facts?.save?.author, member.name, entities, facts?.note]
+        let textBytes = facts == nil ? 0 : StoredRecord.byteCount(ofTexts: texts)
+        let size = Int64((words?.count ?? 0) * 8 + HistoryWriter.rowOverhead + textBytes)
         var code = statement.bind(.integer(key), 1)
         code |= statement.bind(.integer(place.end), 2)
         code |= statement.bind(.integer(size), 3)
@@ -163,7 +166,7 @@ final class HistoryWriter {
             code |= statement.bind(.integer(member.number), 9)
             code |= statement.bind(.integer(Int64(member.processID)), 10)
             code |= statement.bind(.text(member.name), 11)
-            code |= statement.bind(.text(facts.entities.joined(separator: "\n")), 12)
+            code |= statement.bind(.text(entities ?? ""), 12)
             code |= statement.bind(facts.note.map { .text($0) } ?? .null, 13)
         }
         if let words {

@@ -44,6 +44,21 @@ struct KeptHistoryTests {
         }
     }
 
+    /// An app may give any text as the author, for example a context of many kilobytes.
+    @Test(arguments: HistoryPlace.all)
+    func longAuthorsCountTowardTheLimit(place: HistoryPlace) async throws {
+        let history = KeptHistory.kept(for: .seconds(86_400), upTo: 64 << 10)
+        try await place.withContainer(.keeping(history)) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let author = String(repeating: "a", count: 32 << 10)
+            for step in 0..<40 {
+                try await container.withAuthor(author) { try await contacts.add(contactList(step..<step + 1)) }
+            }
+            let records = try await container.records()
+            #expect(records.count < 10 && records.last?.author == author)
+        }
+    }
+
     @Test(arguments: HistoryPlace.all)
     func linksAreNamed(place: HistoryPlace) async throws {
         try await place.withContainer(model: .mail) { container, _ in
