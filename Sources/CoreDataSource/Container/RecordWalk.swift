@@ -1,7 +1,7 @@
-internal import RowStore
+package import RowStore
 
 /// Reads the records of some authors, from the newest to the oldest one. The values of the records are left out.
-struct RecordWalk {
+package struct RecordWalk {
     private let container: PersistentContainer
     private let authors: Set<String>
     private let filter: HistoryFilter
@@ -16,7 +16,7 @@ struct RecordWalk {
     private static let windowSize = 256
 
     /// - Parameter authors: The authors; an empty string for saves without an author.
-    init(_ container: PersistentContainer, authors: Set<String>) {
+    package init(_ container: PersistentContainer, authors: Set<String>) {
         self.container = container
         self.authors = authors
         var filter = HistoryFilter(authors: authors, kinds: [.local, .incoming, .imported])
@@ -26,7 +26,7 @@ struct RecordWalk {
     }
 
     /// Returns the next record; nil if there are no older records.
-    mutating func next() async throws -> StoredRecord? {
+    package mutating func next() async throws -> StoredRecord? {
         if upper == nil { try await begin() }
         while window.isEmpty {
             guard let last = upper, last > 0 else { return nil }
@@ -42,10 +42,16 @@ struct RecordWalk {
     /// Reads a record of the walk again, with its values.
     ///
     /// - Returns: The record, and the position after it; nil if the history no longer has the record.
-    func read(_ number: Int64) async throws -> (record: StoredRecord, position: HistoryPosition)? {
+    package func read(_ number: Int64) async throws -> (record: StoredRecord, position: HistoryPosition)? {
         let before = HistoryPosition(historyID: historyID, number: number - 1)
-        let found = try await container.readingHistory { (store) throws(DataSourceError) in
-            try store.readHistory(after: before, .one).records.first
+        let found = try await container.readingHistory { (store) throws(DataSourceError) -> StoredRecord? in
+            do throws(DataSourceError) {
+                return try store.readHistory(after: before, .one).records.first
+            } catch {
+                // The history may have dropped the record since the walk has visited it.
+                if error.hasDropped(before) { return nil }
+                throw error
+            }
         }
         guard let found, found.number == number else { return nil }
         return (found, HistoryPosition(historyID: historyID, number: number, time: found.time))
@@ -71,18 +77,25 @@ struct RecordWalk {
         while position.number < upper {
             do throws(DataSourceError) {
                 let page = try store.readHistory(after: position, filter)
-                records += page.records.filter { $0.number <= upper }
+                // Every filter includes the record of a restore, which is no record of the authors.
+                records += page.records.filter { $0.number <= upper && $0.kind != .reset }
                 position = page.position
                 if !page.isMore { break }
             } catch {
                 // The history has dropped the records up to `start`, so begin there.
-                guard error.code == .historyExpired, let start = error.historyStart, start.historyID == historyID,
-                    start.number > position.number
-                else { throw error }
+                guard let start = error.historyStart, error.hasDropped(position) else { throw error }
                 (isFirst, position) = (true, start)
                 records = []
             }
         }
         return (records, isFirst ? 0 : lower)
+    }
+}
+
+extension DataSourceError {
+    /// Whether the error says that the same history has dropped records after a position.
+    fileprivate func hasDropped(_ position: HistoryPosition) -> Bool {
+        guard code == .historyExpired, let historyStart else { return false }
+        return historyStart.historyID == position.historyID && historyStart.number > position.number
     }
 }
