@@ -23,6 +23,7 @@ extension SQLiteStore {
             var startup = try StoreForecast(options).run(countsRows: !onlyIfNeeded)
             guard startup.reason != .firstLaunch, startup.isReset || !onlyIfNeeded else { return startup }
             var opening = StoreOpening(files: files, schema: schema, options: options)
+            opening.replacesStore = true
             // A store that cannot be read has no history to end.
             opening.ended =
                 (try? files.withSnapshot { (connection) throws(DataSourceError) in
@@ -163,6 +164,7 @@ extension SQLiteStore {
         var opening = StoreOpening(files: files, schema: schema, options: options)
         opening.firstFreeKey = counters.firstFreeKey
         opening.ended = endedHistory.withLock { $0 }
+        opening.replacesStore = isEmptied
         try checkLock()
         let others = access.flatMap { $0.notifier.isAnyAlive ? $0.notifier : nil }
         let opened =

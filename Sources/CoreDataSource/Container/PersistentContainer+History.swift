@@ -139,8 +139,9 @@ public struct HistoryConsumer: Sendable {
     /// - Parameter filter: The records to return; by default all.
     /// - Returns: A sequence with the errors of ``PersistentContainer/history(after:where:)``. It throws `historyNotKept` if
     ///   this or another process has removed the consumer. If the history has reached its limit of bytes and has dropped
-    ///   records that the consumer has not read, it throws `historyExpired`. After a reset, the consumer is registered in the
-    ///   new history. In this case, and in a store that was restored from a copy, the first record is of the kind
+    ///   records that the consumer has not read, it throws `historyExpired`, until ``didRead(_:)`` has stored
+    ///   ``DataSourceError/historyStart``. After a reset, the consumer is registered in the new history. In this case, if the
+    ///   history was off for a time, and in a store that was restored from a copy, the first record is of the kind
     ///   ``HistoryKind/reset``.
     public func records(where filter: HistoryFilter = HistoryFilter()) -> HistoryRecords {
         HistoryRecords(container, .consumer(self), filter)

@@ -28,11 +28,13 @@ extension StoreOpening {
 
     /// Begins, keeps or drops the history, as the options say.
     ///
+    /// - Parameter isNew: Whether the store is new. In any other store, a history that begins begins with a record that tells
+    ///   consumers of earlier histories to read all objects.
     /// - Returns: The kept history; nil if the store keeps none.
     /// - Throws: `storeInUse`, with the names of the other members, if the history would have to be switched on or off
     ///   while other members have the store open.
     func settleHistory(
-        _ connection: Connection, _ schema: PostgreSQLSchema
+        _ connection: Connection, _ schema: PostgreSQLSchema, isNew: Bool
     ) throws(DataSourceError) -> HistoryReader.State? {
         let metadata = try metadata(connection, schema)
         let history = HistoryReader(schema, connection)
@@ -55,6 +57,7 @@ extension StoreOpening {
             try switchHistory(connection, schema, to: "opened with a history") { () throws(DataSourceError) in
                 for sql in schema.historySQL { try run(sql, connection) }
                 try history.begin(limits, nil)
+                if !isNew { try history.record(.reset, StoredRecord.begun) }
                 try set(metadata, keepsHistory: true, connection, schema)
             }
             return try history.state()

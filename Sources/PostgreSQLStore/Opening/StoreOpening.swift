@@ -65,7 +65,7 @@ struct StoreOpening {
             try write(
                 .text(options.layout.model.storedText), as: StoreMetadata.modelRowName, on: connection, in: schema)
         }
-        let history = try settleHistory(connection, schema)
+        let history = try settleHistory(connection, schema, isNew: startup.reason == .firstLaunch)
         try settleScopes(connection, schema, keepsHistory: history != nil)
         try configureWriter(connection)
         connection.tracing = options.tracing

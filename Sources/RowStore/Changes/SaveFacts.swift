@@ -25,7 +25,7 @@ public struct HistoryKind: RawRepresentable, Hashable, Sendable, CustomStringCon
     /// A graph was imported.
     public static let imported = HistoryKind(rawValue: "imported")
     /// The store was emptied, wholly or for one data source, and the history begins with this record. Or the store was restored
-    /// from a copy. The record has no values: read all objects.
+    /// from a copy, or the history has begun in a store that existed before. The record has no values: read all objects.
     public static let reset = HistoryKind(rawValue: "reset")
     /// The store was migrated to another model. The record has no values.
     public static let migration = HistoryKind(rawValue: "migration")

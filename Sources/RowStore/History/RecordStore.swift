@@ -46,6 +46,10 @@ package struct StoredRecord: Sendable {
 
     private static let textRoom = 128
 
+    /// The note of the first record of a history that begins in a store that has existed without one. A consumer of an earlier
+    /// history would otherwise not notice that it has missed saves.
+    package static let begun = "The history begins here. Earlier saves have no record."
+
     package static let tooLarge = "The save is too large for the history."
 }
 

@@ -103,8 +103,13 @@ struct MemoryHistory: Sendable {
         ended = (ended + [(id, reason)]).suffix(MemoryHistory.endedLimit)
         id = UUID().uuidString
         (records, byteCounts, byteCount, last, consumers) = ([], [], 0, 0, [:])
+        begin(reason)
+    }
+
+    /// Adds the first record of a history of a store that has existed before.
+    mutating func begin(_ note: String) {
         var record = record(.reset, [], 1)
-        record.note = reason
+        record.note = note
         append([Entry(record: record, byteCount: MemoryHistory.recordOverhead)], dropping: 0)
     }
 

@@ -46,9 +46,10 @@ extension StartupPlan {
             return (nil, StoredHistoryChange(removed: removed, added: [], stored: nil))
         }
         guard let stored = opening.stored else {
-            let new = MemoryHistory(opening.layout, limits, name: opening.name)
+            var new = MemoryHistory(opening.layout, limits, name: opening.name)
+            if reason != .firstLaunch { new.begin(StoredRecord.begun) }
             let history = InMemoryHistory(opening.layout, new, layouts: [:])
-            return (history, StoredHistoryChange(removed: removed, added: [], stored: history.stored))
+            return (history, StoredHistoryChange(removed: removed, added: history.records, stored: history.stored))
         }
         let isEnded = !keepsRows || !droppedEntities.isEmpty
         let decoded = try isEnded ? [] : opening.decode(records, stored)

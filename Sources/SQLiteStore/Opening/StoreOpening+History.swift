@@ -7,18 +7,25 @@ extension StoreOpening {
         var metadata = result.metadata
         if options.history == .unchanged { return result }
         metadata.keepsHistory = try result.connection.transaction { () throws(DataSourceError) in
-            try settleHistory(result.connection, result.metadata)
+            try settleHistory(result.connection, result.metadata, isNew: false)
         }
         return Result(connection: result.connection, metadata: metadata, startup: result.startup)
     }
 
     /// Begins, keeps or drops the history of a store, as the options say. Must run in a transaction.
     ///
+    /// - Parameter isNew: Whether the store is new, and replaces no other store. In any other store, a history that begins
+    ///   begins with a record that tells consumers of earlier histories to read all objects.
     /// - Returns: Whether the store keeps a history.
-    func settleHistory(_ connection: Connection, _ metadata: StoreMetadata) throws(DataSourceError) -> Bool {
+    func settleHistory(
+        _ connection: Connection, _ metadata: StoreMetadata, isNew: Bool
+    ) throws(DataSourceError) -> Bool {
         let keeps = try HistoryTables.settle(connection, options.history, metadata, replacing: ended)
         if keeps { try HistoryTables.check(schema) }
-        if keeps, ended != nil { try HistoryWriter.note(.reset, StoreOpening.resetNote, on: connection, schema.layout) }
+        if keeps, !metadata.keepsHistory, !isNew {
+            let note = replacesStore ? StoreOpening.resetNote : StoredRecord.begun
+            try HistoryWriter.note(.reset, note, on: connection, schema.layout)
+        }
         return keeps
     }
 

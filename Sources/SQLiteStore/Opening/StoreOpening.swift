@@ -15,8 +15,10 @@ struct StoreOpening {
     private(set) var options: SQLiteOptions
     /// The first key for the objects of a new store.
     var firstFreeKey: Int64 = 1
-    /// The history of the store that a new store replaces; nil if that store has no history.
+    /// The history of the store that a new store replaces; nil if that store has no history, or a damaged one.
     var ended: HistoryTables.EndedHistory?
+    /// Whether a new store replaces another one.
+    var replacesStore = false
 
     func run() throws(DataSourceError) -> Result {
         guard try files.mainExists() else {
@@ -168,6 +170,7 @@ struct StoreOpening {
     func replace(_ connection: Connection, _ startup: StoreStartup) throws(DataSourceError) -> Result {
         var opening = self
         opening.ended = try endedHistory(connection, startup.reason)
+        opening.replacesStore = true
         return try opening.create(opening.remove(connection, startup))
     }
 
@@ -272,7 +275,7 @@ struct StoreOpening {
             for sql in schema.createSQL + schema.indexChanges([]) { try connection.run(sql) }
             connection.scopeTable = .missing
             try connection.insert(made)
-            return try settleHistory(connection, made)
+            return try settleHistory(connection, made, isNew: !replacesStore)
         }
         try connection.configureWriter(options.synchronous)
         return Result(connection: connection, metadata: metadata, startup: startup)
