@@ -293,8 +293,9 @@ struct ScopeLoadTests {
         }
     }
 
-    @Test func aClosedContainerLoadsNothing() async throws {
-        try await withScopes { contacts, _ in
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aClosedContainerLoadsNothing(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, _ in
             let server = Server { _ in .list(contactList(0..<3)) }
             try await contacts.load(.contacts, maxAge: .seconds(1000), server.list)
             try await contacts.main.container?.close()

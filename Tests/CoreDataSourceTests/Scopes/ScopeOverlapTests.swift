@@ -138,8 +138,9 @@ struct ScopeOverlapTests {
         }
     }
 
-    @Test func pagesMayOverlap() async throws {
-        try await withScopes { contacts, _ in
+    @Test(arguments: ScopeStoreKind.allCases)
+    func pagesMayOverlap(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, _ in
             try await contacts.add(contactList(5..<6))
             try await contacts.load(.contacts, maxAge: .zero) { request in
                 request.page == 0
