@@ -180,7 +180,9 @@ struct HistoryReader {
             """, [WireValue(start.number)])
         var bytes: Int64 = 0
         for row in 0..<found.rowCount {
-            let record = StoredRecord(found, row)
+            var record = StoredRecord(found, row)
+            // The trigger that records the writes of other programs names tables.
+            record.entityNames = record.entityNames.map(schema.layout.historyName)
             let isWanted = filter.includes(record)
             let size = filter.includesValues ? found.integer(row, 10) : 0
             if row == pageSize

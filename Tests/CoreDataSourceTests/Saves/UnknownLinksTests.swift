@@ -57,9 +57,56 @@ struct UnknownLinksTests {
         #expect(missed.allSatisfy { $0.entityNames != [] })
     }
 
+    /// The server names the table of the links.
+    @Test(.enabled(if: SharedPlace.Kind.all.contains(.postgreSQL)))
+    func anOutsideWriteOfLinksToAServerIsNamed() async throws {
+        let place = try SharedPlace(.postgreSQL)
+        let container = try place.open(model: .library, configuration: .keeping())
+        let (shelves, tags) = (
+            try container.dataSource(ShelfSource.self), try container.dataSource(TagSource.self)
+        )
+        try await shelves.add(ShelfValue(key: "s", books: ["1", "2"]))
+        try await tags.add("x")
+        let all = { @Sendable (context: PrivateContext) throws in try context.fetch(Volume.self) }
+        try await Self.link(container, all)
+        let saves = container.saves
+        try place.run("DELETE FROM \"_Tag_books\"")
+        // The context does not take a deleted link for one that is there.
+        try await Self.link(container, all)
+        let tag = try #require(try container.main.first(Tag.self, where: \.key, equals: "x"))
+        #expect(tag.books.count == 2)
+        let records = try await container.records(where: HistoryFilter(entityNames: ["Volume.tags"]))
+        #expect(records.map(\.kind) == [.local, .outsideWrites, .local])
+        #expect(records.allSatisfy { $0.entityNames == ["Tag.books"] })
+        try await container.close()
+        var missed: [UnknownChanges] = []
+        for await event in saves {
+            if case .unknown(let changes) = event { missed.append(changes) }
+        }
+        #expect(missed.contains { $0.mayInclude(Tag.self) && $0.mayInclude(Volume.self) })
+    }
+
+    /// The list depends on links.
+    @Test func aListNamesTheRelationshipWhoseLinksChanged() async throws {
+        let container = try await PersistentContainer(model: .library, store: .inMemory)
+        let (shelves, tags) = (
+            try container.dataSource(ShelfSource.self), try container.dataSource(TagSource.self)
+        )
+        try await shelves.add(ShelfValue(key: "s", books: ["1", "2"]))
+        try await tags.add("x")
+        let list = try shelves.list(ObjectRequest(Volume.self, where: .any(\.tags, \.key == "x")))
+        try await Self.link(container) { try $0.fetch(Volume.self) }
+        await container.mainTier.waitForLists()
+        #expect(list.count == 2)
+        #expect(list.lastUpdateReason.entities.contains("Tag.books"))
+        #expect((list.lastUpdateReason.entities + list.lastUpdateReason.attributes).allSatisfy { !$0.hasPrefix("_") })
+        try await container.close()
+    }
+
     /// Links the tag x with some books.
     private static func link(
-        _ container: PersistentContainer, _ books: @escaping @Sendable (PrivateContext) throws -> [Volume]
+        _ container: PersistentContainer,
+        _ books: @escaping @Sendable (PrivateContext) throws -> [Volume]
     ) async throws {
         let (shelves, tags) = (try container.dataSource(ShelfSource.self), try container.dataSource(TagSource.self))
         try await container.perform(in: shelves, tags) { shelves, tags in

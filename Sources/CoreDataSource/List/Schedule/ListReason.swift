@@ -58,16 +58,17 @@ public struct ListReason: Sendable {
 }
 
 extension ListReason {
-    /// The names of the entities whose objects changed, in alphabetical order.
+    /// The names of the entities whose objects changed, and of the many-to-many relationships whose links changed, such as
+    /// `ContactEntity.groups`, in alphabetical order.
     public var entities: [String] {
         guard let names else { return [] }
-        return columns.keys.map { names.layout.entities[$0].name }.sorted()
+        return columns.keys.map { names.layout.entities[$0].historyName }.sorted()
     }
 
     /// The names of the attributes that changed in existing objects, in alphabetical order.
     public var attributes: [String] {
         guard let names else { return [] }
-        let changed = columns.map { entity, columns in
+        let changed = columns.filter { names.layout.entities[$0.key].links == nil }.map { entity, columns in
             names.layout.entities[entity].columns.enumerated().filter { columns.contains($0.offset) }.map(
                 \.element.name)
         }
