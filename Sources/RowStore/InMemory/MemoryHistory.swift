@@ -21,6 +21,9 @@ struct MemoryHistory: Sendable {
     var consumers: [String: Int64] = [:]
     private let member: StoreMember
 
+    /// The number and the bytes of the records that were added since the last look for records to drop.
+    private var added = (count: 0, bytes: 0)
+
     private static let pageSize = 256
     private static let endedLimit = 16
     private static let recordOverhead = 160
@@ -102,7 +105,7 @@ struct MemoryHistory: Sendable {
     mutating func end(_ reason: String) {
         ended = (ended + [(id, reason)]).suffix(MemoryHistory.endedLimit)
         id = UUID().uuidString
-        (records, byteCounts, byteCount, last, consumers) = ([], [], 0, 0, [:])
+        (records, byteCounts, byteCount, last, consumers, added) = ([], [], 0, 0, [:], (0, 0))
         begin(reason)
     }
 
@@ -121,6 +124,8 @@ struct MemoryHistory: Sendable {
 
     /// Adds records, and drops the oldest ones.
     mutating func append(_ entries: [Entry], dropping dropped: Int) {
+        let all = unseen(entries)
+        added = isLookDue(all) ? (0, 0) : all
         for entry in entries {
             records.append(entry.record)
             byteCounts.append(entry.byteCount)
@@ -133,9 +138,20 @@ struct MemoryHistory: Sendable {
         byteCounts.removeFirst(dropped)
     }
 
+    /// The records since the last look, together with the given ones.
+    private func unseen(_ entries: [Entry]) -> (count: Int, bytes: Int) {
+        entries.reduce(added) { ($0.count + 1, $0.bytes + $1.byteCount) }
+    }
+
+    /// Whether to look for records to drop. A look visits up to an eighth of all records, and readers wait for it. So not every
+    /// save makes one.
+    private func isLookDue(_ unseen: (count: Int, bytes: Int)) -> Bool {
+        unseen.count >= records.count / 64 || Int64(unseen.bytes) >= limits.bytes / 64
+    }
+
     /// Returns how many of the oldest records are dropped when records are added.
     func countToDrop(adding entries: [Entry]) -> Int {
-        guard let now = entries.last?.record.time else { return 0 }
+        guard let now = entries.last?.record.time, isLookDue(unseen(entries)) else { return 0 }
         let unread = consumers.values.min() ?? .max
         let ages = HistoryAges(now: now, limits)
         // A record from the future counts as being as old as the first later record that is not from the future.

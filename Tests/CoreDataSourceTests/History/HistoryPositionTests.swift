@@ -165,6 +165,22 @@ struct HistoryPositionTests {
         }
     }
 
+    /// Not every save of a store in memory looks for old records, but the history exceeds its bytes only a little.
+    @Test func aHistoryInMemoryKeepsItsBytes() async throws {
+        let history = KeptHistory.kept(for: .seconds(86_400), upTo: 512 << 10)
+        try await HistoryPlace.memory.withContainer(.keeping(history)) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            for step in 0..<3_000 { try await contacts.add(contactList(0..<1) { _ in "small \(step)" }) }
+            let small = try await container.records()
+            #expect(small.count > 200 && small.count < 3_000)
+            let long = String(repeating: "x", count: 10_000)
+            for step in 0..<60 { try await contacts.add(contactList(0..<1) { _ in "\(long) \(step)" }) }
+            // A record of an update has the old and the new row.
+            let large = try await container.records().map(\.number)
+            #expect(large.count >= 20 && large.count < 40 && large.last == small.last.map { $0.number + 60 })
+        }
+    }
+
     /// The records that the store had after the copy are lost, and others get their numbers.
     @Test func readersAreToldOfARestore() async throws {
         try await HistoryPlace.sqlite.withContainer { container, url in
