@@ -58,7 +58,7 @@ extension DraftComparison {
             reached.formUnion(reach.reached(from: [row.end]))
         }
         for end in found.sorted(by: { ($0.entity, $0.key) < ($1.entity, $1.key) }) {
-            parts.append(Part(kind: .reached(end), row: -1, conflict: DraftChange(id(end), nil, .deletedHere)))
+            parts.append(Part(kind: .reached(end), row: nil, conflict: DraftChange(id(end), nil, .deletedHere)))
         }
     }
 
@@ -137,15 +137,15 @@ extension DraftComparison {
     /// The objects that the cascades of the remaining deletions reach. The delete rules of the save will delete them.
     var reachOfRemainingDeletions: Set<LinkEnd> {
         let roots = parts.filter { part in
-            guard case .deletion = part.kind, !part.isDropped else { return false }
-            return deletionRoots.contains(difference.rows[part.row].end)
+            guard case .deletion = part.kind, !part.isDropped, let end = deletedEnd(part) else { return false }
+            return deletionRoots.contains(end)
         }
         return reach.reached(from: roots.compactMap(deletedEnd))
     }
 
     /// The object to which another save has linked the object of a part; nil if the part is not a link.
     private func theirDestination(_ part: Part) -> LinkEnd? {
-        guard case .link(let index) = part.kind, let object = current(difference.rows[part.row].end),
+        guard case .link(let index) = part.kind, let object = row(part).flatMap({ current($0.end) }),
             case .column(let column) = object.layout.relationships[index].storage
         else { return nil }
         return object.row.end(column, object.layout.relationships[index].destinationFamily)
@@ -154,7 +154,7 @@ extension DraftComparison {
     /// The object that a part deletes; nil if the part is not a deletion.
     private func deletedEnd(_ part: Part) -> LinkEnd? {
         switch part.kind {
-        case .deletion: difference.rows[part.row].end
+        case .deletion: row(part)?.end
         case .reached(let end): end
         default: nil
         }

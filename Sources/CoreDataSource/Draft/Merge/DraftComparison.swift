@@ -23,8 +23,8 @@ struct DraftComparison {
         }
 
         let kind: Kind
-        /// The index of the row in the difference; -1 for an order or a reached object.
-        let row: Int
+        /// The index of the row in the difference; nil for an order or a reached object.
+        let row: Int?
         /// The conflict; nil if the part is not in conflict.
         var conflict: DraftChange?
         /// Whether the part is dropped, so that the value of the other saves is kept.
@@ -82,6 +82,9 @@ struct DraftComparison {
     }
 
     // MARK: Rows
+
+    /// The row of a part; nil for an order or a reached object. The difference may have no rows at all.
+    func row(_ part: Part) -> DraftDifference.Row? { part.row.map { difference.rows[$0] } }
 
     func layout(_ end: LinkEnd) -> EntityLayout { context.stack.layout.entities[end.entity] }
 
@@ -286,7 +289,7 @@ struct DraftComparison {
                 id(order.owner), layout(order.owner).relationships[order.index].name, .order, base: order.base.map(id),
                 mine: order.mine.map(id), theirs: theirs.map(id))
         }
-        parts.append(Part(kind: .order(index), row: -1, conflict: conflict))
+        parts.append(Part(kind: .order(index), row: nil, conflict: conflict))
     }
 
     /// If the deletion of an object that the record has inserted is dropped, keeps the links that the record has made from and
@@ -294,11 +297,11 @@ struct DraftComparison {
     private mutating func keepLinksOfKeptObjects() {
         let kept = Set(
             parts.compactMap { part in
-                if case .deletion = part.kind, part.isDropped { difference.rows[part.row].end } else { nil }
+                if case .deletion = part.kind, part.isDropped { row(part)?.end } else { nil }
             })
         if kept.isEmpty { return }
-        for index in parts.indices where parts[index].row >= 0 {
-            let row = difference.rows[parts[index].row]
+        for index in parts.indices {
+            guard let row = row(parts[index]) else { continue }
             let ends: [LinkEnd?]
             switch parts[index].kind {
             case .pair where row.state == .deleted:
@@ -319,17 +322,16 @@ struct DraftComparison {
     private mutating func dropPartners() {
         var dropped = parts.indices.filter { parts[$0].isDropped }
         while let partIndex = dropped.popLast() {
-            guard case .link(let index) = parts[partIndex].kind else { continue }
-            let row = difference.rows[parts[partIndex].row]
+            guard case .link(let index) = parts[partIndex].kind, let row = row(parts[partIndex]) else { continue }
             let relationship = layout(row.end).relationships[index]
             guard relationship.isSymmetric, case .column(let column) = relationship.storage else { continue }
             let family = relationship.destinationFamily
             let others = [row.base.end(column, family), row.row.end(column, family)].compactMap {
                 $0.flatMap { rowIndexes[$0] }
             }
-            for other in parts.indices where others.contains(parts[other].row) && !parts[other].isDropped {
-                guard case .link(let own) = parts[other].kind,
-                    layout(difference.rows[parts[other].row].end).relationships[own].path == relationship.path
+            for other in parts.indices where !parts[other].isDropped {
+                guard let index = parts[other].row, others.contains(index), case .link(let own) = parts[other].kind,
+                    layout(difference.rows[index].end).relationships[own].path == relationship.path
                 else { continue }
                 parts[other].isDropped = true
                 if parts[other].conflict != nil { parts[other].conflict?.choice = .theirs }

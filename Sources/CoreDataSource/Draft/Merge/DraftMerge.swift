@@ -60,15 +60,15 @@ struct DraftMerge {
 
     private mutating func apply() throws {
         let parts = comparison.parts.filter { !$0.isDropped }
-        for part in parts {
-            switch part.kind {
-            case .insertion, .revival: try insert(row(part))
+        let rows = parts.compactMap { part in comparison.row(part).map { (kind: part.kind, row: $0) } }
+        for (kind, row) in rows {
+            switch kind {
+            case .insertion, .revival: try insert(row)
             default: break
             }
         }
-        for part in parts {
-            let row = row(part)
-            switch part.kind {
+        for (kind, row) in rows {
+            switch kind {
             case .attribute(let column): setAttribute(column, of: try object(row.end), row)
             case .link(let index): try setLink(index, of: try object(row.end), row)
             case .revival: try setLinks(of: try object(row.end), row)
@@ -76,25 +76,20 @@ struct DraftMerge {
             }
         }
         for state in [ObjectState.deleted, .inserted] {
-            for part in parts {
-                if case .pair = part.kind, row(part).state == state { try setPair(row(part)) }
+            for (kind, row) in rows where row.state == state {
+                if case .pair = kind { try setPair(row) }
             }
         }
         for part in comparison.parts {
             if case .order(let orderIndex) = part.kind { try arrange(orderIndex, isMine: !part.isDropped) }
         }
         let reached = comparison.reachOfRemainingDeletions
-        for part in parts {
-            let end = row(part).end
-            guard case .deletion = part.kind, let object = comparison.current(end) else { continue }
+        for (kind, row) in rows {
+            guard case .deletion = kind, let object = comparison.current(row.end) else { continue }
             // The delete rules delete this object, even if no data source owns its entity.
-            if !comparison.deletionRoots.contains(end), reached.contains(end) { continue }
-            try editor(end.entity).delete(owned: object)
+            if !comparison.deletionRoots.contains(row.end), reached.contains(row.end) { continue }
+            try editor(row.end.entity).delete(owned: object)
         }
-    }
-
-    private func row(_ part: DraftComparison.Part) -> DraftDifference.Row {
-        comparison.difference.rows[max(0, part.row)]
     }
 
     private func editor(_ entity: Int) -> EditingContext {

@@ -30,18 +30,25 @@ extension DraftDifference {
             try context.readObjects(rows.map(\.end).sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
         }
         var difference = self
+        /// The record's own rows, without those that are left out. The orders are made from these rows, because an object that
+        /// is left out changes no order.
+        var remaining: [Row] = []
         difference.rows = rows.compactMap { row -> Row? in
             let entity = layout.entities[row.end.entity]
-            if entity.links != nil { return row }
+            if entity.links != nil {
+                remaining.append(row)
+                return row
+            }
             let newest = (context.cachedObject(row.end) ?? nil)?.row
             switch (row.state, newest) {
             case (.inserted, .some): return nil
-            case (.edited, nil): return row.changesOnlyPositions(entity) ? nil : row
-            case (.edited, let newest?): return row.onNewestRow(newest, entity)
-            default: return row
+            case (.edited, nil) where row.changesOnlyPositions(entity): return nil
+            default: remaining.append(row)
             }
+            guard row.state == .edited, let newest else { return row }
+            return row.onNewestRow(newest, entity)
         }
-        difference.orders = try RevertedOrders(rows, context).readOrders()
+        difference.orders = try RevertedOrders(remaining, context).readOrders()
         return difference
     }
 }
