@@ -75,4 +75,40 @@ struct RevertAgainTests {
             #expect(try reports(container) == ["b"])
         }
     }
+
+    /// The links came back with the object. Whoever has removed them since does not get them again.
+    @Test(arguments: HistoryPlace.all)
+    func linksOfAnObjectThatIsBackAreLeftAsTheyAre(place: HistoryPlace) async throws {
+        try await withReports(["a", "b"], place) { container, peers in
+            try await peers.perform { try $0.peer("boss").friends.set([try $0.peer("a"), try $0.peer("b")]) }
+            try await peers.perform { $0.delete(try $0.peer("boss")) }
+            let deletion = try #require(try await container.records().last)
+            try await container.revert(deletion)
+            #expect(try reports(container) == ["a", "b"])
+            try await peers.perform { context in
+                try context.peer("a").boss = nil
+                try context.peer("boss").friends.set([try context.peer("b")])
+            }
+            #expect(try await container.revert(deletion).save == SaveReport())
+            #expect(try reports(container) == ["b"])
+            #expect(try container.main.peer("boss").friends.map(\.key) == ["b"])
+        }
+    }
+
+    /// One of two deleted objects is back, and the other one comes back with the link between them.
+    @Test(arguments: HistoryPlace.all)
+    func anObjectComesBackWithItsLinksToOneThatIsBack(place: HistoryPlace) async throws {
+        try await withReports(["a"], place) { container, peers in
+            try await peers.perform { try $0.peer("boss").friends.set([try $0.peer("a")]) }
+            try await peers.perform { context in
+                for key in ["boss", "a"] { context.delete(try context.peer(key)) }
+            }
+            let deletion = try #require(try await container.records().last)
+            try await container.revert(deletion)
+            try await peers.perform { $0.delete(try $0.peer("a")) }
+            try await container.revert(deletion)
+            #expect(try reports(container) == ["a"])
+            #expect(try container.main.peer("boss").friends.map(\.key) == ["a"])
+        }
+    }
 }

@@ -22,13 +22,17 @@ extension DraftDifference {
     }
 
     /// Returns the difference on top of the newest rows: values that the record has not changed are the newest values. Objects
-    /// that exist again are left out.
+    /// that exist again are left out, with the links that were deleted together with them.
     func onNewestRows(in context: PrivateContext) throws -> DraftDifference {
         let layout = context.stack.layout
         // Reads the rows of links, too; otherwise each link would be looked up separately.
         try context.reading { () throws(DataSourceError) in
             try context.readObjects(rows.map(\.end).sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
         }
+        func newest(_ row: Row) -> RowSnapshot? { (context.cachedObject(row.end) ?? nil)?.row }
+        let inserted = rows.filter { $0.state == .inserted && layout.entities[$0.end.entity].links == nil }
+        let back = Set(inserted.lazy.filter { newest($0) != nil }.map(\.end))
+        let missing = Set(inserted.lazy.map(\.end)).subtracting(back)
         var difference = self
         /// The record's own rows, without those that are left out. The orders are made from these rows, because an object that
         /// is left out changes no order.
@@ -36,17 +40,20 @@ extension DraftDifference {
         difference.rows = rows.compactMap { row -> Row? in
             let entity = layout.entities[row.end.entity]
             if entity.links != nil {
+                if row.state == .inserted, let pair = LinkedPair(row, layout) {
+                    let ends: Set = [pair.source, pair.destination]
+                    if !ends.isDisjoint(with: back), ends.isDisjoint(with: missing) { return nil }
+                }
                 remaining.append(row)
                 return row
             }
-            let newest = (context.cachedObject(row.end) ?? nil)?.row
-            switch (row.state, newest) {
-            case (.inserted, .some): return nil
-            case (.edited, nil) where row.changesOnlyPositions(entity): return nil
-            default: remaining.append(row)
-            }
-            guard row.state == .edited, let newest else { return row }
-            return row.onNewestRow(newest, entity)
+            if back.contains(row.end) { return nil }
+            let own = row.state == .edited ? row.withoutNewLinks(to: back, entity) : row
+            let newest = newest(row)
+            if row.state == .edited, newest == nil, own.changesOnlyPositions(entity) { return nil }
+            remaining.append(own)
+            guard row.state == .edited, let newest else { return own }
+            return own.onNewestRow(newest, entity)
         }
         difference.orders = try RevertedOrders(remaining, context).readOrders()
         return difference
@@ -54,13 +61,28 @@ extension DraftDifference {
 }
 
 extension DraftDifference.Row {
-    /// Whether the record has only moved the object in orders.
+    /// Whether the record has only moved the object in orders, or has changed nothing.
     fileprivate func changesOnlyPositions(_ layout: EntityLayout) -> Bool {
         let positions = Set(layout.positionColumns.values)
         return layout.storedColumns.allSatisfy { column in
             positions.contains(column) || layout.columns[column].derivation != nil
                 || row.isEqual(to: base, column: column, storage: layout.columns[column].storage)
         }
+    }
+
+    /// Returns the row without the links that a revert would make from the object to the given objects.
+    fileprivate func withoutNewLinks(to ends: Set<LinkEnd>, _ layout: EntityLayout) -> Self {
+        var result = self
+        for relationship in layout.relationships {
+            guard case .column(let link) = relationship.storage,
+                let end = row.end(link, relationship.destinationFamily), ends.contains(end),
+                end != base.end(link, relationship.destinationFamily)
+            else { continue }
+            for column in [link.key, link.entity, link.position].compactMap(\.self) {
+                result.row.setValue(base.value(column, layout.columns[column].storage), column)
+            }
+        }
+        return result
     }
 
     /// Returns the row with the newest values in all columns that the record has not changed.
