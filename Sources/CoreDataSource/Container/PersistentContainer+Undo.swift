@@ -55,7 +55,10 @@ extension PersistentContainer {
                 "Record \(record.number) has no values, so it cannot be reverted. \(record.note ?? "")")
         }
         var report = try await Reversal(container: self, resolution: resolution, level: level)
-            .revert(changes, at: record.position, step: nil, isIncoming: record.entry.record.hasIncomingValues).report
+            .revert(
+                changes, record.entry.objects.layout, at: record.position, step: nil,
+                isIncoming: record.entry.record.hasIncomingValues
+            ).report
         report.reverted = record.entry
         if isMainActor(#isolation) { await stack.mainNotifier.mergeNow() }
         return report
@@ -184,19 +187,24 @@ struct Reversal: Sendable {
     /// Reverts a record in one save.
     ///
     /// - Parameters:
+    ///   - layout: The layout of the changes. It is another one than that of the store if another container has read the record.
     ///   - step: The record that is undone or redone, and the newer records that were passed over; nil if the app has passed
     ///     the record to `revert`.
     ///   - isIncoming: Whether the record may have values of a server.
     ///   - mark: Identifies the draft's save to which the record belongs; nil if the record belongs to no save of a draft.
     /// - Returns: The report, and whether anything was saved.
     fileprivate func revert(
-        _ changes: ChangeSet, at position: HistoryPosition, step: UndoReference?, isIncoming: Bool,
+        _ changes: ChangeSet, _ layout: ModelLayout, at position: HistoryPosition, step: UndoReference?,
+        isIncoming: Bool,
         mark: DraftMark? = nil
     ) async throws -> (report: DraftReport, isSaved: Bool) {
         let stack = container.stack
-        let difference = DraftDifference(
-            reverting: changes, number: position.number, generation: stack.root.generation, stack.layout)
+        let generation = stack.root.generation
+        // Before the check, nothing is known of the changes: they may be those of a store with another model.
         try await checkHistory(position)
+        let difference = DraftDifference(
+            reverting: changes.translated(from: layout, to: stack.layout), number: position.number,
+            generation: generation, stack.layout)
         let tiers = try difference.owners(stack)
         guard !tiers.isEmpty else { return (DraftReport(save: SaveReport(), merged: [], conflicts: []), false) }
         let resolution = resolution
@@ -265,7 +273,7 @@ struct Reversal: Sendable {
         let authors = container.stack.authors(with: author)
         var (report, isSaved) = try await SaveAuthor.$named.withValue(authors) {
             try await revert(
-                record.changes ?? ChangeSet(entities: []), at: position, step: step,
+                record.changes ?? ChangeSet(entities: []), container.stack.layout, at: position, step: step,
                 isIncoming: record.hasIncomingValues, mark: record.mark)
         }
         report.reverted = RevertedEntry(

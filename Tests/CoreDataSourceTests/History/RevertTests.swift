@@ -153,6 +153,19 @@ struct RevertTests {
         }
     }
 
+    /// The other store does not even have the entity.
+    @Test(arguments: HistoryPlace.all)
+    func aRecordOfAStoreWithALargerModelIsRefused(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .library) { library, _ in
+            let shelves = try library.dataSource(ShelfSource.self)
+            try await shelves.perform { try $0.insert(Volume.self).key = "a" }
+            let record = try #require(try await library.records().last)
+            try await withContacts(place) { other, _ in
+                await expectError(.historyOfOtherStore) { try await other.revert(record) }
+            }
+        }
+    }
+
     @Test(arguments: HistoryPlace.all)
     func aRuleThatTheOldValuesBreakRefusesTheSave(place: HistoryPlace) async throws {
         try await withContacts(place) { container, contacts in
@@ -201,6 +214,27 @@ struct RevertTests {
         #expect(value == 5)
         // The value that the migration has set is no edit.
         try await second.revert(records[0])
+        #expect(try contact(second, "a") == nil)
+        try await second.close()
+    }
+
+    /// The app has kept the record, and the entities of the new model have other indexes.
+    @Test(arguments: HistoryPlace.migrated)
+    func aRecordThatWasReadBeforeAMigrationIsReverted(place: HistoryPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store)
+        let contacts = try first.dataSource(ContactDataSource.self)
+        try await contacts.perform { try $0.insert(ContactEntity.self).uid = "a" }
+        let record = try #require(try await first.records().last)
+        try await first.close()
+        var model = ManagedObjectModel.contacts
+        let added = EntityDescription(
+            name: "Aardvark", attributes: [AttributeDescription(name: "key", type: .string)])
+        model.entities.insert(added, at: 0)
+        let configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+        let second = try await place.open(directory.store, configuration, model: model)
+        _ = try second.dataSource(ContactDataSource.self)
+        #expect(try await second.revert(record).save == SaveReport(deleted: 1))
         #expect(try contact(second, "a") == nil)
         try await second.close()
     }
