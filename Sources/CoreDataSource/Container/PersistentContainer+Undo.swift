@@ -13,10 +13,11 @@ extension PersistentContainer {
     ///
     /// The changes are merged with everything that was saved after the record, as the edits of a ``Draft`` are: a value that
     /// nobody has changed since becomes the old value, and a value that was changed since is a conflict. In a ``DraftChange``,
-    /// `base` is the value after the record, `mine` is the value before it, and `theirs` is the newest value. An object that
-    /// exists again, because the record was reverted before, is left as it is. Delete rules, rules of the model and `willSave`
-    /// apply as to any other save. If the record was made with an earlier model, values that have no place in the current model
-    /// are left out.
+    /// `base` is the value after the record, `mine` is the value before it, and `theirs` is the newest value. An object that the
+    /// record has inserted is a conflict (``DraftChange/Kind/deletedHere``) if another save has edited the object since, or has
+    /// linked other objects to it. An object that exists again, because the record was reverted before, is left as it is, with
+    /// its links. Delete rules, rules of the model and `willSave` apply as to any other save. If the record was made with an
+    /// earlier model, values that have no place in the current model are left out.
     ///
     /// The new save has a record of its own, of the kind ``HistoryKind/local``. To revert several records, begin with the newest
     /// one.
@@ -24,7 +25,8 @@ extension PersistentContainer {
     /// **Isolation**: the queues of the data sources that own the objects, as in ``perform(in:waitFor:_:)``. If the caller is
     /// on the main actor, the main context shows the objects when the call returns.
     ///
-    /// **Complexity**: O(*n*) for *n* changed objects of the record. For an ordered relationship, all of its objects are read.
+    /// **Complexity**: O(*n*) for *n* changed objects of the record. For an ordered relationship, all of its objects are read. For
+    /// an object that the record has inserted, all links to the object are read.
     ///
     /// - Parameters:
     ///   - record: A record with values, of this store.

@@ -23,7 +23,8 @@ public struct DraftChange: Sendable {
         /// The draft edits an object that another save has deleted.
         case deletedByOthers
         /// The draft deletes an object that another save has edited, or that another save has linked to an object whose
-        /// deletion cascades. The draft deletes the object directly or by a delete rule.
+        /// deletion cascades. The draft deletes the object directly or by a delete rule. In a revert, also: the record has
+        /// inserted the object, and another save has linked other objects to it since.
         case deletedHere
     }
 

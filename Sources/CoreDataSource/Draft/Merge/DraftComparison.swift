@@ -61,6 +61,7 @@ struct DraftComparison {
         for index in difference.rows.indices { try compare(index) }
         for index in difference.orders.indices { try compareOrder(index) }
         try compareReached()
+        if !difference.origin.isDraft { try compareLinksToDeletedObjects() }
     }
 
     var conflicts: [DraftChange] { parts.compactMap(\.conflict) }

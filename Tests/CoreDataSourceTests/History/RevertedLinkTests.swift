@@ -1,0 +1,139 @@
+import CoreDataSource
+import ErrorExpectations
+import RowStore
+import TestSupport
+import Testing
+
+/// The links to the objects that a revert deletes.
+@MainActor
+struct RevertedLinkTests {
+    // MARK: Links of others
+
+    /// The save of the author `me` adds a group. The author `other` puts a contact into it.
+    private func withLinkedGroup(
+        _ place: HistoryPlace, mine: @escaping @Sendable (ContactEntity) -> Void = { _ in },
+        _ body: @MainActor (PersistentContainer) async throws -> Void
+    ) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await contacts.add(contactList(0..<2))
+            try await container.withAuthor("me") {
+                try await container.perform(in: contacts, groups) { contacts, groups in
+                    let group = try groups.insert(GroupEntity.self)
+                    (group.gid, group.name) = ("1", "one")
+                    mine(try #require(try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-0")))
+                }
+            }
+            try await container.withAuthor("other") {
+                try await container.perform(in: contacts, groups) { contacts, groups in
+                    let contact = try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-0")
+                    contact?.group = try groups.first(GroupEntity.self, where: \.gid, equals: "1")
+                }
+            }
+            try await body(container)
+        }
+    }
+
+    private func group(_ container: PersistentContainer) throws -> String? {
+        try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.group?.gid
+    }
+
+    @Test(arguments: HistoryPlace.all)
+    func anInsertedObjectThatWasLinkedSinceIsAConflict(place: HistoryPlace) async throws {
+        try await withLinkedGroup(place) { container in
+            let error = try #require(await expectError(.draftConflict) { try await container.undo(author: "me") })
+            #expect(error.entityName == "GroupEntity" && error.message.contains("has edited or linked this object"))
+            #expect(try group(container) == "1")
+            #expect(try await container.undo(author: "me", resolving: .takeTheirs) == nil)
+            #expect(try group(container) == "1")
+            let report = try #require(try await container.undo(author: "me", resolving: .keepMine))
+            #expect(report.conflicts.map(\.kind) == [.deletedHere])
+            #expect(try group(container) == nil)
+            #expect(try container.main.count(GroupEntity.self) == 0)
+            // The record of the undo has the link, so a redo brings it back.
+            try await container.redo(author: "me")
+            #expect(try group(container) == "1")
+        }
+    }
+
+    /// The record has changed the contact, too, but not its group.
+    @Test(arguments: HistoryPlace.all)
+    func aLinkFromAnObjectOfTheSameRecordIsALinkOfOthers(place: HistoryPlace) async throws {
+        try await withLinkedGroup(place, mine: { $0.note = "mine" }) { container in
+            await expectError(.draftConflict) { try await container.undo(author: "me") }
+            try await container.undo(author: "me", resolving: .takeTheirs)
+            let contact = try container.main.first(ContactEntity.self, where: \.uid, equals: "uid-0")
+            #expect(contact?.note == nil && contact?.group?.gid == "1")
+        }
+    }
+
+    /// The links of a record go with its objects.
+    @Test(arguments: HistoryPlace.all)
+    func theLinksOfTheRecordAreNoConflict(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .peers()) { container, _ in
+            let peers = try container.dataSource(PeerDataSource.self)
+            try await peers.add(["a", "b"])
+            try await container.withAuthor("me") {
+                try await peers.perform { context in
+                    for key in ["x", "y"] { try context.insert(Peer.self).key = key }
+                    let (x, y) = (try context.peer("x"), try context.peer("y"))
+                    x.friends.set([try context.peer("a"), y])
+                    y.boss = x
+                    try context.peer("b").boss = x
+                }
+            }
+            for _ in 0..<2 {
+                #expect(try await container.undo(author: "me")?.conflicts.isEmpty == true)
+                #expect(try container.main.fetch(Peer.self, order: [.ascending(\.key)]).map(\.key) == ["a", "b"])
+                #expect(try await container.redo(author: "me")?.conflicts.isEmpty == true)
+                #expect(try container.main.peer("x").reports.map(\.key) == ["y", "b"])
+                #expect(try container.main.peer("x").friends.map(\.key) == ["a", "y"])
+            }
+        }
+    }
+
+    /// A link in a join table, and links between two objects of the record.
+    @Test(arguments: HistoryPlace.all)
+    func whoeverTakesTheirsKeepsTheLinksOfOthers(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .peers()) { container, _ in
+            let peers = try container.dataSource(PeerDataSource.self)
+            try await peers.add(["a"])
+            try await container.withAuthor("me") {
+                try await peers.perform { context in
+                    for key in ["u", "v", "w", "x", "y", "z"] { try context.insert(Peer.self).key = key }
+                }
+            }
+            try await peers.perform { context in
+                try context.peer("a").friends.set([try context.peer("u")])
+                try context.peer("v").friends.set([try context.peer("w")])
+                try context.peer("x").boss = try context.peer("y")
+            }
+            await expectError(.draftConflict) { try await container.undo(author: "me") }
+            let report = try #require(try await container.undo(author: "me", resolving: .takeTheirs))
+            #expect(report.save == SaveReport(deleted: 1) && report.conflicts.count == 5)
+            #expect(try container.main.peer("a").friends.map(\.key) == ["u"])
+            #expect(try container.main.peer("v").friends.map(\.key) == ["w"])
+            #expect(try container.main.peer("x").boss?.key == "y")
+        }
+    }
+
+    /// An object that a cascade would delete is the conflict, not the object that it is linked to.
+    @Test(arguments: HistoryPlace.all)
+    func anObjectThatACascadeWouldDeleteIsOneConflict(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .library) { container, _ in
+            let shelves = try container.dataSource(ShelfSource.self)
+            try await shelves.perform { try $0.insert(Volume.self).key = "a" }
+            try await container.withAuthor("me") { try await shelves.perform { try $0.insert(Rack.self).key = "s" } }
+            try await shelves.perform { context in
+                try context.fetch(Volume.self).first?.shelf = try context.fetch(Rack.self).first
+            }
+            await expectError(.draftConflict) { try await container.undo(author: "me") }
+            #expect(try await container.undo(author: "me", resolving: .takeTheirs) == nil)
+            #expect(try container.main.fetch(Volume.self).first?.shelf?.key == "s")
+            let report = try #require(try await container.undo(author: "me", resolving: .keepMine))
+            #expect(report.conflicts.map(\.entityName) == ["Volume"])
+            #expect(try container.main.count(Volume.self) == 0)
+        }
+    }
+}
