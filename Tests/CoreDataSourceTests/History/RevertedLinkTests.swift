@@ -4,7 +4,7 @@ import RowStore
 import TestSupport
 import Testing
 
-/// The links to the objects that a revert deletes.
+/// The links to the objects that a revert deletes, and the links that it makes again.
 @MainActor
 struct RevertedLinkTests {
     // MARK: Links of others
@@ -135,5 +135,88 @@ struct RevertedLinkTests {
             #expect(report.conflicts.map(\.entityName) == ["Volume"])
             #expect(try container.main.count(Volume.self) == 0)
         }
+    }
+
+    // MARK: Cost
+
+    /// Opens a store of 200 books and two tags, as often as there are bodies, so that nothing is registered. Counts the reads of
+    /// the links while a body runs.
+    private func withLinks(
+        _ bodies: [@MainActor (PersistentContainer, Guarded<Int>) async throws -> Void]
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let reads = Guarded(0)
+        var configuration = PersistentContainer.Configuration.keeping()
+        configuration.trace = { statement in
+            if !statement.isWriting, statement.sql.contains("Tag_books") { reads.withLock { $0 += 1 } }
+        }
+        for (turn, body) in bodies.enumerated() {
+            let container = try await HistoryPlace.sqlite.open(directory.store, configuration, model: .library)
+            let shelves = try container.dataSource(ShelfSource.self)
+            let tags = try container.dataSource(TagSource.self)
+            if turn == 0 {
+                try await shelves.add(ShelfValue(key: "s", books: (0..<200).map { "\($0)" }))
+                try await tags.add(["x", "y"])
+            }
+            try await body(container, reads)
+            try await container.close()
+        }
+    }
+
+    private func setBooks(of tag: String, isLinked: Bool, _ container: PersistentContainer) async throws {
+        let shelves = try container.dataSource(ShelfSource.self)
+        try await container.perform(in: shelves, try container.dataSource(TagSource.self)) { shelves, tags in
+            let tag = try #require(try tags.first(Tag.self, where: \.key, equals: tag))
+            tag.books.set(isLinked ? try shelves.fetch(Volume.self) : [])
+        }
+    }
+
+    private func bookCount(_ tag: String, _ container: PersistentContainer) throws -> Int? {
+        try container.main.first(Tag.self, where: \.key, equals: tag)?.books.count
+    }
+
+    /// The record has removed the links, so it has no rows of them that could be read by their keys.
+    @Test func aRevertOfManyLinksRunsFewStatements() async throws {
+        func revertLast(_ container: PersistentContainer, _ reads: Guarded<Int>) async throws {
+            let record = try #require(try await container.records().last)
+            reads.withLock { $0 = 0 }
+            try await container.revert(record)
+            let count = reads.withLock { $0 }
+            #expect((1..<50).contains(count), "\(count)")
+        }
+        try await withLinks([
+            { container, _ in
+                for (key, isLinked) in [("y", true), ("x", true), ("x", false)] {
+                    try await setBooks(of: key, isLinked: isLinked, container)
+                }
+            },
+            { container, reads in
+                try await revertLast(container, reads)
+                #expect(try bookCount("x", container) == 200)
+            },
+            { container, reads in
+                try await revertLast(container, reads)
+                #expect(try bookCount("x", container) == 0)
+                #expect(try bookCount("y", container) == 200)
+            },
+        ])
+    }
+
+    @Test func aDraftThatSavesManyLinksRunsFewStatements() async throws {
+        func save(_ isLinked: Bool, _ container: PersistentContainer, _ reads: Guarded<Int>) async throws {
+            let tags = try container.dataSource(TagSource.self)
+            let tag = try #require(try container.main.first(Tag.self, where: \.key, equals: "x"))
+            let draft = try tags.draft(of: tag)
+            draft.object.books.set(isLinked ? try draft.context.fetch(Volume.self) : [])
+            reads.withLock { $0 = 0 }
+            try await draft.save()
+            let count = reads.withLock { $0 }
+            #expect((1..<50).contains(count), "\(count)")
+            #expect(try bookCount("x", container) == (isLinked ? 200 : 0))
+        }
+        try await withLinks([
+            { container, reads in try await save(true, container, reads) },
+            { container, reads in try await save(false, container, reads) },
+        ])
     }
 }

@@ -60,9 +60,13 @@ extension EditingContext {
     /// Deletes the link between two objects, if there is one.
     func unlink(_ first: ManagedObject, _ second: ManagedObject, _ pairs: PairColumns) throws {
         guard let link = try link(first, second, pairs) else { return }
-        let editor = linkContext(pairs)
-        editor.linkEdits += 1
-        try editor.delete(owned: link)
+        try linkContext(pairs).delete(link: link)
+    }
+
+    /// Deletes the pair row of a link.
+    func delete(link: ManagedObject) throws(DataSourceError) {
+        linkEdits += 1
+        try delete(owned: link)
     }
 
     /// Inserts the pair row of a link that does not exist yet. The position of each object is its position among the objects that

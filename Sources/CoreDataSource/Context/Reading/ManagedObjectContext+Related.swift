@@ -164,7 +164,8 @@ extension ManagedObjectContext {
         }
     }
 
-    private func prefetch(_ index: Int, _ objects: [ManagedObject]) throws(DataSourceError) {
+    /// Reads a relationship of objects of one entity.
+    func prefetch(_ index: Int, _ objects: [ManagedObject]) throws(DataSourceError) {
         guard let first = objects.first else { return }
         let relationship = first.layout.relationships[index]
         if case .column(let column) = relationship.storage {

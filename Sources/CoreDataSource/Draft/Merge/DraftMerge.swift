@@ -75,11 +75,7 @@ struct DraftMerge {
             default: break
             }
         }
-        for state in [ObjectState.deleted, .inserted] {
-            for (kind, row) in rows where row.state == state {
-                if case .pair = kind { try setPair(row) }
-            }
-        }
+        try setPairs(rows.compactMap { kind, row in if case .pair = kind { row } else { nil } })
         for part in comparison.parts {
             if case .order(let orderIndex) = part.kind { try arrange(orderIndex, isMine: !part.isDropped) }
         }
@@ -158,18 +154,46 @@ struct DraftMerge {
         }
     }
 
-    private mutating func setPair(_ row: DraftDifference.Row) throws {
-        guard let pair = LinkedPair(row, context.stack.layout) else { return }
-        if row.state == .deleted {
-            guard let source = known(pair.source), let destination = known(pair.destination) else { return }
-            return try context.unlink(source, destination, pair.pairs)
+    /// Removes and makes the links that are stored in rows of their own.
+    private mutating func setPairs(_ rows: [DraftDifference.Row]) throws {
+        let layout = context.stack.layout
+        let pairs = rows.compactMap { row in LinkedPair(row, layout).map { (row: row, pair: $0) } }
+        let wanted = pairs.compactMap { _, pair -> (layout: Int, keys: ExistingLinks.Keys)? in
+            guard let source = known(pair.source), let destination = known(pair.destination) else { return nil }
+            return (pair.pairs.layout, ExistingLinks.Keys(source.key, destination.key))
         }
+        var existing = try ExistingLinks(
+            Dictionary(grouping: wanted, by: \.layout).mapValues { $0.map(\.keys) }, in: context)
+        for state in [ObjectState.deleted, .inserted] {
+            for (row, pair) in pairs where row.state == state { try setPair(row, pair, &existing) }
+        }
+    }
+
+    private mutating func setPair(
+        _ row: DraftDifference.Row, _ pair: LinkedPair, _ existing: inout ExistingLinks
+    ) throws {
+        let (pairs, isDeleted) = (pair.pairs, row.state == .deleted)
+        if isDeleted, known(pair.source) == nil || known(pair.destination) == nil { return }
         let (source, destination) = (try object(pair.source), try object(pair.destination))
-        guard try context.linkToInsert(source, destination, pair.pairs) == nil else { return }
+        let keys = ExistingLinks.Keys(source.key, destination.key)
+        let link: ManagedObject? =
+            switch existing.row(keys, pairs.layout) {
+            case .some(nil): nil
+            case .some(let row?) where !row.isDeleted && row.links(source, destination, pairs): row
+            default:
+                try isDeleted
+                    ? context.link(source, destination, pairs) : context.linkToInsert(source, destination, pairs)
+            }
+        existing.recordChange(of: keys, pairs.layout)
+        if isDeleted {
+            if let link { try (link.context as? EditingContext)?.delete(link: link) }
+            return
+        }
+        if link != nil { return }
         func position(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
         // Use the link's key in the draft, or a new key if another program might have used that key.
         try context.insertLink(
-            pair.pairs, (source, position(pair.pairs.own.position)), (destination, position(pair.pairs.other.position)),
+            pairs, (source, position(pairs.own.position)), (destination, position(pairs.other.position)),
             key: key(of: row))
     }
 

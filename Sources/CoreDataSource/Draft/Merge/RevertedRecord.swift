@@ -174,13 +174,17 @@ private struct RevertedOrders {
         try context.reading { () throws(DataSourceError) in
             try context.readObjects(Set(changed.keys.map(\.owner)).sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
         }
-        return try sorted.compactMap { relationship, positions in try order(relationship, positions) }
+        let links = try readRelationships()
+        return try sorted.compactMap { relationship, positions in
+            try order(relationship, positions, links[relationship] ?? [:])
+        }
     }
 
+    /// - Parameter links: The newest positions of links that have rows of their own.
     private func order(
-        _ relationship: Relationship, _ positions: [LinkEnd: Positions]
+        _ relationship: Relationship, _ positions: [LinkEnd: Positions], _ links: [LinkEnd: Int64]
     ) throws -> DraftDifference.Order? {
-        let (ends, newest) = try newestPositions(relationship)
+        let (ends, newest) = try newestPositions(relationship, links)
         /// The objects at one of the two moments.
         func order(_ position: (Positions) -> Int64?) -> [LinkEnd] {
             var all = newest
@@ -199,32 +203,66 @@ private struct RevertedOrders {
     }
 
     /// The newest objects of a relationship in their order, and their positions.
-    private func newestPositions(_ relationship: Relationship) throws -> ([LinkEnd], [LinkEnd: Int64]) {
+    private func newestPositions(
+        _ relationship: Relationship, _ links: [LinkEnd: Int64]
+    ) throws -> ([LinkEnd], [LinkEnd: Int64]) {
         guard let owner = context.cachedObject(relationship.owner) ?? nil else { return ([], [:]) }
-        let reader = owner.context ?? context
-        let objects = try reader.relatedObjects(of: owner, at: relationship.index)
-        if case .pairs(let pairs) = owner.layout.relationships[relationship.index].storage {
-            try readLinks(of: owner, pairs)
-        }
+        let objects = try (owner.context ?? context).relatedObjects(of: owner, at: relationship.index)
         var positions: [LinkEnd: Int64] = [:]
         for object in objects {
             switch owner.layout.relationships[relationship.index].storage {
             case .inverseColumn(let column): positions[LinkEnd(object)] = object.row.position(column)
-            case .pairs(let pairs):
-                positions[LinkEnd(object)] = try context.link(owner, object, pairs)?.row.position(pairs.other)
+            case .pairs: positions[LinkEnd(object)] = links[LinkEnd(object)]
             case .column, .none: break
             }
         }
         return (objects.map { LinkEnd($0) }, positions)
     }
 
-    /// Registers the rows of all links of an object, so that they need not be looked up one by one.
-    private func readLinks(of owner: ManagedObject, _ pairs: PairColumns) throws {
+    // MARK: Reading
+
+    /// The largest number of owners whose links are read at once.
+    private static let ownersPerRead = 500
+
+    /// Reads the objects of all relationships, so that they are not read for each owner.
+    ///
+    /// - Returns: The newest positions of the links that have rows of their own.
+    private func readRelationships() throws -> [Relationship: [LinkEnd: Int64]] {
+        let groups = Dictionary(grouping: changed.keys) {
+            Relationship(owner: LinkEnd(entity: $0.owner.entity, key: 0), index: $0.index)
+        }
+        var positions: [Relationship: [LinkEnd: Int64]] = [:]
+        for (group, relationships) in groups.sorted(by: {
+            ($0.key.owner.entity, $0.key.index) < ($1.key.owner.entity, $1.key.index)
+        }) {
+            let owners = relationships.compactMap { context.cachedObject($0.owner) ?? nil }.sorted { $0.key < $1.key }
+            guard let first = owners.first else { continue }
+            let reader = first.context ?? context
+            try reader.reading { () throws(DataSourceError) in try reader.prefetch(group.index, owners) }
+            guard case .pairs(let pairs) = first.layout.relationships[group.index].storage else { continue }
+            for start in stride(from: 0, to: owners.count, by: RevertedOrders.ownersPerRead) {
+                let part = owners[start..<min(start + RevertedOrders.ownersPerRead, owners.count)]
+                for link in try readLinks(of: part, first.layout.index, pairs) {
+                    guard let owner = link.row.end(pairs.own, [first.layout.index]),
+                        let end = link.row.end(pairs.other, first.layout.relationships[group.index].destinationFamily)
+                    else { continue }
+                    positions[Relationship(owner: owner, index: group.index), default: [:]][end] =
+                        link.row.position(pairs.other)
+                }
+            }
+        }
+        return positions
+    }
+
+    /// Reads and registers the rows of all links of some objects.
+    private func readLinks(
+        of owners: ArraySlice<ManagedObject>, _ entity: Int, _ pairs: PairColumns
+    ) throws -> [ManagedObject] {
         let editor = context.linkContext(pairs)
-        let keys = ValueList([.integer(owner.key)], .natural)
-        _ = try editor.reading { () throws(DataSourceError) in
+        let keys = ValueList(owners.map { .integer($0.key) }, .natural)
+        return try editor.reading { () throws(DataSourceError) in
             try editor.unsortedObjects(
-                FetchPlan(RowQuery(entity: pairs.layout, predicate: pairs.own.leads(to: owner.layout.index, keys))))
+                FetchPlan(RowQuery(entity: pairs.layout, predicate: pairs.own.leads(to: entity, keys))))
         }
     }
 }
