@@ -22,10 +22,38 @@ struct RandomRevertTests {
             let records = try await container.records()
             try #require(records.count == states.count - 1)
             for (record, state) in zip(records, states).reversed() {
-                try await container.revert(record)
-                let found = try await Self.state(container)
-                let differences = found.difference(from: state).map { "\($0)" }
-                #expect(found == state, "seed \(Self.seed), \(record): \(differences)")
+                // The second time, there is nothing left to revert.
+                for _ in 0..<2 {
+                    try await container.revert(record)
+                    let found = try await Self.state(container)
+                    let differences = found.difference(from: state).map { "\($0)" }
+                    #expect(found == state, "seed \(Self.seed), \(record): \(differences)")
+                }
+            }
+        }
+    }
+
+    /// In any order, and again and again: objects of the records are gone, or are back. A value that was changed since stays.
+    @Test(arguments: HistoryPlace.all)
+    func recordsAreRevertedInAnyOrder(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .peers()) { container, _ in
+            let peers = try container.dataSource(PeerDataSource.self)
+            var random = SeededRandom(seed: Self.seed)
+            for step in 0..<80 {
+                if Bool.random(using: &random) {
+                    _ = try await Self.edit(peers, in: container, &random)
+                    continue
+                }
+                guard let record = try await container.records().randomElement(using: &random) else { continue }
+                let before = try await Self.state(container)
+                do {
+                    try await container.revert(record, resolving: .takeTheirs)
+                } catch let error as DataSourceError {
+                    // Another peer has the key of a peer that would come back.
+                    let isExpected = [.uniquenessViolated, .validationFailed].contains(error.code)
+                    #expect(isExpected, "seed \(Self.seed), step \(step), \(record): \(error)")
+                    #expect(try await Self.state(container) == before, "seed \(Self.seed), step \(step)")
+                }
             }
         }
     }
@@ -39,8 +67,15 @@ struct RandomRevertTests {
             let list = try peers.list(ObjectRequest(Peer.self, order: [.ascending(\.key)]), sectionBy: \.name)
             for step in 0..<60 {
                 let comment: Comment = "seed \(Self.seed), step \(step)"
-                switch Int.random(in: 0..<7, using: &random) {
-                case 0, 1, 2:
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0:
+                    // Both may find the same step before one of them has undone it.
+                    async let one = container.undo(author: "me")
+                    async let two = container.undo(author: "me")
+                    let count = [try await one, try await two].count { $0 != nil }
+                    #expect(count == min(2, done.count - 1), comment)
+                    for _ in 0..<min(2, done.count - 1) { undone.append(done.removeLast()) }
+                case 1, 2:
                     let report = try await container.undo(author: "me")
                     #expect((report != nil) == (done.count > 1), comment)
                     if done.count > 1 { undone.append(done.removeLast()) }
@@ -97,6 +132,54 @@ struct RandomRevertTests {
         }
     }
 
+    /// The links that another author has made stay, and so do the objects that they lead to.
+    @Test(arguments: HistoryPlace.all)
+    func theLinksOfOthersStay(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .peers()) { container, _ in
+            let peers = try container.dataSource(PeerDataSource.self)
+            try await peers.add(["a", "b", "c"])
+            var random = SeededRandom(seed: Self.seed)
+            var keys = ["a", "b", "c"]
+            // The links that a peer was inserted with. Whoever makes them again has changed nothing.
+            var (firstBosses, firstFriends): ([String: String], Set<Set<String>>) = ([:], [])
+            var (bosses, friends): ([String: String], Set<Set<String>>) = ([:], [])
+            for step in 0..<60 {
+                let (key, other) = (
+                    keys.randomElement(using: &random) ?? "a", keys.randomElement(using: &random) ?? "b"
+                )
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0, 1, 2:
+                    keys.append("\(step)")
+                    firstBosses["\(step)"] = key
+                    firstFriends.insert(["\(step)", other])
+                    try await container.withAuthor("me") {
+                        try await peers.perform { context in
+                            let peer = try context.insert(Peer.self)
+                            (peer.key, peer.boss) = ("\(step)", try context.peer(key))
+                            peer.friends.set([try context.peer(other)])
+                        }
+                    }
+                case 3:
+                    bosses[key] = firstBosses[key] == other ? nil : other
+                    try await peers.perform { try $0.peer(key).boss = try $0.peer(other) }
+                default:
+                    if !firstFriends.contains([key, other]) { friends.insert([key, other]) }
+                    try await peers.perform { try $0.peer(key).friends.insert(try $0.peer(other)) }
+                }
+            }
+            while try await container.undo(author: "me", resolving: .takeTheirs) != nil {}
+            for (key, boss) in bosses {
+                #expect(try container.main.peer(key).boss?.key == boss, "seed \(Self.seed), \(key), \(boss)")
+            }
+            for pair in friends {
+                for key in pair {
+                    let found = Set(try container.main.peer(key).friends.map(\.key))
+                    #expect(found.union([key]).isSuperset(of: pair), "seed \(Self.seed), \(pair), \(found)")
+                }
+            }
+        }
+    }
+
     /// Nothing is registered when the records are reverted.
     @Test(arguments: HistoryPlace.lasting)
     func aHistoryIsRevertedInStoresThatWereOpenedAgain(place: HistoryPlace) async throws {
@@ -132,7 +215,8 @@ struct RandomRevertTests {
         let before = try await container.historyPosition()
         try await peers.perform { context in
             var random = SeededRandom(seed: seed)
-            for _ in 0..<3 { try edit(context, &random) }
+            // A record with a single change is reverted without other rows.
+            for _ in 0..<Int.random(in: 1...3, using: &random) { try edit(context, &random) }
         }
         return try await container.historyPosition() != before
     }
