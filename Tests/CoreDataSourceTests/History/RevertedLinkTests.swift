@@ -137,6 +137,53 @@ struct RevertedLinkTests {
         }
     }
 
+    /// The relationships have no inverse, so the objects have no property for these links.
+    @Test(arguments: HistoryPlace.all)
+    func aLinkWithoutAnInverseIsALinkOfOthers(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .graph) { container, _ in
+            let source = try container.dataSource(GraphDataSource.self)
+            try await source.perform { _ = (try $0.letter("old"), try $0.folder("f")) }
+            try await container.withAuthor("me") {
+                try await source.perform { _ = (try $0.letter("new"), try $0.person("p")) }
+            }
+            try await source.perform { context in
+                try context.folder("f").letters.insert(try context.letter("new"))
+                try context.letter("old").readBy = try context.person("p")
+            }
+            let error = try #require(await expectError(.draftConflict) { try await container.undo(author: "me") })
+            #expect(error.failures.compactMap(\.entityName).sorted() == ["Letter", "Person"])
+            #expect(try await container.undo(author: "me", resolving: .takeTheirs) == nil)
+            #expect(try container.main.knownLetter("old").readBy?.key == "p")
+            #expect(try container.main.fetch(Folder.self).first?.letters.map(\.key) == ["new"])
+        }
+    }
+
+    /// The person can have one passport. The record has changed the key of the passport that another save has given the person.
+    @Test(arguments: HistoryPlace.all)
+    func aLinkThatWouldTakeTheLinkOfOthersIsAConflict(place: HistoryPlace) async throws {
+        var model = ManagedObjectModel.graph
+        model.change("Person", "passport") { $0.deleteRule = .nullify }
+        model.change("Passport", "holder") { $0.isOptional = true }
+        try await place.withContainer(model: model) { container, _ in
+            let source = try container.dataSource(GraphDataSource.self)
+            try await source.perform { context in
+                try context.passport("1").holder = try context.person("p")
+                _ = try context.passport("2")
+            }
+            try await container.withAuthor("me") {
+                try await source.perform { context in
+                    try context.passport("1").holder = nil
+                    try context.passport("2").key = "3"
+                }
+            }
+            try await source.perform { try $0.passport("3").holder = try $0.person("p") }
+            let error = try #require(await expectError(.draftConflict) { try await container.undo(author: "me") })
+            #expect(error.entityName == "Person" && error.attributeName == "passport")
+            try await container.undo(author: "me", resolving: .takeTheirs)
+            #expect(try container.main.knownPerson("p").passport?.key == "2")
+        }
+    }
+
     // MARK: Cost
 
     /// Opens a store of 200 books and two tags, as often as there are bodies, so that nothing is registered. Counts the reads of

@@ -252,9 +252,12 @@ struct DraftComparison {
         guard let competingSource, LinkEnd(competingSource) != source,
             competingSource.row.end(column, family) == destination
         else { return nil }
+        // The previous source. A row that only has the link unchanged is another one: in a revert, `base` has the newest values
+        // of everything that the record has not changed.
         let before = difference.rows.first { row in
             row.state != .inserted && row.end.entity == competingSource.layout.index
                 && row.base.end(column, family) == destination
+                && (row.state == .deleted || row.row.end(column, family) != destination)
         }
         // The draft itself moves the destination away from its previous source.
         if let before, before.end.key == competingSource.key { return nil }
