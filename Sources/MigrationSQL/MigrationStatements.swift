@@ -12,6 +12,8 @@ package struct MigrationStatements: Sendable {
     package let plan: MigrationPlan
     /// The new indexes of the entities that are carried over, by their old indexes.
     package let numbers: [Int: Int]
+    /// The initial values that the existing objects get, by the new entity's name and the column.
+    let initialValues: [String: [Int: RowValue]]
     let dialect: any SQLDialect
 
     /// The maximum number of tables that one statement combines, and of entities in an old model. SQLite accepts 500 terms in a
@@ -29,10 +31,12 @@ package struct MigrationStatements: Sendable {
         self.old = old
         self.new = new
         self.dialect = dialect
+        let initialRows = InitialRows(new.layout)
         plan = MigrationPlan(
             from: old.layout.model, to: new.layout.model, oldFormat: old.format,
-            keepsNames: !purpose.isMigration
+            keepsNames: !purpose.isMigration, initialValue: initialRows.initialValue
         ) { purpose.drops($0, as: $1, of: found, for: wanted) }
+        initialValues = initialRows.values
         guard plan.isPossible else { throw DataSourceError(notMigratable: plan.obstacles.joined(separator: " ")) }
         var numbers: [Int: Int] = [:]
         for entity in plan.entities {

@@ -17,6 +17,8 @@ package struct RowCopy {
     package private(set) var missingStrings: [Int: (source: Int, change: StringTransformation)] = [:]
     private let dialect: any SQLDialect
     private let firstParameter: Int
+    /// The values of attributes without a default value, by column.
+    private let initialValues: [Int: RowValue]
 
     /// - Parameters:
     ///   - lookups: The names of the tables in which links from other tables are looked up, as SQL, by relationship.
@@ -28,6 +30,7 @@ package struct RowCopy {
         columns: Set<Int>? = nil, firstParameter: Int = 3
     ) {
         self.firstParameter = firstParameter
+        initialValues = migration.initialValues[entity.newName] ?? [:]
         guard let old = migration.old.table(entity.oldName), let new = migration.new.table(entity.newName) else {
             return nil
         }
@@ -89,7 +92,8 @@ package struct RowCopy {
     private func storage(_ column: Int) -> ColumnStorage { new.layout.columns[column].storage }
 
     private mutating func defaultExpression(_ column: Int) -> String {
-        new.layout.columns[column].attribute.flatMap { RowValue(defaultOf: $0) }.map { parameter($0, column) } ?? "NULL"
+        let value = new.layout.columns[column].attribute.flatMap { RowValue(defaultOf: $0) } ?? initialValues[column]
+        return value.map { parameter($0, column) } ?? "NULL"
     }
 
     /// - Parameter columns: Columns of the old row. If none of them has a value, the result is NULL instead of the default

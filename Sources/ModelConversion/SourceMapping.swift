@@ -6,6 +6,8 @@ internal import ModelSource
 struct SourceMapping {
     private let declarations: SourceDeclarations
     private(set) var diagnostics: [ModelDiagnostic] = []
+    /// The attributes whose initial values are evaluated for each new object, with the names of their entities or composites.
+    private var evaluatedAttributes: Set<String> = []
     /// The paths of the composite structs that attributes use.
     private var used: Set<String> = []
     /// The paths of classes and structs, by the name in the model.
@@ -65,7 +67,7 @@ struct SourceMapping {
             entity.parentName = parent.value.name
         }
         for attribute in source.attributes {
-            entity.attributes.append(try self.attribute(attribute, file, in: found.path))
+            entity.attributes.append(try self.attribute(attribute, of: source.name, file, in: found.path))
         }
         for relationship in source.relationships {
             entity.relationships.append(try self.relationship(relationship, file, in: found.path))
@@ -92,7 +94,7 @@ struct SourceMapping {
     }
 
     private mutating func attribute(
-        _ source: AttributeSource, _ file: File, in scope: String
+        _ source: AttributeSource, of owner: String, _ file: File, in scope: String
     ) throws(ModelReaderError) -> AttributeDescription {
         guard let type = AttributeType(rawValue: source.type.rawValue) else {
             throw file.error(.unknownType, at: source.offset, "The type \(source.type.rawValue) is unknown.")
@@ -109,6 +111,7 @@ struct SourceMapping {
             versionHashModifier: source.versionHashModifier, renamingIdentifier: source.renamingIdentifier,
             userInfo: source.userInfo)
         attribute.defaultValue = defaultValue(source, file, in: scope)
+        if source.initialValue != nil { evaluatedAttributes.insert("\(owner).\(source.name)") }
         if source.form == .composite {
             let path = try self.path(of: source.typeName, in: scope, file, at: source.typeOffset)
             guard let path, let composite = declarations.composites[path] else {
@@ -199,7 +202,7 @@ struct SourceMapping {
             used = []
             var attributes: [AttributeDescription] = []
             for source in composite.value.attributes {
-                attributes.append(try attribute(source, composite.file, in: path))
+                attributes.append(try attribute(source, of: composite.value.name, composite.file, in: path))
             }
             found[path] = CompositeDescription(name: composite.value.name, attributes: attributes)
             waiting += used
@@ -225,12 +228,14 @@ struct SourceMapping {
         func string(_ label: String) -> String? {
             if case .string(let text)? = arguments[label] { text } else { nil }
         }
-        return ManagedObjectModel(
+        var model = ManagedObjectModel(
             name: found.value.name, version: string("version"), entities: entities, composites: composites,
             fetchRequests: try list("fetchRequests") { LiteralDescription.fetchRequest($0) },
             configurations: try list("configurations", LiteralDescription.configuration),
             versionIdentifier: string("versionIdentifier") ?? "",
             earlierVersions: try list("earlierVersions", LiteralDescription.earlierVersion))
+        model.evaluatedAttributes = evaluatedAttributes
+        return model
     }
 
     /// Adds the location of the faulty declaration to an error in the model.

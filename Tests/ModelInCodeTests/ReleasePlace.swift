@@ -44,10 +44,12 @@ final class ReleasePlace: Sendable {
     }
 
     func open(
-        _ model: ManagedObjectModel, _ policy: ResetPolicy = .standard, keys: DataSourceKeys = DataSourceKeys()
+        _ model: ManagedObjectModel, _ policy: ResetPolicy = .standard, keys: DataSourceKeys = DataSourceKeys(),
+        history: KeptHistory = .unchanged
     ) async throws -> PersistentContainer {
         try await PersistentContainer(
-            model: model, store: location(), configuration: .init(resetPolicy: policy, databaseKeys: keys))
+            model: model, store: location(),
+            configuration: .init(resetPolicy: policy, databaseKeys: keys, history: history))
     }
 
     /// How many books of the first release are in the backup that a start made.

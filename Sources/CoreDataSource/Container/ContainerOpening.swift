@@ -22,7 +22,9 @@ struct ContainerOpening: Sendable {
                 entityName: error.entityName)
         }
         try model.checkClasses()
-        layout = ModelLayout(model)
+        layout = ModelLayout(model) { entity in
+            (model.classes[entity.name] as? ManagedObject.Type)?.initialRow(entity)
+        }
         self.location = location
         self.configuration = configuration
         identity = StoreIdentity(

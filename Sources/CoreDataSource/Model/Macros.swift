@@ -18,8 +18,10 @@ public import ManagedModel
 /// Float, Double, Decimal, String, Date, UUID, URL, Data. Every other stored property needs
 /// [`@Stored`](<doc:Stored(_:name:raw:unique:indexed:isOptional:isTransient:default:in:length:matching:derived:allowsExternalStorage:renamedFrom:hashModifier:transformer:className:isPreservedAfterDeletion:isCloudEncrypted:isIndexedBySpotlight:userInfo:)>),
 /// [`@Related`](<doc:Related(inverse:onDelete:isOptional:count:isTransient:name:renamedFrom:hashModifier:userInfo:)>) or
-/// [`@Unstored`](<doc:Unstored()>). An initial value that is a literal becomes the default value in the model. Any other
-/// initial value is calculated once for each inserted object.
+/// [`@Unstored`](<doc:Unstored()>). An initial value that is a literal, or a case of an enum, becomes the default value
+/// in the model. Any other initial value, such as `Date()`, is calculated once for each inserted object, and so is each initial
+/// value of a `.codable` property, such as `[]`. A migration that adds the property gives all existing objects one such value. If
+/// each calculation gives another value, as `UUID()` does, a migration cannot add the property, unless the property is optional.
 ///
 /// All arguments must be literals, because `model-reset` reads them from the source code.
 ///

@@ -103,6 +103,16 @@ extension StoredCompositeValue {
 }
 
 extension ManagedObject {
+    /// Returns the row of a new object without the default values of the model: only the initial values that are calculated
+    /// for each new object. The object has no context, and is discarded.
+    static func initialRow(_ layout: EntityLayout) -> RowSnapshot {
+        let home = ObjectHome(layout, in: nil, .inBatch)
+        let row = RowSnapshot(columnCount: layout.columns.count)
+        let object = make(home, key: 0, row: row, .inserted, asOf: .beforeFirst)
+        object.setInitialValues()
+        return object.row
+    }
+
     /// Returns the index of the first column that a class with `@StoredEntity` declares. For the macro.
     ///
     /// - Parameter depth: The number of classes from the direct subclass of `ManagedObject` to the class, including both.

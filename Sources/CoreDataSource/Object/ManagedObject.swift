@@ -131,7 +131,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// Sets the initial values that are calculated for each new object, such as `UUID()`. `@StoredEntity` overrides this
     /// method.
     ///
-    /// The method is called once, when the object is inserted. Objects that are read from the store keep their values.
+    /// Called once, when the object is inserted. A migration calls it on other objects, to find values of new attributes.
     open func setInitialValues() {}
 
     /// The permanent ID of the object.

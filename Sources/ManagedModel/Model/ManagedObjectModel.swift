@@ -28,6 +28,10 @@ public struct ManagedObjectModel: Sendable {
     /// Generated code sets the classes. A model that was read at run time has no classes, so its objects are plain
     /// `ManagedObject`s.
     public var classes: [String: any AnyObject.Type]
+    /// The attributes whose initial values are evaluated for each new object, such as `Note.createdAt`, each with the name of
+    /// its entity or composite. Only a model that was read from Swift files has them, because it has no classes that could be
+    /// asked for the values. They are not part of the hash, and `==` ignores them.
+    package var evaluatedAttributes: Set<String> = []
     /// A fault in the classes that the model was made from. The descriptions do not show the fault, so this property
     /// keeps the fault until ``validate()`` throws an error for it.
     package var classError: ClassError?
@@ -90,7 +94,7 @@ public struct ManagedObjectModel: Sendable {
 }
 
 extension ManagedObjectModel: Equatable {
-    /// Compares everything except ``classes`` and faults in the classes.
+    /// Compares everything except ``classes``, faults in the classes, and the attributes with evaluated initial values.
     public static func == (lhs: ManagedObjectModel, rhs: ManagedObjectModel) -> Bool {
         lhs.name == rhs.name && lhs.version == rhs.version && lhs.entities == rhs.entities
             && lhs.composites == rhs.composites && lhs.fetchRequests == rhs.fetchRequests

@@ -38,15 +38,19 @@ package struct MigrationPlan: Sendable, Equatable {
     ///   - oldFormat: The format of the store, which determines the columns of the stored rows.
     ///   - keepsNames: Whether to match elements only by name, for a part of a store that has not changed. If true, renaming
     ///     identifiers and earlier versions are ignored, and uniqueness and counts are not checked again.
+    ///   - initialValue: Returns how a migration can use the initial value of an attribute, given by the name of its new entity
+    ///     and the index of its column. Returns nil if this is unknown or if there is no such value; the model decides then.
     ///   - isDropped: Returns whether to drop the rows of an entity, even if they could be carried over. The entity is given by
     ///     its old name and its new name.
     /// - Complexity: About the cost of the layouts of both models.
     package init(
         from old: ManagedObjectModel, to new: ManagedObjectModel, oldFormat: Int64 = ManagedObjectModel.storeFormat,
         keepsNames: Bool = false,
+        initialValue: @escaping (_ entity: String, _ column: Int) -> InitialValue? = { _, _ in nil },
         isDropped: (_ old: String, _ new: String) -> Bool = { _, _ in false }
     ) {
         var planner = MigrationPlanner(old, keepsNames ? new.withoutRenamingIdentifiers : new, oldFormat)
+        planner.initialValue = initialValue
         planner.planEntities(isDropped)
         planner.checkHierarchies()
         planner.planAttributes()
@@ -72,16 +76,25 @@ package struct EntityMigration: Sendable, Equatable {
     package internal(set) var attributes: [Int: AttributeSource] = [:]
 }
 
+/// How a migration can use an initial value that a class evaluates for each new object. Such a value is not part of the model.
+package enum InitialValue: Sendable, Hashable {
+    /// All existing objects can have the value of one evaluation.
+    case shared
+    /// Each evaluation returns another value, such as `UUID()`. The existing objects must not all have the same value.
+    case distinct
+}
+
 /// The source of an attribute's value in a new row. The associated integers are indexes of columns.
 package enum AttributeSource: Sendable, Equatable {
     /// The value of a column in the old row.
     case column(Int)
-    /// The value of a column in the old row; the default value if the value is nil.
+    /// The value of a column in the old row; the default value or the initial value if the value is nil.
     case columnOrDefault(Int)
     /// The number in a column of the old row, converted to a wider type.
     case widened(Int, NumberWidening)
     /// The number in a column of the old row, converted to a wider type; the default value if the number is nil.
     case widenedOrDefault(Int, NumberWidening)
+    /// The default value of the model; if there is none, the initial value of the class.
     case defaultValue
     /// The default value of a new part of an optional composite, if the composite of the old row is not nil. Otherwise nil.
     ///

@@ -83,7 +83,7 @@ extension MigrationPlanner {
             return .nothing
         }
         guard let match else {
-            return defaultOfPart(leaf, of: newEntity, among: pairs) ?? added(leaf, path, oldEntity)
+            return defaultOfPart(leaf, of: newEntity, among: pairs) ?? added(leaf, path, from: oldEntity, to: newEntity)
         }
         guard let widening = widening(of: match, to: leaf, path, oldEntity) else {
             plan.obstacles.append(
@@ -94,15 +94,18 @@ extension MigrationPlanner {
         let isUnchanged = widening == .unchanged
         let source = isUnchanged ? AttributeSource.column(match.column) : .widened(match.column, widening)
         guard isRequired(leaf), !isRequired(match) else { return source }
-        if leaf.attribute.defaultValue != nil {
+        let initialValue = initialValue(of: leaf, newEntity)
+        if leaf.attribute.defaultValue != nil || initialValue == .shared {
             return isUnchanged ? .columnOrDefault(match.column) : .widenedOrDefault(match.column, widening)
         }
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasValues(oldEntity.name, match.column),
-                problem:
-                    "\(path): the attribute is required now and has no default value, but some objects have no value. "
-                    + "Give the attribute a default value."))
+                problem: initialValue == .distinct
+                    ? "\(path): the attribute is required now, but some objects have no value, and \(Self.distinctValues) "
+                        + "Keep the attribute optional, or give it a literal as its default value."
+                    : "\(path): the attribute is required now and has no default value, but some objects have no value. "
+                        + "Give the attribute a default value."))
         return source
     }
 
@@ -137,19 +140,34 @@ extension MigrationPlanner {
         return columns.isEmpty ? nil : .defaultOfPart(part, columns: columns)
     }
 
-    private mutating func added(_ leaf: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription)
-        -> AttributeSource
-    {
+    private mutating func added(
+        _ leaf: MigrationLeaf, _ path: String, from oldEntity: EntityDescription, to newEntity: EntityDescription
+    ) -> AttributeSource {
         if leaf.attribute.defaultValue != nil { return .defaultValue }
-        if isRequired(leaf) {
-            plan.conditions.append(
-                MigrationCondition(
-                    kind: .isEmpty(oldEntity.name),
-                    problem:
-                        "\(path): the attribute is new and required, and has no default value for the existing objects. "
+        guard isRequired(leaf) else { return .nothing }
+        let initialValue = initialValue(of: leaf, newEntity)
+        if initialValue == .shared { return .defaultValue }
+        plan.conditions.append(
+            MigrationCondition(
+                kind: .isEmpty(oldEntity.name),
+                problem: initialValue == .distinct
+                    ? "\(path): the attribute is new and required, but \(Self.distinctValues) Make the attribute optional, or "
+                        + "give it a literal as its default value."
+                    : "\(path): the attribute is new and required, and has no default value for the existing objects. "
                         + "Give the attribute a default value, or make the attribute optional."))
-        }
         return .nothing
+    }
+
+    /// The reason why a migration cannot use an initial value.
+    private static let distinctValues =
+        "its initial value is another value in each new object, so the existing objects cannot all get one value."
+
+    /// Returns how the migration can use the initial value that the class gives to new objects; nil if there is none.
+    private func initialValue(of leaf: MigrationLeaf, _ entity: EntityDescription) -> InitialValue? {
+        if let found = initialValue(entity.name, leaf.column) { return found }
+        guard new.isEvaluated(leaf.named.name, of: entity) else { return nil }
+        // The value is not known. A UUID is most likely a new one for each object.
+        return leaf.attribute.type == .uuid ? .distinct : .shared
     }
 
     private func isRequired(_ leaf: MigrationLeaf) -> Bool {

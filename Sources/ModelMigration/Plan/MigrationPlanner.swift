@@ -14,6 +14,8 @@ struct MigrationPlanner {
     /// relationships of sub-entities became one relationship of their parent entity.
     var relationshipSources: [RelationshipName: [RelationshipName]] = [:]
     var plan = MigrationPlan()
+    /// Returns how a migration can use the initial value of an attribute; nil to use the model.
+    var initialValue: (_ entity: String, _ column: Int) -> InitialValue? = { _, _ in nil }
     /// The positions of the entities in the plan, by their old names.
     private(set) var migrationPositions: [String: Int] = [:]
 
@@ -149,6 +151,19 @@ struct MigrationSide {
             attributes = attribute.compositeName.flatMap { lookup.composites[$0] }?.attributes ?? []
         }
         return nil
+    }
+
+    /// Returns whether the model was read from a file in which the initial value of the leaf is evaluated for each new object.
+    func isEvaluated(_ path: [String], of entity: EntityDescription) -> Bool {
+        if model.evaluatedAttributes.isEmpty { return false }
+        var owners = lookup.lineage(of: entity).map { (name: $0.name, attributes: $0.attributes) }
+        for (index, name) in path.enumerated() {
+            guard let owner = owners.first(where: { $0.attributes.contains { $0.name == name } }) else { return false }
+            if index == path.count - 1 { return model.evaluatedAttributes.contains("\(owner.name).\(name)") }
+            let attribute = owner.attributes.first { $0.name == name }
+            owners = attribute?.compositeName.flatMap { lookup.composites[$0] }.map { [($0.name, $0.attributes)] } ?? []
+        }
+        return false
     }
 
     /// Returns the stored relationships of an entity, including inherited ones, each with the entity that declares it.

@@ -11,6 +11,9 @@ public final class ModelLayout: Sendable {
     public let entities: [EntityLayout]
     /// Receives reports of stored values that do not have their attribute's type.
     package let damage = DamagedValues()
+    /// Returns the row of a new object of an entity, with only the values that its class evaluates for each new object; nil if
+    /// there is no class. Called in a migration, on the thread that opens the store.
+    package let initialRow: @Sendable (EntityLayout) -> RowSnapshot?
     private let indexesByName: [String: Int]
 
     /// Lays out a model.
@@ -25,9 +28,19 @@ public final class ModelLayout: Sendable {
         self.init(model, format: ManagedObjectModel.storeFormat)
     }
 
-    /// - Parameter format: The format of the store. The first format has no rows for links.
-    package init(_ model: ManagedObjectModel, format: Int64) {
+    package convenience init(_ model: ManagedObjectModel, format: Int64) {
+        self.init(model, format: format) { _ in nil }
+    }
+
+    /// - Parameters:
+    ///   - format: The format of the store. The first format has no rows for links.
+    ///   - initialRow: The value of ``initialRow``.
+    package init(
+        _ model: ManagedObjectModel, format: Int64 = ManagedObjectModel.storeFormat,
+        initialRow: @escaping @Sendable (EntityLayout) -> RowSnapshot?
+    ) {
         self.model = model
+        self.initialRow = initialRow
         let builder = LayoutBuilder(model, format, damage)
         indexesByName = builder.numbers
         entities = builder.entities()

@@ -128,7 +128,22 @@ struct DraftMerge {
         for (column, description) in object.layout.columns.enumerated() where description.attribute != nil {
             if description.attribute?.derivationExpression == nil { setAttribute(column, of: object, row) }
         }
+        if case .record = comparison.difference.origin { setMissingValues(of: object) }
         made[row.end] = object
+    }
+
+    /// Sets the required attributes for which the record has no value, because an earlier model did not have them. They get the
+    /// values of a new object, as in a migration.
+    private func setMissingValues(of object: ManagedObject) {
+        let layout = object.layout
+        let missing = layout.storedColumns.filter { column in
+            layout.columns[column].attribute.map { !$0.isOptional && object.row.isNull(column) } ?? false
+        }
+        if missing.isEmpty { return }
+        let initialRow = type(of: object).initialRow(layout)
+        for column in missing where !initialRow.isNull(column) {
+            object.setValue(initialRow.value(column, layout.columns[column].storage), column)
+        }
     }
 
     private func setAttribute(_ column: Int, of object: ManagedObject, _ row: DraftDifference.Row) {
