@@ -15,6 +15,7 @@ package struct MigrationStatements: Sendable {
     /// The initial values that the existing objects get, by the new entity's name and the column.
     let initialValues: [String: [Int: RowValue]]
     let dialect: any SQLDialect
+    let mayLoseData: Bool
 
     /// The maximum number of tables that one statement combines, and of entities in an old model. SQLite accepts 500 terms in a
     /// compound SELECT.
@@ -31,6 +32,7 @@ package struct MigrationStatements: Sendable {
         self.old = old
         self.new = new
         self.dialect = dialect
+        mayLoseData = purpose.mayLoseData
         let initialRows = InitialRows(new.layout)
         plan = MigrationPlan(
             from: old.layout.model, to: new.layout.model, oldFormat: old.format,
@@ -55,9 +57,11 @@ package struct MigrationStatements: Sendable {
 
     /// Checks the conditions on the rows, and counts the rows to carry over. Makes no changes.
     ///
-    /// - Throws: `notMigratable` with the message of every violated condition that prevents the migration.
+    /// - Throws: `notMigratable` with the message of every violated condition that prevents the migration, or with the data that
+    ///   would be lost, if the migration may lose none.
     package func report(_ connection: some SQLConnection) throws(DataSourceError) -> MigrationReport {
         let unmet = try checkConditions(connection)
+        if !mayLoseData { try checkLosses(connection) }
         var rowsCarried = 0
         for table in plan.entities.compactMap({ old.table($0.oldName) }) {
             rowsCarried += try connection.number("SELECT count(*) FROM \(table.name)")
@@ -131,8 +135,10 @@ extension SQLConnection {
 package enum MigrationPurpose: Sendable {
     /// The model has changed.
     ///
-    /// - Parameter dropsByKey: Whether rows are dropped if the key of their data source has changed.
-    case migration(dropsByKey: Bool)
+    /// - Parameters:
+    ///   - dropsByKey: Whether rows are dropped if the key of their data source has changed.
+    ///   - mayLoseData: Whether data that the new model lacks is dropped. If false, such data prevents the migration.
+    case migration(dropsByKey: Bool, mayLoseData: Bool = true)
     /// The format of the tables has changed, but the model has not.
     case upgrade
     /// The rows of the named entities are dropped, and all other rows are kept.
@@ -140,10 +146,12 @@ package enum MigrationPurpose: Sendable {
 
     package var isMigration: Bool { if case .migration = self { true } else { false } }
 
+    fileprivate var mayLoseData: Bool { if case .migration(_, let mayLoseData) = self { mayLoseData } else { true } }
+
     /// Returns whether the rows of an entity are dropped. The entity is given by its old name and its new name.
     fileprivate func drops(_ old: String, as new: String, of found: StoreIdentity, for wanted: StoreIdentity) -> Bool {
         switch self {
-        case .migration(let dropsByKey): dropsByKey && found.entityKeys[old] != wanted.entityKeys[new]
+        case .migration(let dropsByKey, _): dropsByKey && found.entityKeys[old] != wanted.entityKeys[new]
         case .upgrade: false
         case .reset(let dropped): dropped.contains(old) || dropped.contains(new)
         }

@@ -133,6 +133,27 @@ struct ReleaseMigrationTests {
     }
 
     @Test(arguments: ReleasePlace.Kind.all)
+    func aMigrationBackThatWouldLoseDataIsRefused(kind: ReleasePlace.Kind) async throws {
+        let policy = ResetPolicy.migrateWithoutLoss(otherwise: .fail)
+        try await withFilled(kind) { place in
+            try await place.open(OtherRelease.model, policy).close()
+            // No book has a year yet, so the older release can open the store.
+            try await place.open(FirstRelease.model, policy).close()
+            let newer = try await place.open(OtherRelease.model, policy)
+            try await newer.dataSource(OtherRelease.Books.self).perform { context in
+                try context.first(OtherRelease.Book.self, where: \.uid, equals: "2")?.year = 1998
+            }
+            try await newer.close()
+            let error = await expectError(.modelChanged) { try await place.open(FirstRelease.model, policy) }
+            let loss = "A migration would lose data: Book.year: the values (Integer 16, optional), in 1 object."
+            #expect(error?.cause?.hasPrefix(loss) == true, "\(error?.cause ?? "")")
+            let again = try await place.open(OtherRelease.model, .fail)
+            #expect(try again.main.count(OtherRelease.Book.self, where: \.year == 1998) == 1)
+            try await again.close()
+        }
+    }
+
+    @Test(arguments: ReleasePlace.Kind.all)
     func aMigrationBackFollowsRenamingIdentifiers(kind: ReleasePlace.Kind) async throws {
         try await withFilled(kind) { place in
             let newer = try await place.open(RenamedRelease.model, .migrate(otherwise: .fail))

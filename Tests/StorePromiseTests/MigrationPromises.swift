@@ -14,6 +14,7 @@ struct MigrationPromises {
 
     private static let policies: [ResetPolicy] = [
         .migrate(otherwise: .fail), .migrate(otherwise: .fail), .migrate(otherwise: .changedEntities), .migrate,
+        .migrateWithoutLoss(otherwise: .changedEntities), .migrateWithoutLoss(otherwise: .fail),
         .changedEntities, .changedEntities, .backup(keep: 1), .discard, .fail,
     ]
 

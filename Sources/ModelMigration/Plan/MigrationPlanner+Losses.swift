@@ -1,9 +1,11 @@
-internal import ManagedModel
+package import ManagedModel
 
 extension MigrationPlanner {
     /// Finds the data of old rows that is not carried over to any new row.
     mutating func planLosses() {
-        var losses = plan.removedEntities.map { MigrationLoss(kind: .objects, entityName: $0) }
+        var losses = plan.removedEntities.map {
+            MigrationLoss(kind: .objects, entityName: $0, origin: .objects(of: $0))
+        }
         func isKnown(_ name: RelationshipName?) -> Bool {
             guard let name else { return false }
             return losses.contains { $0.entityName == newNames[name.entity] && $0.propertyName == name.name }
@@ -36,7 +38,8 @@ extension MigrationPlanner {
         let lossyMigrations = migrations.filter { $0.destination(of: leaf.column) == nil }
         guard !lossyMigrations.isEmpty else { return nil }
         return MigrationLoss(
-            kind: .values, entityName: newNames[entity.name] ?? entity.name, propertyName: leaf.path,
+            kind: .values, entityName: newNames[entity.name] ?? entity.name,
+            origin: .values(of: lossyMigrations.map(\.oldName), column: leaf.column), propertyName: leaf.path,
             type: AttributeShape.leaf(leaf).summary,
             sources: lossyMigrations.count == migrations.count ? [] : lossyMigrations.map(\.newName).sortedByBytes)
     }
@@ -55,8 +58,14 @@ extension MigrationPlanner {
         guard !lostSources.isEmpty || !lostDestinations.isEmpty else { return nil }
         let isWhole = lostSources.count == sources.count || lostDestinations.count == destinations.count
         func named(_ names: [String]) -> [String] { names.map { newNames[$0] ?? $0 }.sortedByBytes }
+        let others = sources.filter { !lostSources.contains($0) }
+        let origin = [
+            MigrationLoss.Ends(sources: lostSources, destinations: destinations),
+            MigrationLoss.Ends(sources: others, destinations: lostDestinations),
+        ]
         return MigrationLoss(
-            kind: .links, entityName: newNames[name.entity] ?? name.entity, propertyName: name.name,
+            kind: .links, entityName: newNames[name.entity] ?? name.entity,
+            origin: .links(of: name, origin), propertyName: name.name,
             type: RelationshipShape(relationship).summary, sources: isWhole ? [] : named(lostSources),
             destinations: isWhole || !lostSources.isEmpty ? [] : named(lostDestinations))
     }
@@ -126,10 +135,26 @@ package struct MigrationLoss: Sendable, Hashable, CustomStringConvertible {
         case objects, values, links
     }
 
+    /// Where the old store has the data. All names are names of the old model.
+    package enum Origin: Sendable, Hashable {
+        case objects(of: String)
+        /// The values in the column with this index.
+        case values(of: [String], column: Int)
+        /// The links between these objects.
+        case links(of: RelationshipName, [Ends])
+    }
+
+    /// Links from the objects of some entities to the objects of other entities.
+    package struct Ends: Sendable, Hashable {
+        package let sources: [String]
+        package let destinations: [String]
+    }
+
     package let kind: Kind
     /// The name of the entity that declared the data in the old model: its name in the new model, or its old name if the
     /// entity is removed.
     package let entityName: String
+    package let origin: Origin
     /// The path of the attribute, or the name of the relationship; nil for the entity itself.
     package internal(set) var propertyName: String?
     /// The type of the property, for example `Decimal, optional`.
@@ -142,6 +167,12 @@ package struct MigrationLoss: Sendable, Hashable, CustomStringConvertible {
     /// The loss in words, for example `Item.price: the values (Decimal, optional)`.
     package var description: String {
         "\(entityName)\(propertyName.map { ".\($0)" } ?? ""): \(words)"
+    }
+
+    /// The loss in words, with the number of objects that have the data.
+    package func words(objectCount count: Int) -> String {
+        let objects = count == 1 ? "1 object" : "\(count) objects"
+        return kind == .objects ? "\(entityName): \(objects)" : "\(description), in \(objects)"
     }
 
     private var words: String {

@@ -289,8 +289,7 @@ extension StoreOpening {
 
     /// The default policy never drops a store, because other users can share it.
     private var policy: ResetPolicy {
-        guard options.resetPolicy.withoutMigration == .standard else { return options.resetPolicy }
-        return options.resetPolicy.migrates ? .migrate(otherwise: .fail) : .fail
+        options.resetPolicy.withoutMigration == .standard ? options.resetPolicy.failing : options.resetPolicy
     }
 
     private func follow(
@@ -301,7 +300,8 @@ extension StoreOpening {
             return (found, StoreStartup(reason: .current))
         case .migrate(let reason, let metadata):
             var (entry, startup) = try migrateGeneration(
-                in: registry, from: found, metadata: metadata, reason: reason, .migration(dropsByKey: true))
+                in: registry, from: found, metadata: metadata, reason: reason,
+                .migration(dropsByKey: true, mayLoseData: policy.mayLoseData))
             let keyed = reason.entitiesWithChangedKey
             startup.entitiesReset = keyed.isEmpty ? nil : keyed
             return (entry, startup)

@@ -7,7 +7,7 @@
 /// ```
 ///
 /// The key of a data source applies only to the rows of that data source. A change of that key alone drops only those rows.
-/// With ``fail``, and with ``migrate(otherwise:)`` that falls back to ``fail``, opening throws instead.
+/// With ``fail``, and with a migration that falls back to ``fail``, opening throws instead.
 ///
 /// A key may stand for a user who has logged out. The backups of ``standard`` are therefore removed when the database key or
 /// the key of a data source changes, and by `PersistentContainer.reset()`. With the policy ``backup(keep:)``, they are kept.
@@ -19,7 +19,7 @@ public struct ResetPolicy: Sendable, Hashable {
         case backup(keep: Int)
         case changedEntities
         case fail
-        case migrate(otherwise: ResetPolicy)
+        case migrate(otherwise: ResetPolicy, mayLoseData: Bool)
     }
 
     package let kind: Kind
@@ -89,9 +89,49 @@ public struct ResetPolicy: Sendable, Hashable {
     ///
     /// A change of the database key still resets the store. A change of a data source's key drops the rows of the data source.
     ///
+    /// **A migration drops what the new model lacks**: the rows of removed entities, the values of removed attributes, and the
+    /// links of removed relationships. ``MigrationReport/losses`` lists them. An older version of an app that opens the store of
+    /// a newer version drops what only the newer model has. ``migrateWithoutLoss(otherwise:)`` refuses such a migration.
+    ///
     /// - Parameter policy: The policy if the rows cannot be carried over.
     public static func migrate(otherwise policy: ResetPolicy) -> ResetPolicy {
-        ResetPolicy(kind: .migrate(otherwise: policy.withoutMigration))
+        ResetPolicy(kind: .migrate(otherwise: policy.withoutMigration, mayLoseData: true))
+    }
+
+    /// Works like ``migrate(otherwise:)``, but only if no object loses data. If an object would lose data, works like the given
+    /// policy.
+    ///
+    /// ```swift
+    /// let configuration = PersistentContainer.Configuration(
+    ///     resetPolicy: .migrateWithoutLoss(otherwise: .fail))
+    /// ```
+    ///
+    /// With this policy, an older version of an app does not open the store of a newer version, if the newer version has stored
+    /// data that the older model lacks. The policy cannot tell the versions apart: it also refuses a new model without an entity,
+    /// an attribute or a relationship that still holds data. Such a release needs ``migrate(otherwise:)``.
+    ///
+    /// An object loses data if its entity is removed, if it has a value that is not nil in a removed attribute, or if it has a
+    /// link of a removed relationship. The default value of a removed attribute counts, too. A derived attribute holds no data.
+    /// ``StoreStartup/fallback``, or the cause of the error, names the data and the number of objects.
+    ///
+    /// The rows of a data source whose key changed are dropped, as with ``migrate(otherwise:)``.
+    ///
+    /// **Complexity**: counts the objects that would lose data, in each table with removed parts.
+    ///
+    /// - Parameter policy: The policy if the rows cannot be carried over, or would lose data.
+    public static func migrateWithoutLoss(otherwise policy: ResetPolicy) -> ResetPolicy {
+        ResetPolicy(kind: .migrate(otherwise: policy.withoutMigration, mayLoseData: false))
+    }
+
+    /// Whether a migration may drop data that the new model lacks.
+    package var mayLoseData: Bool {
+        if case .migrate(_, let mayLoseData) = kind { mayLoseData } else { true }
+    }
+
+    /// The policy, with ``fail`` instead of a reset.
+    package var failing: ResetPolicy {
+        guard case .migrate(_, let mayLoseData) = kind else { return .fail }
+        return ResetPolicy(kind: .migrate(otherwise: .fail, mayLoseData: mayLoseData))
     }
 
     package var migrates: Bool {
@@ -116,6 +156,6 @@ public struct ResetPolicy: Sendable, Hashable {
 
     /// The policy that applies if the rows cannot be migrated.
     package var withoutMigration: ResetPolicy {
-        if case .migrate(let policy) = kind { policy } else { self }
+        if case .migrate(let policy, _) = kind { policy } else { self }
     }
 }

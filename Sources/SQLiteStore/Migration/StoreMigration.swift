@@ -27,7 +27,7 @@ struct StoreMigration {
     ///   table, view or index of another program already has.
     init(
         schema: StoreSchema, probe: StoreProbe, found: StoreMetadata, identity: StoreIdentity,
-        purpose: MigrationPurpose = .migration(dropsByKey: true), model: ManagedObjectModel? = nil
+        purpose: MigrationPurpose, model: ManagedObjectModel? = nil
     ) throws(DataSourceError) {
         self.schema = schema
         self.probe = probe

@@ -122,7 +122,9 @@ struct StoreOpening {
     private func migrate(
         _ reason: StoreStartup.Reason, _ found: StoreMetadata, _ probe: StoreProbe
     ) throws(DataSourceError) -> Result {
-        let migration = try StoreMigration(schema: schema, probe: probe, found: found, identity: options.identity)
+        let migration = try StoreMigration(
+            schema: schema, probe: probe, found: found, identity: options.identity,
+            purpose: .migration(dropsByKey: true, mayLoseData: options.resetPolicy.mayLoseData))
         try probe.connection.configureWriter(.full)
         let outcome = try migration.run(options.migrationProgress)
         try probe.connection.configureWriter(options.synchronous)

@@ -1,0 +1,61 @@
+import CoreDataSource
+import Foundation
+import Testing
+
+/// The class as the last release has it.
+enum LastRelease {
+    @StoredEntity("Note") final class Note: ManagedObject {
+        var text: String = ""
+    }
+
+    static let model = ManagedObjectModel("Notes") { Note.self }
+
+    final class Notes: EntityDataSource {
+        override class var entities: [ManagedObject.Type] { [Note.self] }
+    }
+}
+
+/// The class as the next release has it.
+enum NextRelease {
+    @StoredEntity("Note") final class Note: ManagedObject {
+        @Stored(renamedFrom: "text") var body: String = ""
+        var isPinned: Bool = false
+    }
+
+    static let model = ManagedObjectModel("Notes") { Note.self }
+}
+
+/// The snippet about a policy that refuses losses.
+struct MigrationTestSnippets {
+    @MainActor @Test func theLastReleaseRefusesTheStoreOfTheNextOne() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let url = folder.appending(component: "notes")
+        let last = try await PersistentContainer(model: LastRelease.model, store: .sqlite(url))
+        try await last.dataSource(LastRelease.Notes.self).perform { context in
+            try context.insert(LastRelease.Note.self).text = "Buy milk"
+        }
+        try await last.close()
+        try await openWithoutLoss(NextRelease.model, url)?.close()
+        let refused = try await openWithoutLoss(LastRelease.model, url)
+        #expect(refused == nil)
+        try await refused?.close()
+    }
+}
+
+func openWithoutLoss(
+    _ model: ManagedObjectModel, _ url: URL
+) async throws -> PersistentContainer? {
+    do {
+        return try await PersistentContainer(
+            model: model, store: .sqlite(url),
+            configuration: .init(
+                resetPolicy: .migrateWithoutLoss(otherwise: .fail)))
+    } catch let error as DataSourceError where error.code == .modelChanged {
+        // Such as "A migration would lose data: Note.isPinned: the values
+        // (Boolean, required), in 12 objects."
+        print(error.cause ?? error.message)
+        return nil
+    }
+}
