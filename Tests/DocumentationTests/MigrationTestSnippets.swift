@@ -25,8 +25,33 @@ enum NextRelease {
     static let model = ManagedObjectModel("Notes") { Note.self }
 }
 
-/// The snippet about a policy that refuses losses.
+/// The test of a migration that an article shows.
 struct MigrationTestSnippets {
+    @MainActor @Test func theNextReleaseKeepsTheNotes() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(component: UUID().uuidString)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = StoreLocation.sqlite(folder.appending(component: "notes"))
+
+        let last = try await PersistentContainer(
+            model: LastRelease.model, store: file)
+        try await last.dataSource(LastRelease.Notes.self).perform { context in
+            try context.insert(LastRelease.Note.self).text = "Buy milk"
+        }
+        try await last.close()
+
+        let next = try await PersistentContainer(
+            model: NextRelease.model, store: file,
+            configuration: .init(
+                resetPolicy: .migrateWithoutLoss(otherwise: .fail)))
+        let notes = try next.main.fetch(NextRelease.Note.self)
+        #expect(notes.map(\.body) == ["Buy milk"])
+        #expect(notes.map(\.isPinned) == [false])
+        try await next.close()
+    }
+
     @MainActor @Test func theLastReleaseRefusesTheStoreOfTheNextOne() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
