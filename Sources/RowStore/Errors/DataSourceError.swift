@@ -243,7 +243,7 @@ extension DataSourceError.Code {
     /// A newer release of this library wrote the store.
     public static let newerFormat = Self(rawValue: "newerFormat")
     /// The store was made for another model or database key, and must not be reset. For example, the reset policy is
-    /// ``ResetPolicy/fail``, the store is opened for reading only, or the store is on a server.
+    /// ``ResetPolicy/fail`` or falls back to it, the store is opened for reading only, or the store is on a server.
     public static let modelChanged = Self(rawValue: "modelChanged")
     /// The store cannot be opened by a call that blocks its thread. The store is on a server; or the thread is the main
     /// thread, and the store is a custom store or needs a migration or an upgrade.
