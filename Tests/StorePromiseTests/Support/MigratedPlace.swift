@@ -53,9 +53,10 @@ final class MigratedPlace: Sendable {
     /// - Parameter keys: Those of data sources, by entity.
     func open(
         _ model: ManagedObjectModel, _ policy: ResetPolicy = .migrate(otherwise: .fail), key: String = "",
-        keys: [String: String] = [:], progress: (@Sendable (MigrationProgress) -> Void)? = nil
+        keys: [String: String] = [:], progress: (@Sendable (MigrationProgress) -> Void)? = nil,
+        initialRow: @escaping @Sendable (EntityLayout) -> RowSnapshot? = { _ in nil }
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
-        let layout = ModelLayout(model)
+        let layout = ModelLayout(model, initialRow: initialRow)
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
             databaseKey: key, entityKeys: keys, entityNames: EntityNames(of: model))
