@@ -120,6 +120,9 @@ struct HistorySnippets {
                 try await index.didRead(record.position)
             }
             try await index.remove()
+            let next = try await container.historyConsumer("next")
+            try await next.didRead(container.historyPosition())
+            for try await record in next.records() { Issue.record("\(record) is not a later save") }
         }
     }
 

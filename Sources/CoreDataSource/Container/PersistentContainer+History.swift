@@ -55,7 +55,8 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// A new consumer begins with the oldest record that there is.
+    /// A new consumer begins with the oldest record that there is. To begin with the next save instead, call
+    /// `try await index.didRead(container.historyPosition())`.
     ///
     /// - Parameter name: The name, which is unique in the store. All processes that use the name share one position.
     /// - Throws: `historyNotKept`; errors of the store.
