@@ -130,7 +130,7 @@ extension DataSource {
     ///
     /// - Throws: `scopeChanged` if the save would replace another answer; `storeReset`; errors of the hook.
     private nonisolated func store(_ value: Value, _ request: AnsweredRequest, _ generation: Int) async throws {
-        try await tier.store(request, deletes: false) { [tier] context in
+        _ = try await tier.store(request, deletes: false) { [tier] context in
             if tier.stack.root.generation != generation { throw RootTier.storeReset }
             let objects = try self.add([value], in: context) { _ in }
             try context.endSweeps(objects)

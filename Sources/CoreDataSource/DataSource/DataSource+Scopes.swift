@@ -124,9 +124,12 @@ extension DataSource {
         let change = tier.change(writing.scope, requestedAt: writing.requestedAt, part.event)
         let root = tier.stack.root
         defer { root.scopes.endWriting(change.name, change.number) }
-        return try await tier.store(writing.answered, as: change.number, values: max(1, values.count)) { context in
+        let saved = try await tier.store(writing.answered, as: change.number, values: max(1, values.count)) { context in
             try self.write(values, writing, part, with: change, in: context)
         }
+        var written = saved.result
+        written.report.totalDeleted = saved.report.deleted
+        return written
     }
 
     private nonisolated func write<Object: ManagedObject>(
@@ -192,7 +195,7 @@ extension DataSource {
         let change = tier.change(scope, requestedAt: writing.requestedAt, .notModified(since: 0))
         defer { root.scopes.endWriting(change.name, change.number) }
         let kind: HistoryKind = scope.eviction == nil ? .local : .eviction
-        let report = try await tier.store(writing.answered, as: change.number, kind: kind) { [tier] context in
+        let saved = try await tier.store(writing.answered, as: change.number, kind: kind) { [tier] context in
             try writing.basis?.check(tier, scope)
             // Look for pending deletions before the read. In the other order, a deletion that is written in between would be
             // missed.
@@ -218,6 +221,7 @@ extension DataSource {
             context.scopeChanges.append(change)
             return report
         }
+        let report = saved.syncReport
         if report.evicted > 0 { return report }
         root.scopes.forget(scope.name)
         // An earlier save may have dropped the tag, or stored another answer. In this case, the commit has not written this

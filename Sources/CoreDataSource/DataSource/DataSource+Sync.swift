@@ -47,7 +47,7 @@ extension DataSource {
             try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context, progress)
         }
         progress?.end(values.count)
-        return saved.result
+        return saved.syncReport
     }
 
     /// Returns the report that ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)`` would return for the same
@@ -76,7 +76,7 @@ extension DataSource {
             deletion: deleting, operations: operations, options: options, isScoped: scope != nil)
         return try await tier.performDryRun(values: max(1, values.count)) { context in
             try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context)
-        }
+        }.syncReport
     }
 
     private nonisolated func reconcile<Object: ManagedObject>(
@@ -297,6 +297,15 @@ struct SyncSweep {
             .emptySync,
             "A sync got a list without any \(entity.name), so it would delete all objects in scope (\(count)). To delete them, pass options: .allowsEmpty.",
             entityName: entity.name)
+    }
+}
+
+extension SavedWork<SyncReport> {
+    /// The report of the sync, with the number of all deleted objects.
+    var syncReport: SyncReport {
+        var syncReport = result
+        syncReport.totalDeleted = report.deleted
+        return syncReport
     }
 }
 

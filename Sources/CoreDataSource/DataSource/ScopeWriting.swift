@@ -3,7 +3,7 @@ internal import RowStore
 
 /// An answer that was saved.
 struct WrittenAnswer: Sendable {
-    let report: SyncReport
+    var report: SyncReport
     /// The objects and the ignored values of this page, for the later pages of the list.
     let page: ListedPages
     /// The number of the answer.

@@ -15,8 +15,8 @@ public struct SyncReport: Sendable, Hashable {
     public var unchanged = 0
     /// The number of objects in scope that were deleted because they are not in the list.
     ///
-    /// Objects that a cascade deletes together with these objects are not counted, such as the lines of a deleted order. The
-    /// ``SaveReport`` of `delete` counts them, too.
+    /// Objects that a cascade deletes together with these objects are not counted, such as the lines of a deleted order.
+    /// ``totalDeleted`` counts them, too.
     public var deleted = 0
     /// The number of objects that were deleted although they are in the list: a delete rule has deleted them together with an
     /// object that is not in the list, or a hook has deleted them. They do not count as inserted, updated or unchanged. Objects
@@ -40,11 +40,18 @@ public struct SyncReport: Sendable, Hashable {
     public var insertedChildren = 0
     /// The number of objects outside the list that got at least one different value from hooks.
     public var updatedChildren = 0
-    /// The number of children that a `sweep` in the hook deleted because they are not in the list of their parent.
+    /// The number of children that a `sweep` in the hook deleted because they are not in the list of their parent. Objects
+    /// that a cascade deletes together with these children are not counted. ``totalDeleted`` counts them, too.
     public var deletedChildren = 0
     /// The number of children that are not in the list of their parent, but were kept. Children are kept if the sync or the
     /// sweep is not allowed to delete them, or if values were ignored.
     public var keptChildren = 0
+    /// The number of all stored objects, of all entities, that the save has deleted: by the list, by sweeps, by an eviction,
+    /// by delete rules such as Cascade, and by hooks. Objects that the same save has inserted do not count.
+    ///
+    /// ``SyncDeletion`` does not limit this number. To look at it before anything is deleted, call
+    /// ``DataSource/planSync(_:entity:scope:deleting:operations:options:)``.
+    public var totalDeleted = 0
     /// The IDs of the objects that were inserted, updated or deleted; nil without the option ``SyncOptions/reportsIDs``.
     public var ids: IDs?
 

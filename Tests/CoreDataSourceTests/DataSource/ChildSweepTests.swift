@@ -25,6 +25,7 @@ import Testing
             // The attachment of the letter that is gone followed by the model's rule.
             #expect(try await container.childCounts() == [2, 2])
             #expect(report.deleted == 0 && report.deletedChildren == 2 && report.keptChildren == 0)
+            #expect(report.totalDeleted == 3)
             #expect(report.insertedChildren == 1 && report.updatedChildren == 0)
             #expect(Set(report.ids?.deletedChildren.map(\.entityName) ?? []) == ["Letter", "Attachment"])
         }

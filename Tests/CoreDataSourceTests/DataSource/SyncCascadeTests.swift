@@ -13,6 +13,8 @@ import Testing
             #expect(report.deleted == 1 && report.cascaded == 2)
             #expect(report.unchanged == 1 && report.inserted == 0 && report.updated == 0)
             #expect(report.ids?.inserted.isEmpty == true && report.ids?.deleted.count == 1)
+            // The new object was not stored.
+            #expect(report.totalDeleted == 2 && plan.totalDeleted == 2)
             #expect(plan.cascaded == 2 && plan.unchanged == 1 && plan.inserted == 0)
             #expect(try folders.fetch(Folder.self).map(\.key) == ["other"])
             let again = try await folders.sync(["other"], entity: Folder.self)

@@ -126,6 +126,9 @@ struct GraphSync: Sendable {
         }
         outcome.report.deleted = missing.count
         outcome.error = graph.delete(missing).map { $0 == .denied ? .deletionDenied : .validationFailed }
+        for kind in GraphReference.Kind.allCases {
+            outcome.report.totalDeleted += before.keys(kind).subtracting(graph.keys(kind)).count
+        }
         return outcome
     }
 

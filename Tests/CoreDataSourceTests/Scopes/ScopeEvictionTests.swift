@@ -74,7 +74,9 @@ struct ScopeEvictionTests {
                     ContactEntity.self, where: \.uid == "uid-\(index)", set: [.set(\.birthday, met)])
             }
             let scope = SyncScope<ContactEntity>("old", evicting: ScopeEviction(maxAge: .seconds(100), by: \.birthday))
-            try await contacts.apply(.list(contactList(0..<4), entityTag: "1"), to: scope, requestedAt: start)
+            let report = try await contacts.apply(
+                .list(contactList(0..<4), entityTag: "1"), to: scope, requestedAt: start)
+            #expect(report.evicted == 1 && report.totalDeleted == 1)
             // Without a date, there is no age.
             #expect(try contacts.uids() == ["uid-0", "uid-1", "uid-2"])
             try await contacts.apply(.list(contactList(0..<3), entityTag: "1"), to: scope, requestedAt: start)

@@ -109,7 +109,9 @@ struct Batch {
     }
 
     /// Runs the work, checks its edits as a save would, and discards the edits.
-    func dryRun<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
+    func dryRun<Result>(
+        _ work: (PrivateContext) throws -> Result
+    ) throws -> (result: Result, changes: ChangeSet) {
         try followToRead()
         try reach?.beginBatch()
         begin()
@@ -120,10 +122,9 @@ struct Batch {
         let result = try work(context)
         try endSweeps()
         try applyRules()
-        _ = try context.collectChanges()
-        for other in others { _ = try other.collectChanges() }
+        let changes = try collectChanges()
         try stack.root.checkNotReset(since: context.position)
-        return result
+        return (result, changes)
     }
 
     /// Takes the leases of the batch, and adds the earlier saves of other members to the log.
@@ -205,17 +206,23 @@ struct Batch {
         if !sources.isEmpty { stack.mergeOrigins([source] + sources) }
     }
 
+    /// Validates the edits of all contexts, and returns their change set.
+    private func collectChanges() throws(DataSourceError) -> ChangeSet {
+        var changes = try context.collectChanges()
+        for other in others {
+            for rows in try other.collectChanges().entities { changes.add(rows) }
+        }
+        return changes
+    }
+
     /// Checks the edits, and passes the edits to the root.
     ///
     /// - Parameter epochs: The leases of the batch.
     private func submit(
         _ isAwaited: Bool, _ epochs: [LeaseEpoch]
     ) throws(DataSourceError) -> (changes: ChangeSet, number: SaveNumber) {
-        var changes = try context.collectChanges()
+        var changes = try collectChanges()
         changes.earlyWrite = context.earlyWrites.taken
-        for other in others {
-            for rows in try other.collectChanges().entities { changes.add(rows) }
-        }
         try context.checkAnswer(savedWith: changes)
         changes.scopes = context.scopeChanges(savedWith: changes)
         assert(changes.hasEachRowOnce)

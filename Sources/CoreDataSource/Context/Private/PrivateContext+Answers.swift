@@ -234,7 +234,7 @@ extension PrivateTier {
     nonisolated func store<Result: Sendable>(
         _ request: AnsweredRequest, as answer: Int64 = ScopeChange.newNumber(), values: Int = 1, deletes: Bool = true,
         kind: HistoryKind = .incoming, _ work: @Sendable (PrivateContext) throws -> Result
-    ) async throws -> Result {
+    ) async throws -> SavedWork<Result> {
         let requests = stack.root.requests
         var request = request
         request.answer = answer
@@ -244,7 +244,7 @@ extension PrivateTier {
             return try await perform(waitFor: .store, values: values, deletes: deletes, kind: kind) { [request] in
                 $0.answered = request
                 return try work($0)
-            }.result
+            }
         } catch {
             requests.forget(request.answer, after: error)
             throw error

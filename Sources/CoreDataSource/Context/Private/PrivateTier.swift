@@ -104,7 +104,7 @@ extension PrivateTier {
     /// Runs the work, checks its edits as a save would, and discards the edits.
     nonisolated func performDryRun<Result: Sendable>(
         values: Int, _ work: @Sendable (PrivateContext) throws -> Result
-    ) async throws -> Result {
+    ) async throws -> SavedWork<Result> {
         try await TierCall([self], .reach).dryRun(values: values) { try work($0[0]) }
     }
 

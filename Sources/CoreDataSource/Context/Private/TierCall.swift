@@ -111,16 +111,20 @@ struct TierCall: Sendable {
     /// Waits for admission, runs the work, checks its edits as a save would, and discards the edits.
     func dryRun<Result: Sendable>(
         values: Int, _ work: @Sendable ([PrivateContext]) throws -> Result
-    ) async throws -> Result {
+    ) async throws -> SavedWork<Result> {
         try await stack.root.admission.enter(values)
         let outcome = await run { try $0.dryRunOnQueues(work) }
         stack.root.admission.leave(values)
         return try outcome.get()
     }
 
-    private func dryRunOnQueues<Result>(_ work: ([PrivateContext]) throws -> Result) throws -> Result {
+    private func dryRunOnQueues<Result: Sendable>(
+        _ work: ([PrivateContext]) throws -> Result
+    ) throws -> SavedWork<Result> {
         try checkCompletion()
-        return try batch(leases: nil).dryRun { _ in try work(tiers.map(\.box.context)) }
+        let (result, changes) = try batch(leases: nil).dryRun { _ in try work(tiers.map(\.box.context)) }
+        return SavedWork(
+            result: result, report: SaveReport(changes, stack.layout), isSaved: false, uncommitted: nil)
     }
 
     // MARK: Queues
@@ -226,7 +230,7 @@ extension PersistentStack {
     }
 }
 
-/// The outcome of work that was saved.
+/// The outcome of work that was saved, or of a dry run.
 struct SavedWork<Result: Sendable>: Sendable {
     let result: Result
     let report: SaveReport
