@@ -46,6 +46,14 @@ struct ModelFaultTests {
         #expect(fault(model)?.contains("name SpokeEntity.hub as their inverse") == true)
     }
 
+    @MainActor
+    @Test func anEntityThatIsNotListedIsNamed() async throws {
+        let container = try await PersistentContainer(model: .mail, store: .inMemory)
+        let error = expectError(.unknownEntity) { try container.main.fetch(OwnerEntity.self) }
+        #expect(error?.message.contains("List OwnerEntity.self in the ManagedObjectModel") == true)
+        try await container.close()
+    }
+
     @Test func aClassOfAnotherModelIsRefusedWhenAContainerOpens() async {
         var model = ManagedObjectModel("M") {
             OwnerEntity.self

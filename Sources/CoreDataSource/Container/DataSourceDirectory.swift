@@ -34,7 +34,7 @@ final class DataSourceDirectory {
             guard let entity = layout.entity(named: object.entityName) else {
                 throw DataSourceError(
                     .unknownEntity,
-                    "\(type) lists \(object), but the model \(layout.model.name) has no entity \"\(object.entityName)\". Give the container the model that \(object) was generated from.",
+                    "\(type) lists \(object), but the model \(layout.model.name) has no entity \"\(object.entityName)\". \(DeclaredEntity.remedy(forMissing: object))",
                     entityName: object.entityName)
             }
             if let classProblem = DeclaredEntity.classProblem(of: object, in: layout.model) {

@@ -249,7 +249,8 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
                 _ = try await source.write(values, writing, .whole(entityTag, cursor))
                 return
             case .notModified where next.page == 0:
-                try await source.confirm(writing, since: before.version)
+                let hadTag = next.entityTag != nil || next.cursor != nil
+                try await source.confirm(writing, since: before.version, hadTag: hadTag)
                 return
             case .page(let values, let cursor):
                 if let cursor, !cursors.insert(cursor).inserted || next.page + 1 >= Self.longestList {

@@ -62,7 +62,9 @@ extension DataSource {
         case .list(let values, let entityTag, let cursor):
             return try await write(values, writing, .whole(entityTag, cursor)).report
         case .page(let values, let next): return try await write(values, writing, .part(next)).report
-        case .notModified: return try await confirm(writing, since: freshness?.version)
+        case .notModified:
+            let hadTag = freshness.map { $0.entityTag != nil || $0.cursor != nil }
+            return try await confirm(writing, since: freshness?.version, hadTag: hadTag ?? true)
         case .gone: return try await write([], writing.deletingAll, .whole(nil, nil)).report
         }
     }
@@ -185,11 +187,12 @@ extension DataSource {
 
     /// Saves the answer that the list has not changed.
     ///
-    /// - Parameter version: The ``ScopeFreshness/version`` from which the request has taken its entity tag; nil for the current
-    ///   version.
+    /// - Parameters:
+    ///   - version: The ``ScopeFreshness/version`` from which the request has taken its entity tag; nil for the current version.
+    ///   - hadTag: Whether the request had an entity tag or a cursor, for the message of an error.
     @discardableResult
     nonisolated func confirm<Object: ManagedObject>(
-        _ writing: ScopeWriting<Object>, since version: Int64?
+        _ writing: ScopeWriting<Object>, since version: Int64?, hadTag: Bool
     ) async throws -> SyncReport {
         let (scope, root) = (writing.scope, tier.stack.root)
         let change = tier.change(scope, requestedAt: writing.requestedAt, .notModified(since: 0))
@@ -201,7 +204,7 @@ extension DataSource {
             // missed.
             let hasPendingDeletions = root.hasPendingDeletions(of: Object.entityName)
             guard let stored = try tier.stored(scope), stored.hasTag, version ?? stored.version == stored.version
-            else { throw DataSourceError(tagGone: scope.name) }
+            else { throw DataSourceError(tagGone: scope.name, hadTag) }
             // The list is unchanged at the time of this request, so no answer to an older request may change it.
             if stored.isComplete {
                 context.answered?.list = try context.completeList(of: scope, [])
@@ -214,7 +217,7 @@ extension DataSource {
             if report.evicted > 0 {
                 // A commit can leave out the answer, but not the evictions of the same save. So if a pending deletion may
                 // drop the tag, refuse the whole save now.
-                if hasPendingDeletions { throw DataSourceError(tagGone: scope.name) }
+                if hasPendingDeletions { throw DataSourceError(tagGone: scope.name, hadTag) }
                 change.event = .loaded(entityTag: nil, cursor: nil, isComplete: stored.isComplete)
                 root.scopes.beginWriting(change.name, change.number)
             }
@@ -228,7 +231,7 @@ extension DataSource {
         // answer.
         guard let stored = try tier.stored(scope), stored.hasTag,
             stored.answer == change.number || stored.requestedAt.map({ $0 >= writing.requestedAt }) == true
-        else { throw DataSourceError(tagGone: scope.name) }
+        else { throw DataSourceError(tagGone: scope.name, hadTag) }
         return report
     }
 }
@@ -294,10 +297,14 @@ extension PrivateContext {
 }
 
 extension DataSourceError {
-    fileprivate init(tagGone name: String) {
+    fileprivate init(tagGone name: String, _ hadTag: Bool) {
+        let answer = "The server has answered that the list of the scope \"\(name)\" is not modified, but "
         self.init(
             .scopeChanged,
-            "The server has answered that the list of the scope \"\(name)\" is not modified, but the store no longer has the entity tag of the request: the tag was dropped, for example by a deletion, or replaced. Request the list without an entity tag."
+            answer
+                + (hadTag
+                    ? "the store no longer has the entity tag of the request: the tag was dropped, for example by a deletion, or replaced. Request the list without an entity tag."
+                    : "the request had no entity tag and no cursor. Answer such a request with the list.")
         )
     }
 }

@@ -34,6 +34,13 @@ extension DeclaredEntity {
         return declared
     }
 
+    /// What to do if the model of a container has no entity of a class.
+    static func remedy(forMissing type: ManagedObject.Type) -> String {
+        own(of: type) == nil
+            ? "Give the container the model that \(type) was generated from."
+            : "List \(type).self in the ManagedObjectModel of the container."
+    }
+
     /// Returns a message if the class and its entity in a model differ in the parent, in the properties, or in the
     /// order of the properties.
     static func classProblem(of type: ManagedObject.Type, in model: ManagedObjectModel) -> String? {

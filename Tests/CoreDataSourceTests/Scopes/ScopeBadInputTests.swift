@@ -20,6 +20,22 @@ struct ScopeBadInputTests {
         }
     }
 
+    @Test func anAnswerToARequestWithoutATagMustBeAList() async throws {
+        try await withScopes { contacts, place in
+            let scope = SyncScope<ContactEntity>("untagged")
+            let applied = await expectError(.scopeChanged) {
+                try await contacts.apply(
+                    .notModified, to: scope, requestedAt: place.clock.value, since: contacts.freshness(of: scope))
+            }
+            let loaded = await expectError(.scopeChanged) {
+                try await contacts.load(scope, maxAge: .zero) { _ in .notModified }
+            }
+            for error in [applied, loaded] {
+                #expect(error?.message.contains("the request had no entity tag") == true)
+            }
+        }
+    }
+
     /// PostgreSQL cannot store it. If the store refused it, a later save of the data source would be refused as well.
     @Test(arguments: ScopeStoreKind.allCases)
     func aNullCharacterIsRefusedBeforeTheSave(_ kind: ScopeStoreKind) async throws {

@@ -376,7 +376,7 @@ extension ModelLayout {
         if let layout = entity(named: type.entityName) { return layout }
         throw DataSourceError(
             .unknownEntity,
-            "\(type) stands for the entity \"\(type.entityName)\", but the model \(model.name) has no such entity. Give the container the model that \(type) was generated from.",
+            "\(type) stands for the entity \"\(type.entityName)\", but the model \(model.name) has no such entity. \(DeclaredEntity.remedy(forMissing: type))",
             entityName: type.entityName)
     }
 }
