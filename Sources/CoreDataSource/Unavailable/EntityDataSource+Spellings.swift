@@ -1,6 +1,7 @@
 // These are members of a protocol, so that subclasses can have functions with these names.
 
-/// Functions of other libraries that save, insert, begin a transaction, or take a class in the place of a request.
+/// Functions of other libraries that save, insert, begin a transaction, or take an object, a closure or a class in the place
+/// of something else.
 extension DataSourceProtocol {
     /// Unavailable. A data source saves its own edits.
     @available(
@@ -21,6 +22,25 @@ extension DataSourceProtocol {
     @available(*, unavailable, message: "Write try await books.perform { context in ... }, which saves the edits.")
     @discardableResult
     public func write<Result>(_ updates: (PrivateContext) throws -> Result) async throws -> Result? { nil }
+
+    /// Unavailable. Delete an object by a predicate, or in perform.
+    @available(
+        *, unavailable,
+        message:
+            "A data source deletes values, or all objects that match a predicate: try await books.delete(Book.self, where: \\.title == title). In perform, context.delete deletes an object."
+    )
+    public func delete(_ object: ManagedObject) async throws {}
+
+    /// Unavailable. An update gets assignments.
+    @available(
+        *, unavailable,
+        message:
+            "An update gets assignments: try await books.update(Book.self, where: ..., set: [.set(\\.isRead, true)]). To run code for each object, edit the objects in perform."
+    )
+    @discardableResult
+    public func update<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, _ updates: (Object) throws -> Void
+    ) async throws -> Object? { nil }
 
     /// Unavailable. A list takes a request.
     @available(

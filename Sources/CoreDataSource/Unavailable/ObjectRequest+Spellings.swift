@@ -61,3 +61,13 @@ extension ObjectRequest {
         set {}
     }
 }
+
+extension FetchAssignment {
+    /// Unavailable. Set a relationship in perform.
+    @available(*, unavailable, message: "An update sets only attributes. Set a relationship in perform.")
+    public static func set<Destination: ManagedObject>(
+        _ keyPath: any ReferenceWritableKeyPath<Object, Destination?> & Sendable, _ object: Destination?
+    ) -> FetchAssignment {
+        FetchAssignment(keyPath: keyPath, value: .null) { _ in }
+    }
+}

@@ -3,6 +3,8 @@
 // error: is unavailable: Write try await books.perform { context in ... }, which saves the edits.
 // error: is unavailable: A list takes a request: books.list(ObjectRequest(Book.self, where: ..., order: [...])).
 // error: is unavailable: Updates take a request: books.updates(ObjectRequest(Book.self, where: ..., order: [...])).
+// error: is unavailable: A data source deletes values, or all objects that match a predicate: try await books.delete(Book.self, where: \.title == title). In perform, context.delete deletes an object.
+// error: is unavailable: An update gets assignments: try await books.update(Book.self, where: ..., set: [.set(\.isRead, true)]). To run code for each object, edit the objects in perform.
 import CoreDataSource
 
 @MainActor func edit(_ contacts: ContactDataSource) async throws {
@@ -11,4 +13,6 @@ import CoreDataSource
     let list = try contacts.list(Contact.self, where: \.name == "Guan Yu", order: [.ascending(\.name)])
     print(list as Any, contacts.updates(Contact.self, where: \.name == "Guan Yu") as Any)
     try contacts.save()
+    for contact in try contacts.fetch(Contact.self) { try await contacts.delete(contact) }
+    try await contacts.update(Contact.self, where: \.name == "") { $0.name = "Guan Yu" }
 }
