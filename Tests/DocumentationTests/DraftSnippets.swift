@@ -26,6 +26,15 @@ struct DraftSnippets {
         }
     }
 
+    @Test func aDraftDeletesItsObject() async throws {
+        try await withContact { contacts, _, contact in
+            let draft = try contacts.draft(of: contact)
+            try draft.context.delete(draft.object)
+            try await draft.save()
+            #expect(try contacts.count(ContactEntity.self) == 2)
+        }
+    }
+
     @Test func aDraftBeginsWithAnID() async throws {
         try await withContact { contacts, _, contact in
             let id = contact.objectID
