@@ -233,7 +233,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let requests = tier.stack.root.requests
         writing.answered = requests.begin(at: requestedAt, scope: scope.name, canRequestAgain: canRequestAgain)
         defer { requests.end(writing.answered) }
-        try tier.stack.root.recordLaterAnswers(&writing.answered)
+        try requests.recordLaterAnswers(&writing.answered, in: tier.stack.root.store)
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
         var next = firstRequest(before)
         while true {

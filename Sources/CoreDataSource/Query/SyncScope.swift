@@ -197,6 +197,27 @@ public struct ScopeFreshness: Sendable, Hashable {
     }
 }
 
+extension RootTier {
+    /// Reads how old the objects of a scope are.
+    ///
+    /// - Throws: `scopesNotKept` if the store keeps no scopes; errors of the store.
+    func freshness(of id: ScopeID) throws(DataSourceError) -> ScopeFreshness {
+        let found = try stored(id)
+        // Read the number of resets after the scope. If the store is reset between the two reads, the next request still comes
+        // after the reset, so its answer may be stored.
+        return ScopeFreshness(found, generation: generation)
+    }
+
+    /// Like ``freshness(of:)``. But if rows are pinned, reads the freshness as of the same time, so that the freshness is not
+    /// newer than the rows.
+    func freshness(of id: ScopeID, in pinned: PinnedRows?) throws(DataSourceError) -> ScopeFreshness {
+        if let pinned, let found = try scope(id, in: pinned) {
+            return ScopeFreshness(found, generation: pinned.generation)
+        }
+        return try freshness(of: id)
+    }
+}
+
 extension SyncScope {
     /// The greatest length of a scope's name, in bytes.
     private static var longestName: Int { 1 << 10 }

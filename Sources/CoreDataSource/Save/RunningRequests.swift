@@ -260,7 +260,7 @@ extension RunningRequests {
     }
 
     /// Returns those answers that another member has stored.
-    func answersOfOthers(_ scopes: [StoredScope]) -> [StoredScope] {
+    private func answersOfOthers(_ scopes: [StoredScope]) -> [StoredScope] {
         state.withLock { state in scopes.filter { !state.answers.contains($0.answer) } }
     }
 
@@ -327,11 +327,11 @@ extension RunningRequests {
 }
 
 /// Comparing the times of requests with those of other members.
-extension RootTier {
+extension RunningRequests {
     /// Records which answers would count as later although this request begins only now.
-    func recordLaterAnswers(_ request: inout AnsweredRequest) throws(DataSourceError) {
+    func recordLaterAnswers(_ request: inout AnsweredRequest, in store: any PersistentStore) throws(DataSourceError) {
         if store.sharing == nil { return }
-        let scopes = try laterScopes(than: request) ?? []
+        let scopes = try laterScopes(than: request, in: store) ?? []
         request.laterAnswers = Dictionary(scopes.map { ($0.name, $0.answer) }, uniquingKeysWith: { $1 })
     }
 
@@ -341,12 +341,12 @@ extension RootTier {
     ///
     /// - Returns: The scopes; nil for a custom store that does not know the times of requests.
     func laterScopesOfOthers(
-        than request: AnsweredRequest, of entities: [Int]
+        than request: AnsweredRequest, of entities: [Int], in root: RootTier
     ) throws(DataSourceError) -> [StoredScope]? {
-        if store.sharing == nil { return [] }
-        let names = layout.names(ofEntitiesContaining: entities)
-        return try laterScopes(than: request).map { scopes in
-            requests.answersOfOthers(scopes).filter {
+        if root.store.sharing == nil { return [] }
+        let names = root.layout.names(ofEntitiesContaining: entities)
+        return try laterScopes(than: request, in: root.store).map { scopes in
+            answersOfOthers(scopes).filter {
                 names.contains($0.entity) && $0.answer != request.laterAnswers[$0.name]
             }
         }
@@ -354,7 +354,9 @@ extension RootTier {
 
     /// Returns the scopes whose stored answers would count as later if they were stored since the request has begun. Members compare
     /// only the times of requests. Equal times count as later, too.
-    private func laterScopes(than request: AnsweredRequest) throws(DataSourceError) -> [StoredScope]? {
+    private func laterScopes(
+        than request: AnsweredRequest, in store: any PersistentStore
+    ) throws(DataSourceError) -> [StoredScope]? {
         try store.read(.statement) { reader throws(DataSourceError) in
             try (reader as? any RequestReader)?.scopes(
                 requestedSince: request.requestedAt, listsSince: request.requestedAt - AnsweredRequest.longestOverlap)

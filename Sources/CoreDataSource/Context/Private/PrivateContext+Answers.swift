@@ -20,8 +20,8 @@ extension PrivateContext {
             // Another member may edit the rows again and again, so the last try replaces rows of other members, unless the store has a
             // later answer.
             let isLastTry = !answered.canRequestAgain && replaced.allSatisfy { $0.origin == .otherMember }
-            guard isLastTry, try root.laterScopesOfOthers(than: answered, of: ownedEntities(changedBy: changes)) == []
-            else {
+            let entities = ownedEntities(changedBy: changes)
+            guard isLastTry, try root.requests.laterScopesOfOthers(than: answered, of: entities, in: root) == [] else {
                 throw DataSourceError(tooLate: answered)
             }
         }
@@ -143,7 +143,8 @@ extension PrivateContext {
         let saved = stack.root.requests.saved(since: request).filter { $0.list != nil }
         // The feed of another member has only the rows that the other member has changed. It does not say which unchanged objects
         // are in a list, and which are not, so the predicate of the list must decide.
-        let scopes = try stack.root.laterScopesOfOthers(than: request, of: Array(entities)) ?? []
+        let root = stack.root
+        let scopes = try root.requests.laterScopesOfOthers(than: request, of: Array(entities), in: root) ?? []
         if saved.isEmpty && scopes.isEmpty { return }
         var check = ListCheck(after, before, keepsMembership: !request.canRequestAgain) { [self] in
             try keys(of: $0, matching: $1)
@@ -211,7 +212,8 @@ extension PrivateContext {
             if isListed || one.rows.mayHaveRows(of: entities, stack.layout) { throw DataSourceError(tooLate: answered) }
         }
         // The feed of another member does not say that a list is not modified. If the scopes cannot be read, throw the first error.
-        let scopes = try? stack.root.laterScopesOfOthers(than: answered, of: Array(entities))
+        let root = stack.root
+        let scopes = try? root.requests.laterScopesOfOthers(than: answered, of: Array(entities), in: root)
         if scopes?.isEmpty == false { throw DataSourceError(tooLate: answered) }
     }
 

@@ -25,7 +25,7 @@ package final class PersistentStack: Sendable {
     let holder = Guarded(WeakReference())
     private let objectTypes: Guarded<[ManagedObject.Type]>
     /// The class name and the ``DataSource/mappingVersion`` of the data source that owns each entity.
-    private let owners = Guarded<[Int: (name: String, mappingVersion: Int)]>([:])
+    private let owners = Guarded<[Int: (name: String, version: Int)]>([:])
     let tierRegistry = TierRegistry()
     /// The class names of the data sources that complete saves, by the entities that they own. An entry stays after its data
     /// source was released.
@@ -109,7 +109,7 @@ package final class PersistentStack: Sendable {
     func mapped(_ id: ScopeID) -> ScopeID {
         // One data source owns all entities of a scope.
         guard let entity = layout.entity(named: id.entity)?.concreteFamily.first else { return id }
-        return id.mapped(by: owners.withLock { $0[entity]?.mappingVersion ?? 0 })
+        return id.mapped(by: owners.withLock { $0[entity]?.version ?? 0 })
     }
 
     /// Adds a diagnostic of a data source, if it is new.
