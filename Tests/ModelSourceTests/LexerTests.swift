@@ -30,6 +30,9 @@ struct LexerTests {
         ("#!/usr/bin/swift\na", ["a"]),
         ("// a\n/*\n<<<<<<< a\n=======\n*/ b", ["b"]),
         ("\"\"\"\n=======\n\"\"\"", ["\"\"\"\n=======\n\"\"\""]),
+        // The compiler reads a non-breaking space as a space.
+        ("var\u{A0}x:\u{A0}Int = 5\u{A0}// \u{A0}", ["var", "x", ":", "Int", "=", "5"]),
+        ("\u{A0}é\u{A0}\"\u{A0}\"", ["é", "\"\u{A0}\""]),
     ])
     func tokensHaveTheWholeOfStringsAndNothingOfComments(_ text: String, _ expected: [String]) {
         #expect(words(text) == expected)

@@ -36,10 +36,13 @@ struct SwiftLexer {
         case UInt8(ascii: "`"): quotedIdentifier()
         case UInt8(ascii: "0")...UInt8(ascii: "9"): number()
         case 0xEF where self.byte(position + 1) == 0xBB && self.byte(position + 2) == 0xBF: position += 3
+        case _ where isNonBreakingSpace(position): position += 2
         default:
             if byte.isIdentifierByte {
                 let start = position
-                while position < bytes.count, bytes[position].isIdentifierByte { position += 1 }
+                while position < bytes.count, bytes[position].isIdentifierByte, !isNonBreakingSpace(position) {
+                    position += 1
+                }
                 add(.identifier, from: start)
             } else {
                 position += 1
@@ -49,6 +52,9 @@ struct SwiftLexer {
     }
 
     private func byte(_ index: Int) -> UInt8 { index < bytes.count ? bytes[index] : 0 }
+
+    /// Whether the bytes at an index are a non-breaking space. The compiler reads it as a space, with a warning.
+    private func isNonBreakingSpace(_ index: Int) -> Bool { byte(index) == 0xC2 && byte(index + 1) == 0xA0 }
 
     private mutating func add(_ kind: Token.Kind, from start: Int) {
         tokens.append(Token(kind: kind, start: start, end: position, startsLine: startsLine))
@@ -120,7 +126,7 @@ struct SwiftLexer {
             } else if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") {
                 let exponent = bytes[position - 1] | 0x20
                 guard exponent == UInt8(ascii: isHexadecimal ? "p" : "e") else { break }
-            } else if !byte.isIdentifierByte {
+            } else if !byte.isIdentifierByte || isNonBreakingSpace(position) {
                 break
             }
             position += 1
