@@ -24,6 +24,14 @@ struct DeclarationTests {
         ("func f<T>(_ x: T = { 1 }()) -> some P where T == Q { var x = 1 }\nvar a: Int", ["func f", "var a"]),
         ("init?(x: Int) throws(E) { }\ndeinit { }\nsubscript(i: Int) -> Int { i }\nvar a: Int", ["init ", "var a"]),
         ("var `class`: Int?\nvar größe: Int", ["var class", "var größe"]),
+        (
+            "class `func`: A {}\nclass `var` {}\nclass open: A {}\nclass prefix {}",
+            ["func", "var", "open", "prefix"].map { "class \($0)" }
+        ),
+        (
+            "class override func a() {}\nclass final let b = 1\nfinal class unsafe<T> {}",
+            ["func a", "let b", "class unsafe"]
+        ),
         ("let x = try await foo(bar: 1)\nprint(x)\nfor i in 0..<3 { var z = i }\nstruct S {}", ["let x", "struct S"]),
         (
             "import Foundation\ntypealias A = B<C>\nextension A.B: C {}\nenum E: Int16, F { case a = 1, b }",

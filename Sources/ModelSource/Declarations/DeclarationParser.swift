@@ -151,11 +151,15 @@ package struct DeclarationParser {
         }
     }
 
-    /// Whether `class` is a modifier of a member.
+    /// Whether `class` is a modifier of a member. It is not before the name of a class, which can be a keyword in backticks,
+    /// or the word of a modifier, as in `class open: Base`.
     private var isModifierClass: Bool {
         guard index + 1 < end else { return false }
-        let next = source.text(of: index + 1)
-        return ["var", "let", "func", "subscript"].contains(next) || Self.modifiers.contains(next) && next != "class"
+        let token = source.tokens[index + 1]
+        let next = source.text(token.start..<token.end)
+        if ["var", "let", "func", "subscript"].contains(next) { return true }
+        let isName = index + 2 < end && [":", "{", "<"].contains { source.isSymbol(index + 2, $0) }
+        return Self.modifiers.contains(next) && !isName
     }
 
     private static let modifiers: Set<String> = [
