@@ -38,6 +38,7 @@ struct EntityReaderTests {
         ("var a: Foundation.Date = Foundation.Date.init(timeIntervalSinceReferenceDate: 1.5)", .date(1.5)),
         ("@Stored(default: \"https://a.b\") var a: URL", .string("https://a.b")),
         ("@Stored(raw: Int16.self, default: 3) var a: Kind", .integer(3)),
+        ("@Stored /* with a space */ (raw: Int16.self, default: 3) var a: Kind", .integer(3)),
     ])
     func literalsAreDefaultValues(_ property: String, _ expected: ValueSource) throws {
         let (entity, diagnostics) = try read("@StoredEntity class A: ManagedObject { \(property) }")
