@@ -18,6 +18,8 @@ struct SourceFolder {
     private(set) var files: [File] = []
     private(set) var diagnostics: [ModelDiagnostic] = []
     private var byteCount = 0
+    /// The paths of the files, as they were given, by their paths without symbolic links.
+    private var paths: [String: String] = [:]
 
     /// Limits far above the size of any real program.
     static let byteLimit = 256 << 20
@@ -100,6 +102,12 @@ struct SourceFolder {
             guard attributes[.type] as? FileAttributeType == .typeRegular else {
                 throw ModelReaderError(
                     .notAModel, file: path, "This is not a regular file. Give the path of a Swift file or a folder.")
+            }
+            if let other = paths.updateValue(path, forKey: file.path) {
+                throw ModelReaderError(
+                    .duplicateName, file: path,
+                    "This file is given twice, the first time as \(other). Give each file once, and no file of a folder that is given."
+                )
             }
             byteCount += (attributes[.size] as? NSNumber)?.intValue ?? 0
             guard byteCount <= Self.byteLimit else {

@@ -67,8 +67,17 @@ import Testing
         #expect(whole.status == 0 && whole.output == together.output)
         let missing = try await program.run("hash", "app/M.swift", "app/B.swift")
         #expect(missing.status == 3 && missing.errors.contains("app/B.swift: error: No file or folder has this path."))
-        let twice = try await program.run("diagram", "app/M.swift", "app/A.swift", "app/A.swift")
-        #expect(twice.status == 3 && twice.errors.contains("A is declared in app/A.swift:1, too."))
+        try FileManager.default.createSymbolicLink(
+            at: program.file("L.swift"), withDestinationURL: program.file("app/A.swift"))
+        for (words, again) in [
+            (["app/M.swift", "app/A.swift", "app/A.swift"], "app/A.swift"), (["app,app/A.swift"], "app/A.swift"),
+            (["app/M.swift,./app/A.swift,L.swift"], "L.swift"),
+        ] {
+            let twice = try await program.run(["diagram"] + words)
+            #expect(
+                twice.status == 3 && twice.errors.hasPrefix("\(again): error: This file is given twice,"),
+                "\(twice.errors)")
+        }
         let mixed = try await program.run("hash", "app/M.swift", "app")
         #expect(mixed.status == 2 && mixed.errors.contains("unexpected argument app"))
     }
