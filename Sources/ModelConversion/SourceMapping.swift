@@ -10,6 +10,8 @@ struct SourceMapping {
     private var evaluatedAttributes: Set<String> = []
     /// The paths of the composite structs that attributes use.
     private var used: Set<String> = []
+    /// The paths of the classes that the model lists.
+    private var listed: Set<String> = []
     /// The paths of classes and structs, by the name in the model.
     private let paths: [String: String]
 
@@ -41,9 +43,21 @@ struct SourceMapping {
     mutating func entities(
         _ found: [SourceDeclarations.Found<EntitySource>]
     ) throws(ModelReaderError) -> [EntityDescription] {
+        listed = Set(found.map(\.path))
         var entities: [EntityDescription] = []
         for one in found { entities.append(try entity(one)) }
         return entities
+    }
+
+    /// Checks that the model lists a class that another class of the model needs.
+    private func checkIsListed(
+        _ found: SourceDeclarations.Found<EntitySource>, _ name: String, _ file: File, at offset: Int
+    ) throws(ModelReaderError) {
+        if listed.contains(found.path) { return }
+        throw file.error(
+            .unknownReference, at: offset,
+            "The model does not list \(name), which is declared in \(found.file.path):\(found.file.source.line(of: found.offset)). Add \(name).self to the list of the model."
+        )
     }
 
     private mutating func entity(_ found: SourceDeclarations.Found<EntitySource>) throws(ModelReaderError)
@@ -64,6 +78,7 @@ struct SourceMapping {
                     "\(source.className) inherits from \(source.superclass), but these files have no such class with @StoredEntity. Add the class, or inherit from ManagedObject."
                 )
             }
+            try checkIsListed(parent, source.superclass, file, at: source.superclassOffset)
             entity.parentName = parent.value.name
         }
         for attribute in source.attributes {
@@ -155,6 +170,7 @@ struct SourceMapping {
                 "These files have no class \(source.destination) with @StoredEntity. Add the class, or correct the type of \(source.propertyName)."
             )
         }
+        try checkIsListed(destination, source.destination, file, at: source.typeOffset)
         var inverseName: String?
         if let inverse = source.inverse {
             inverseName = inverseModelName(inverse, of: destination)

@@ -41,6 +41,20 @@ import Testing
         (["app/A.swift": entity], "app: error: These files contain no model."),
         (["app/A.txt": model + entity], "app: error: These files contain no model."),
         (["app/A.swift": model], "app/A.swift:1: error: No class A with @StoredEntity is in these files."),
+        // The classes that a listed class needs must be listed, too.
+        (
+            [
+                "app/A.swift": model + entity.replacing("ManagedObject", with: "B"),
+                "app/B.swift": "\n" + entity.replacing("class A", with: "class B"),
+            ],
+            "app/A.swift:2: error: The model does not list B, which is declared in app/B.swift:2. Add B.self to the list of the model."
+        ),
+        (
+            [
+                "app/A.swift": model + "@StoredEntity class A: ManagedObject {\n@Related var b: B?\n}\n",
+                "app/B.swift": entity.replacing("class A", with: "class B"),
+            ], "app/A.swift:3: error: The model does not list B, which is declared in app/B.swift:1."
+        ),
     ])
     func everyCommandFailsOnAnUnreadableModel(_ files: [String: String], _ message: String) async throws {
         try write(files)
