@@ -112,16 +112,7 @@ struct SourceDeclarations {
                     .malformedSwift, at: offset,
                     "The classes of a model must follow in braces: ManagedObjectModel(\"\(name)\") { Class.self }.")
             }
-            var values: [String: SourceExpression] = [:]
-            for argument in arguments.dropFirst() {
-                guard let value = argument.value else {
-                    throw file.error(
-                        .malformedSwift, at: source.tokens[argument.tokens.lowerBound].start,
-                        "The argument \(argument.label) of a model must be a literal, because the model is read before the program runs."
-                    )
-                }
-                values[argument.label] = value
-            }
+            let values = try Self.values(of: arguments.dropFirst(), file)
             let members = try Self.members(file, close + 2..<source.matchingBrackets[close + 1])
             // An inner type comes after the types around it, so the last match is the innermost type.
             let scope = bodies.last { $0.range.contains(index) }?.path ?? ""
@@ -131,6 +122,40 @@ struct SourceDeclarations {
                     path: scope))
         }
     }
+
+    /// Returns the arguments after the name of a model. The compiler also refuses wrong arguments, but this reader also reads
+    /// files that were never compiled.
+    private static func values(
+        of arguments: ArraySlice<(label: String, value: SourceExpression?, tokens: Range<Int>)>,
+        _ file: SourceFolder.File
+    ) throws(ModelReaderError) -> [String: SourceExpression] {
+        var values: [String: SourceExpression] = [:]
+        for (label, value, tokens) in arguments {
+            let fault: String?
+            switch (label, value) {
+            case (_, nil):
+                fault =
+                    "The argument \(label) of a model must be a literal, because the model is read before the program runs."
+            case ("version", .string(_)?), ("version", SourceExpression.none?), ("versionIdentifier", .string(_)?):
+                fault = nil
+            case ("version", _), ("versionIdentifier", _):
+                fault = "The argument \(label) of a model must be a string literal."
+            case _ where !modelLabels.contains(label):
+                fault =
+                    "A model has no argument \(label.isEmpty ? "without a label after its name" : label). Remove the argument."
+            default: fault = nil
+            }
+            if let fault {
+                throw file.error(.malformedSwift, at: file.source.tokens[tokens.lowerBound].start, fault)
+            }
+            values[label] = value
+        }
+        return values
+    }
+
+    private static let modelLabels: Set = [
+        "version", "configurations", "fetchRequests", "versionIdentifier", "earlierVersions",
+    ]
 
     private static func members(
         _ file: SourceFolder.File, _ range: Range<Int>

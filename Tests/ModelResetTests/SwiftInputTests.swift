@@ -41,6 +41,14 @@ import Testing
         (["app/A.swift": entity], "app: error: These files contain no model."),
         (["app/A.txt": model + entity], "app: error: These files contain no model."),
         (["app/A.swift": model], "app/A.swift:1: error: No class A with @StoredEntity is in these files."),
+        (
+            ["app/A.swift": model.replacing("\"M\"", with: "\"M\",\nconfiguration: []") + entity],
+            "app/A.swift:2: error: A model has no argument configuration. Remove the argument."
+        ),
+        (
+            ["app/A.swift": model.replacing("\"M\"", with: "\"M\",\nversion: 2") + entity],
+            "app/A.swift:2: error: The argument version of a model must be a string literal."
+        ),
         // The classes that a listed class needs must be listed, too.
         (
             [
