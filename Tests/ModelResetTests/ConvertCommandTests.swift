@@ -22,6 +22,21 @@ import Testing
         #expect(try await program.run("diff", path, "Swift").status == 0)
     }
 
+    @Test func anIndexOfAPartOfACompositeComesBack() async throws {
+        try """
+        let m = ManagedObjectModel("M") { A.self }
+        @StoredEntity(indexes: [FetchIndexDescription(name: "i", elements: [.init(property: "place.city")])])
+        class A: ManagedObject { @Stored(.composite) var place: Place? }
+        @StoredComposite struct Place { var city: String? }
+        """.write(to: program.file("A.swift"), atomically: true, encoding: .utf8)
+        for (model, output) in [("A.swift", "M.xcdatamodeld"), ("M.xcdatamodeld", "Back")] {
+            let outcome = try await program.run("convert", model, "--output", output)
+            #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
+        }
+        let text = try String(contentsOf: program.file("Back/A.swift"), encoding: .utf8)
+        #expect(text.contains("property: \"place.city\""))
+    }
+
     /// The classes of ConvertedModelTests.
     @Test(arguments: ["AllTypes", "Chat", "Contacts", "Graph", "Mail", "Tasks"])
     func convertWritesTheFixtureClasses(_ name: String) async throws {

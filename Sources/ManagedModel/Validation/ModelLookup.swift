@@ -152,3 +152,33 @@ extension ManagedObjectModel {
         }
     }
 }
+
+extension ManagedObjectModel {
+    /// The names that an index of an entity can have: those of attributes and to-one relationships, own or inherited, and the
+    /// paths of the parts of composites, as in `place.city`. An attribute that is derived from other objects is calculated
+    /// when it is read, so it has no stored values.
+    package func namesWithStoredValues(of entity: EntityDescription, _ lookup: ModelLookup) -> Set<String> {
+        let lineage = lookup.lineage(of: entity)
+        let attributes = lineage.flatMap(\.attributes).filter { !$0.isTransient }
+        var names = Set(
+            attributes.filter { attribute in
+                attribute.type != .composite
+                    && !attribute.isDerivedFromOtherObjects { lookup.relationship(named: $0, of: entity) != nil }
+            }.map(\.name))
+        names.formUnion(lineage.flatMap(\.relationships).filter { !$0.isTransient && !$0.isToMany }.map(\.name))
+        guard attributes.contains(where: { $0.type == .composite }) else { return names }
+        let columns = columns(of: entity, format: Self.storeFormat, parentNames: lookup.parentNames)
+        let parts = columns.filter { $0.isStored && $0.attribute != nil && $0.name.contains(".") }
+        return names.union(parts.map(\.name))
+    }
+}
+
+extension AttributeDescription {
+    /// Whether the value is derived from related objects.
+    fileprivate func isDerivedFromOtherObjects(_ isRelationship: (String) -> Bool) -> Bool {
+        guard let derivationExpression, case .path(let path) = DerivationExpression(derivationExpression) else {
+            return false
+        }
+        return path.first.map(isRelationship) ?? false
+    }
+}

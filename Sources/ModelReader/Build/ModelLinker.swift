@@ -106,18 +106,11 @@ struct ModelLinker {
 }
 
 extension ModelLinker {
-    /// Removes index elements that have no stored values. An index can contain attributes and to-one relationships, own or
-    /// inherited. An attribute that is derived from other objects is calculated when it is read, so it has no stored values.
+    /// Removes index elements that have no stored values.
     private mutating func dropFaultyIndexElements() {
         let lookup = ModelLookup(unlinkedModel.model)
         for (number, entity) in unlinkedModel.model.entities.enumerated() where !entity.indexes.isEmpty {
-            let lineage = lookup.lineage(of: entity)
-            let columns = Set(
-                lineage.flatMap(\.attributes).filter { attribute in
-                    !attribute.isTransient && attribute.type != .composite
-                        && !attribute.isDerivedFromOtherObjects { lookup.relationship(named: $0, of: entity) != nil }
-                }.map(\.name)
-                    + lineage.flatMap(\.relationships).filter { !$0.isTransient && !$0.isToMany }.map(\.name))
+            let columns = unlinkedModel.model.namesWithStoredValues(of: entity, lookup)
             var indexes = entity.indexes
             for (position, index) in indexes.enumerated() {
                 for element in index.elements where !columns.contains(element.property) {
@@ -162,16 +155,6 @@ extension ModelLinker {
                 !names.contains($0.fetchRequest.entityName)
             }
         }
-    }
-}
-
-extension AttributeDescription {
-    /// Whether the value is derived from related objects.
-    fileprivate func isDerivedFromOtherObjects(_ isRelationship: (String) -> Bool) -> Bool {
-        guard let derivationExpression, case .path(let path) = DerivationExpression(derivationExpression) else {
-            return false
-        }
-        return path.first.map(isRelationship) ?? false
     }
 }
 

@@ -40,7 +40,17 @@ import Testing
         #expect(diagnostics.isEmpty)
     }
 
-    @Test(arguments: ["many", "transient", "missing", "count", "ofOne"])
+    /// `convert` writes such an index if the class has one.
+    @Test func anIndexMayNameAPartOfAComposite() throws {
+        let (indexes, diagnostics) = try readIndexes(
+            """
+            <fetchIndex name="i"><fetchIndexElement property="place.city"/><fetchIndexElement property="place.at.x"/></fetchIndex>
+            """)
+        #expect(indexes.first?.elements.map(\.property) == ["place.city", "place.at.x"])
+        #expect(diagnostics.isEmpty)
+    }
+
+    @Test(arguments: ["many", "transient", "missing", "count", "ofOne", "place", "place.at", "place.none", "old.city"])
     func elementsWithoutStoredValuesAreSkipped(_ property: String) throws {
         let (indexes, diagnostics) = try readIndexes(
             """
@@ -71,10 +81,15 @@ import Testing
             <attribute name="count" attributeType="Integer 64" optional="YES" derived="YES" derivationExpression="many.@count"/>
             <attribute name="ofOne" attributeType="Date" optional="YES" derived="YES" derivationExpression="one.inherited"/>
             <attribute name="copy" attributeType="Date" optional="YES" derived="YES" derivationExpression="a"/>
+            <attribute name="place" attributeType="Composite" composite="Place" optional="YES"/>
+            <attribute name="old" attributeType="Composite" composite="Place" optional="YES" transient="YES"/>
             <relationship name="one" destinationEntity="P"/>
             <relationship name="many" toMany="YES" destinationEntity="P"/>
             \(elements)</entity>
             <entity name="P"><attribute name="inherited" attributeType="Date"/></entity>
+            <composite name="Place"><attribute name="city" attributeType="String"/>
+            <attribute name="at" attributeType="Composite" composite="At"/></composite>
+            <composite name="At"><attribute name="x" attributeType="Double"/></composite>
             """)
         return (try #require(document.model.entity(named: "E")).indexes, document.diagnostics)
     }
