@@ -268,6 +268,39 @@ struct SourceMapping {
         return ModelDiagnostic(file: file.path, line: file.source.line(of: offset), message: part.message)
     }
 
+    /// Warns of the names in indexes, fetch requests and configurations that lead nowhere. They do not make the model
+    /// invalid.
+    func unknownNames(
+        in model: ManagedObjectModel, _ found: SourceDeclarations.Found<SourceDeclarations.Model>
+    ) -> [ModelDiagnostic] {
+        let lookup = ModelLookup(model)
+        let elements = model.entities.filter { !$0.indexes.isEmpty }.flatMap { entity in
+            let names = model.namesWithStoredValues(of: entity, lookup)
+            let source = paths[entity.name].flatMap { declarations.entities[$0] }
+            return entity.indexes.flatMap { index in
+                index.elements.map(\.property).filter { !names.contains($0) }.map { name in
+                    ModelDiagnostic(
+                        file: source?.file.path ?? found.file.path,
+                        line: source.map { $0.file.source.line(of: $0.value.indexes?.offset ?? $0.offset) } ?? 1,
+                        message:
+                            "The index \(index.name) of \(entity.name) names \(name), which has no stored values. Correct the name, or remove it from the index."
+                    )
+                }
+            }
+        }
+        let requests = model.fetchRequests.filter { lookup.entities[$0.entityName] == nil }.map {
+            "The fetch request \($0.name) fetches \($0.entityName), which is not in the model. Correct the name, or list the class."
+        }
+        let members = model.configurations.flatMap { configuration in
+            configuration.entityNames.filter { lookup.entities[$0] == nil }.map {
+                "The configuration \(configuration.name) lists \($0), which is not in the model. Correct the name, or list the class."
+            }
+        }
+        let line = found.file.source.line(of: found.offset)
+        return elements
+            + (requests + members).map { ModelDiagnostic(file: found.file.path, line: line, message: $0) }
+    }
+
     /// The location of a property's declaration. If the property is not found, the location of its owner's declaration. Nil
     /// if the owner is not found.
     private func location(of property: String?, in owner: String?) -> (file: File, offset: Int)? {

@@ -67,7 +67,11 @@ package struct SwiftModelReader {
         } catch {
             throw mapping.error(error, found)
         }
-        diagnostics += model.unsupportedParts.map { mapping.diagnostic($0, found) }
+        diagnostics += mapping.unknownNames(in: model, found)
+        // Nothing is known about the predicate of an unknown entity.
+        let unknown = Set(model.fetchRequests.filter { model.entity(named: $0.entityName) == nil }.map(\.name))
+        diagnostics += model.unsupportedParts.filter { $0.owner != nil || !unknown.contains($0.name) }
+            .map { mapping.diagnostic($0, found) }
         if let bundleName { try addLosses(model, found, entities, bundleName) }
         return ModelDocument(model: model, diagnostics: diagnostics)
     }

@@ -121,6 +121,42 @@ import Testing
         #expect(try await program.run("hash", "app").output.hasSuffix("  M, version M\n"))
     }
 
+    @Test func aNameThatLeadsNowhereIsAWarning() async throws {
+        try write([
+            "app/A.swift": """
+            let m = ManagedObjectModel(
+                "M", configurations: [EntityConfiguration(name: "c", entityNames: ["A", "C"])],
+                fetchRequests: [FetchRequestTemplate(name: "all", entityName: "C", predicateFormat: "x == 1")]
+            ) { A.self; B.self }
+            @StoredEntity class A: ManagedObject { var x: Int? }
+            @StoredEntity(
+                indexes: [
+                    FetchIndexDescription(
+                        name: "i", elements: [.init(property: "x"), .init(property: "y"), .init(property: "place.city"),
+                            .init(property: "place"), .init(property: "all"), .init(property: "one")])
+                ])
+            class B: A {
+                @Related var all: RelatedObjects<A>
+                @Related var one: A?
+                @Stored(.composite) var place: Place?
+            }
+            @StoredComposite struct Place { var city: String? }
+            """
+        ])
+        let index = ["y", "place", "all"].map {
+            "app/A.swift:7: warning: The index i of B names \($0), which has no stored values. Correct the name, or remove it from the index."
+        }
+        let others = [
+            "The fetch request all fetches C, which is not in the model. Correct the name, or list the class.",
+            "The configuration c lists C, which is not in the model. Correct the name, or list the class.",
+        ].map { "app/A.swift:1: warning: \($0)" }
+        for words in Self.commands where !["convert", "diff"].contains(words[0]) {
+            let outcome = try await program.run(words)
+            #expect(outcome.status == 0, "\(words)")
+            #expect(outcome.errors.split(separator: "\n").map(String.init) == index + others, "\(words)")
+        }
+    }
+
     @Test func aSymbolicLinkIsNotFollowed() async throws {
         try write(["app/A.swift": Self.model + Self.entity, "other/B.swift": Self.entity])
         try FileManager.default.createSymbolicLink(
