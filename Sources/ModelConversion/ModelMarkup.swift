@@ -15,6 +15,26 @@ package struct ModelMarkup {
         [("\(model.version).xcdatamodel/contents", contents), (".xccurrentversion", currentVersion)]
     }
 
+    /// The first part of the model with a character that XML cannot contain, and the character; nil if the files can be
+    /// written.
+    var forbiddenCharacter: (owner: String?, property: String?, character: Unicode.Scalar)? {
+        for owner in model.entities {
+            for part in owner.attributes {
+                if let found = attribute(part).forbiddenCharacter { return (owner.name, part.name, found) }
+            }
+            for part in owner.relationships {
+                if let found = relationship(part).forbiddenCharacter { return (owner.name, part.name, found) }
+            }
+            if let found = entity(owner).forbiddenCharacter { return (owner.name, nil, found) }
+        }
+        for owner in model.composites {
+            for part in owner.attributes {
+                if let found = attribute(part).forbiddenCharacter { return (owner.name, part.name, found) }
+            }
+        }
+        return (root.forbiddenCharacter ?? Element.forbiddenCharacter(in: model.version)).map { (nil, nil, $0) }
+    }
+
     private var currentVersion: String {
         """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -30,6 +50,10 @@ package struct ModelMarkup {
     }
 
     private var contents: String {
+        "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n" + root.text(indentation: 0)
+    }
+
+    private var root: Element {
         var root = Element(
             "model",
             [
@@ -47,7 +71,7 @@ package struct ModelMarkup {
         root.children += model.composites.map { composite in
             Element("composite", [("name", composite.name)], composite.attributes.map(attribute))
         }
-        return "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n" + root.text(indentation: 0)
+        return root
     }
 
     // MARK: Elements
@@ -193,6 +217,18 @@ private struct Element {
         let start = "\(space)<\(name)\(words.joined())"
         if children.isEmpty { return start + "/>\n" }
         return start + ">\n" + children.map { $0.text(indentation: indentation + 1) }.joined() + "\(space)</\(name)>\n"
+    }
+
+    /// The first character in the element and its children that XML cannot contain, not even escaped.
+    var forbiddenCharacter: Unicode.Scalar? {
+        attributes.lazy.compactMap { $0.value.flatMap(Self.forbiddenCharacter) }.first
+            ?? children.lazy.compactMap(\.forbiddenCharacter).first
+    }
+
+    static func forbiddenCharacter(in text: String) -> Unicode.Scalar? {
+        text.unicodeScalars.first { scalar in
+            scalar.value < 0x20 && !"\n\r\t".unicodeScalars.contains(scalar) || [0xFFFE, 0xFFFF].contains(scalar.value)
+        }
     }
 
     /// Escapes the value of an attribute. Line breaks are escaped, too, because XML parsers read them as spaces.

@@ -72,7 +72,10 @@ package struct SwiftModelReader {
         let unknown = Set(model.fetchRequests.filter { model.entity(named: $0.entityName) == nil }.map(\.name))
         diagnostics += model.unsupportedParts.filter { $0.owner != nil || !unknown.contains($0.name) }
             .map { mapping.diagnostic($0, found) }
-        if let bundleName { try addLosses(model, found, entities, bundleName) }
+        if let bundleName {
+            try checkCharacters(of: model, mapping, found)
+            try addLosses(model, found, entities, bundleName)
+        }
         return ModelDocument(model: model, diagnostics: diagnostics)
     }
 
@@ -109,6 +112,22 @@ package struct SwiftModelReader {
                     message: "\(name) is in no model. List the class in \(found.value.name), or remove @StoredEntity."))
         }
         return (entities, composites)
+    }
+
+    /// Refuses a character that the files of a bundle cannot contain.
+    private func checkCharacters(
+        of model: ManagedObjectModel, _ mapping: SourceMapping,
+        _ found: SourceDeclarations.Found<SourceDeclarations.Model>
+    ) throws(ModelReaderError) {
+        guard let part = ModelMarkup(model).forbiddenCharacter else { return }
+        let digits = String(part.character.value, radix: 16, uppercase: true)
+        let code = String(repeating: "0", count: 4 - digits.count) + digits
+        let name = [part.owner, part.property].compactMap(\.self).joined(separator: ".")
+        let fault = ModelError(
+            .malformedSwift, entity: part.owner, property: part.property,
+            "\(name.isEmpty ? "The model" : name) has a text with the character U+\(code), which a bundle cannot contain, because its files are XML. Remove the character."
+        )
+        throw mapping.error(fault, found)
     }
 
     /// Adds a warning for each part that a bundle cannot contain.

@@ -160,6 +160,30 @@ import Testing
 
     // MARK: Swift
 
+    @Test(arguments: [
+        ("@Stored(userInfo: [\"a\": \"\\u{0}\"]) var x: Int?", "3: error: A.x has a text with the character U+0000,"),
+        ("\nvar x: String = \"\\n\\t\\r\\u{1B}\"", "4: error: A.x has a text with the character U+001B,"),
+        ("@Stored(name: \"\\u{FFFE}\") var x: Int?", "3: error: A.\u{FFFE} has a text with the character U+FFFE,"),
+        ("@Stored(.composite) var s: S?", "6: error: S.y has a text with the character U+0001,"),
+    ])
+    func aCharacterThatXMLCannotContainIsAnError(_ property: String, _ message: String) async throws {
+        try write(
+            "app/A.swift",
+            """
+            let m = ManagedObjectModel("M") { A.self }
+            @StoredEntity class A: ManagedObject {
+            \(property)
+            }
+            @StoredComposite struct S {
+            @StoredPart(hashModifier: "\\u{1}") var y: Int?
+            }
+            """)
+        let outcome = try await program.run("convert", "app", "--output", "M.xcdatamodeld")
+        #expect(outcome.status == 3 && outcome.output == "")
+        #expect(outcome.errors.hasPrefix("app/A.swift:\(message)"), "\(outcome.errors)")
+        #expect(try program.files("M.xcdatamodeld").isEmpty)
+    }
+
     @Test func aPartThatABundleCannotSayIsNamed() async throws {
         try write(
             "app/A.swift",
