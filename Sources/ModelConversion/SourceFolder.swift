@@ -78,6 +78,15 @@ struct SourceFolder {
         return paths.sorted()
     }
 
+    /// The line of the first bytes that are not UTF-8.
+    private static func lineOfFault(in data: Data) -> Int {
+        var (decoder, bytes, line) = (UTF8(), data.makeIterator(), 1)
+        while case .scalarValue(let scalar) = decoder.decode(&bytes) {
+            if scalar == "\n" { line += 1 }
+        }
+        return line
+    }
+
     private static func isFolder(_ url: URL) -> Bool {
         var isDirectory: ObjCBool = false
         return FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) && isDirectory.boolValue
@@ -125,7 +134,8 @@ struct SourceFolder {
         }
         guard let text = String(validating: data, as: UTF8.self) else {
             throw ModelReaderError(
-                .unsupportedEncoding, file: path, "The file is not UTF-8 text. Save the file as UTF-8.")
+                .unsupportedEncoding, file: path, line: Self.lineOfFault(in: data),
+                "The file is not UTF-8 text. Save the file as UTF-8.")
         }
         let source = SwiftSource(text)
         if let syntaxError = source.syntaxError {

@@ -218,6 +218,17 @@ import Testing
         )
     }
 
+    @Test func theLineThatIsNotUTF8IsNamed() async throws {
+        try write(["app/A.swift": Self.model + Self.entity])
+        for (text, line) in [(Data("\u{FEFF}é\n// gr".utf8) + [0xF6, 0x0A], 2), (Data([0xFF, 0xFE, 0x40, 0]), 1)] {
+            try text.write(to: program.file("app/B.swift"))
+            let outcome = try await program.run("hash", "app")
+            #expect(outcome.status == 3)
+            #expect(
+                outcome.errors == "app/B.swift:\(line): error: The file is not UTF-8 text. Save the file as UTF-8.\n")
+        }
+    }
+
     @Test func moreThanAnyProgramHasIsNotRead() async throws {
         try write(["app/A.swift": Self.model + Self.entity, "app/B.swift": ""])
         // The file has no blocks on the disk.
