@@ -86,7 +86,9 @@ struct SourceDeclarations {
             let place = "\(other.file.path):\(other.file.source.line(of: other.offset))"
             throw file.error(
                 .duplicateName, at: declaration.offset,
-                "\(declaration.name) is declared in \(place), too. Rename or remove one of the two.")
+                declaration.isConditional
+                    ? "\(declaration.name) is declared in \(place), too, but a model is the same in every build. Declare the class once, outside of the #if."
+                    : "\(declaration.name) is declared in \(place), too. Rename or remove one of the two.")
         }
         found[path] = Found(file: file, value: value, offset: declaration.offset, path: path)
     }

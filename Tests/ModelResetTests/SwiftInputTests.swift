@@ -38,6 +38,10 @@ import Testing
             ["app/A.swift": model + entity, "app/B.swift": "// Again\n" + entity],
             "app/B.swift:2: error: A is declared in app/A.swift:2, too."
         ),
+        (
+            ["app/A.swift": model + "#if DEBUG\n" + entity + "#else\n" + entity + "#endif\n"],
+            "app/A.swift:5: error: A is declared in app/A.swift:3, too, but a model is the same in every build."
+        ),
         (["app/A.swift": entity], "app: error: These files contain no model."),
         (["app/A.txt": model + entity], "app: error: These files contain no model."),
         (["app/A.swift": model], "app/A.swift:1: error: No class A with @StoredEntity is in these files."),
