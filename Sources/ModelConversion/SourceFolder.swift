@@ -63,7 +63,9 @@ struct SourceFolder {
                     ? "This is a symbolic link, which is not followed. If classes of the model are there, give their path."
                     : isClosed
                         ? "This folder cannot be opened, and is not read. Check its permissions."
-                        : "This is not a regular file, and is not read. Remove it, or move it out of the folder."
+                        : values?.isRegularFile == nil
+                            ? "No file has this name, so it is not read. If the name on the disk is not UTF-8, rename the file or its folder."
+                            : "This is not a regular file, and is not read. Remove it, or move it out of the folder."
                 warnings.append(ModelDiagnostic(file: name, line: 1, message: message))
                 continue
             }

@@ -210,6 +210,20 @@ import Testing
         #expect(outcome.status == 3 && outcome.errors.hasPrefix("zero.swift: error: This is not a regular file. Give"))
     }
 
+    @Test func aFileWithANameThatIsNotUTF8IsAWarning() async throws {
+        try write(["app/A.swift": Self.model + Self.entity])
+        let bytes = Array("\(program.folder.path)/app/".utf8) + [0xFF] + Array(".swift".utf8) + [0]
+        let path = bytes.map { CChar(bitPattern: $0) }
+        let descriptor = open(path, O_CREAT, 0o600)
+        // Other file systems refuse the name.
+        guard descriptor >= 0 else { return }
+        defer { unlink(path) }
+        close(descriptor)
+        let outcome = try await program.run("hash", "app")
+        #expect(
+            outcome.status == 0 && outcome.errors.contains(":1: warning: No file has this name, so it is not read."))
+    }
+
     /// A program that reads a pipe would wait forever.
     @Test func aPipeIsNotRead() async throws {
         try write(["app/A.swift": Self.model + Self.entity, "app/B.swift/A.swift": "let x = 1"])
