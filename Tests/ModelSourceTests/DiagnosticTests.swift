@@ -58,6 +58,7 @@ struct DiagnosticTests {
         ("class A: ManagedObject { var x: ‸[String] }", "[String] cannot be stored"),
         ("class A: ManagedObject { var x: ‸(Int, Int) }", "(Int, Int) cannot be stored"),
         ("class A: ManagedObject { var x: ‸Int?? }", "Int?? cannot be stored"),
+        ("class A: ManagedObject { var x: ‸Int! }", "Int! cannot be stored. Write a question mark"),
         ("class A: ManagedObject { var x: ‸RelatedObjects<B> }", "RelatedObjects<B> is a relationship"),
         ("class A: ManagedObject { @Related var x: ‸B }", "x is a to-one relationship"),
         ("class A: ManagedObject { @Related var x: ‸RelatedObjects<B>? }", "x is a to-many relationship"),

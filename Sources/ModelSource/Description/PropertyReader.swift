@@ -56,8 +56,12 @@ package struct PropertyReader {
             return reportError("\(name) has no type. Write the type after a colon: the model cannot infer the type.")
         }
         guard let type = SourceType(source, in: range) else {
+            let text = source.text(ofTokens: range)
+            let isForced = range.last.map { source.isSymbol($0, "!") } ?? false
             return reportError(
-                "\(source.text(ofTokens: range)) cannot be stored. \(PropertyReader.advice(name))",
+                isForced
+                    ? "\(text) cannot be stored. Write a question mark instead of the exclamation mark."
+                    : "\(text) cannot be stored. \(PropertyReader.advice(name))",
                 at: source.tokens[min(range.lowerBound, source.tokens.count - 1)].start)
         }
         if let name = type.namesOfTypes.first(where: LayoutNames.isAdded) {
