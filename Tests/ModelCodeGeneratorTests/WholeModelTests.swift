@@ -6,7 +6,7 @@ import ModelReader
 import TestSupport
 import Testing
 
-/// Everything that a model has comes back from its Swift files, also what is not part of the hash.
+/// Everything that a model has comes back from its Swift files and from its bundle, also what is not part of the hash.
 struct WholeModelTests {
     @Test func everyPartOfARandomModelComesBackFromSwift() throws {
         let seed = testSeed()
@@ -16,6 +16,27 @@ struct WholeModelTests {
             Self.addNotes(to: &model, &random)
             try model.validate()
             try check(model, "seed \(seed), model \(number)")
+        }
+    }
+
+    @Test func everyPartOfARandomModelComesBackFromABundle() throws {
+        let seed = testSeed()
+        var random = SeededRandom(seed: seed)
+        for number in 0..<80 {
+            var model = RandomModel.model(number: number % 8, &random)
+            Self.addNotes(to: &model, &random)
+            model = Self.withClasses(model)
+            let directory = try TemporaryDirectory()
+            let bundle = directory.url.appending(component: "\(model.name).xcdatamodeld")
+            for file in ModelMarkup(model).files {
+                let url = bundle.appending(path: file.path)
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data(file.text.utf8).write(to: url)
+            }
+            let found = try ModelReader.read(bundle).model
+            #expect(found.hash == model.hash, "seed \(seed), model \(number)")
+            #expect(Self.comparable(found) == Self.comparable(model), "seed \(seed), model \(number)")
         }
     }
 
@@ -97,6 +118,12 @@ struct WholeModelTests {
                 model.entities[entity].relationships[index].renamingIdentifier = "old \(index)"
             }
             if random.next(below: 3) == 0 { model.entities[entity].renamingIdentifier = "old \(entity)" }
+            let parts = model.columns(of: model.entities[entity]).filter { $0.isStored && $0.attribute != nil }.map(
+                \.name)
+            if let part = parts.first(where: { $0.contains(".") }) {
+                model.entities[entity].indexes.append(
+                    FetchIndexDescription(name: "part", elements: [.init(property: part, isAscending: false)]))
+            }
         }
         model.versionIdentifier = "identifier"
     }
