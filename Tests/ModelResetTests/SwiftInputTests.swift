@@ -53,6 +53,10 @@ import Testing
             ["app/A.swift": model.replacing("\"M\"", with: "\"M\",\nversion: 2") + entity],
             "app/A.swift:2: error: The argument version of a model must be a string literal."
         ),
+        (
+            ["app/A.swift": model.replacing("\"M\"", with: "\"M\",\nconfigurations: [.init(name: 3)]") + entity],
+            "app/A.swift:1: error: The configurations of the model must be a list of literals."
+        ),
         // The classes that a listed class needs must be listed, too.
         (
             [
@@ -271,25 +275,38 @@ import Testing
         #expect(values == ["1", "2"])
     }
 
-    @Test func aFolderThatCannotBeOpenedIsAWarning() async throws {
-        try write(["app/A.swift": Self.model + Self.entity, "app/d/B.swift": Self.entity])
-        let folder = program.file("app/d").path
-        // The administrator may open every folder.
+    /// Runs the program as a user for whom a file or folder is closed. Nil if that is not possible here.
+    private func run(_ words: [String], withClosed name: String) async throws -> Subprocess? {
+        // The administrator may open everything.
         let isAdministrator = geteuid() == 0
         let names = ["/usr/bin/setpriv", PackageFiles.products.appending(component: "model-reset").path]
-        guard !isAdministrator || names.allSatisfy(FileManager.default.isExecutableFile) else { return }
+        guard !isAdministrator || names.allSatisfy(FileManager.default.isExecutableFile) else { return nil }
         for path in [program.folder.path, program.file("app").path] { try #require(chmod(path, 0o755) == 0) }
-        try #require(chmod(folder, 0) == 0)
-        defer { chmod(folder, 0o755) }
-        let outcome =
-            isAdministrator
-            ? try await Subprocess(
-                names[0], ["--reuid", "65534", "--regid", "65534", "--clear-groups", names[1], "hash", "app"],
-                in: program.folder) : try await program.run("hash", "app")
+        let path = program.file(name).path
+        try #require(chmod(path, 0) == 0)
+        defer { chmod(path, 0o755) }
+        guard isAdministrator else { return try await program.run(words) }
+        return try await Subprocess(
+            names[0], ["--reuid", "65534", "--regid", "65534", "--clear-groups", names[1]] + words, in: program.folder)
+    }
+
+    @Test func aFolderThatCannotBeOpenedIsAWarning() async throws {
+        try write(["app/A.swift": Self.model + Self.entity, "app/d/B.swift": Self.entity])
+        guard let outcome = try await run(["hash", "app"], withClosed: "app/d") else { return }
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(
             outcome.errors.hasPrefix("app/d:1: warning: This folder cannot be opened, and is not read"),
             "\(outcome.errors)")
+    }
+
+    @Test(arguments: [
+        ("app", "app: error: The folder cannot be opened. Check its permissions."),
+        ("app/A.swift", "app/A.swift: error: The file cannot be read ("),
+    ])
+    func whatIsGivenAndCannotBeOpenedIsAnError(_ name: String, _ message: String) async throws {
+        try write(["app/A.swift": Self.model + Self.entity])
+        guard let outcome = try await run(["hash", "app"], withClosed: name) else { return }
+        #expect(outcome.status == 3 && outcome.errors.hasPrefix(message), "\(outcome.errors)")
     }
 
     @Test(.timeLimit(.minutes(30))) func aFolderMayHaveTenThousandClasses() async throws {

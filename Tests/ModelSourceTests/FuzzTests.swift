@@ -19,7 +19,7 @@ struct FuzzTests {
         "\"", "\"\"\"", "#\"", "\\(", "(", ")", "[", "]", "{", "}", "<", ">", "/*", "*/", "//", "\n", "`", "@", "#if",
         "#endif", "var ", "class ",
         ": ", "= ", ".", "...", "-", "?", "\u{0}", "é", "\u{FEFF}", "/", "#", ",", ";", "@Stored", "didSet", "where",
-        "0x", "1e",
+        "0x", "1e", "\u{A0}",
     ].map { Array($0.utf8) }
 
     @Test func anyTextIsReadOrRefused() {
