@@ -198,19 +198,23 @@ import Testing
                 @Stored(isOptional: true) var text: String = ""
                 var plain: String = "x"
                 @Related(name: "link") var other: A?
+                @Stored(raw: Int16.self) var kind: Kind = .a
             }
             """)
         let outcome = try await program.run("convert", "app", "--output", "B.xcdatamodeld")
         #expect(outcome.status == 0)
         let form = "in the class that is generated for the bundle."
         let expected = [
+            "11: warning: The raw value of Kind.a is not in these files, depends on an #if, or differs in several enums of that name, so the default value of kind is not known. The hash does not contain default values.",
             "1: warning: The model has the name M, but a bundle gives its own name to its model: B.",
             "1: warning: earlierVersions: is left out: a bundle has the names of earlier versions only in its older versions. Add these versions to the bundle, or its lock file, before users migrate their stores.",
             "4: warning: The initial value UUID() of A.id is left out: a bundle contains only literals. Set the value of each new object in your code.",
             "5: warning: The initial value .now of A.day is left out: a bundle contains only literals. Set the value of each new object in your code.",
             "6: warning: The initial value [1] of A.list is left out: a bundle contains only literals. Set the value of each new object in your code.",
             "6: warning: A.list is an optional \(form)", "7: warning: A.property is the property model \(form)",
-            "8: warning: A.text is an optional \(form)", "10: warning: A.other is the property link \(form)",
+            "8: warning: A.text is an optional \(form)",
+            "11: warning: A.kind has no property in the class that is generated for the bundle: its swiftType is Kind, so the attribute must be optional or have a default value, for stored values without a case.",
+            "10: warning: A.other is the property link \(form)",
         ]
         #expect(outcome.errors.split(separator: "\n").map(String.init) == expected.map { "app/A.swift:\($0)" })
     }
