@@ -40,6 +40,7 @@ struct DeclarationTests {
         ("var a: Int { get { 1 } }\nvar (x, y) = (1, 2)\nvar b: Int", ["var a", "var ", "var b"]),
         ("@available(macOS 15, *)\nfinal class A: B {\n}", ["class A"]),
         ("@A (x: 1) class B {}\n@C /* c */ (d) var e: Int\n@F var (g, h) = (1, 2)", ["class B", "var e", "var "]),
+        ("var a: Optional\n  <Int>\nvar b: Int", ["var a", "var b"]),
         ("var a: Optional<\n  Int\n>\n= 5\nvar b = { (x: Int) -> Int in x }", ["var a", "var b"]),
         (
             "var a = b ??\n  c\nvar d = 1...\nvar e = [] as Array<Int>\nvar f = g!\nvar h: Int",

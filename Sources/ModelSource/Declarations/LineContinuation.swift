@@ -2,7 +2,7 @@
 extension SwiftSource {
     /// Whether a token at the start of a line continues the type on the line before.
     func continuesType(_ index: Int) -> Bool {
-        if [".", "?", "&"].contains(where: { isSymbol(index, $0) }) || isArrow(index) { return true }
+        if [".", "?", "&", "<"].contains(where: { isSymbol(index, $0) }) || isArrow(index) { return true }
         if [".", "&", ":"].contains(where: { isSymbol(index - 1, $0) }) { return true }
         return index > 1 && isArrow(index - 2) || isOneOf(["async", "throws", "rethrows"], index)
             || isOneOf(["any", "some", "inout", "sending", "borrowing", "consuming", "async", "throws"], index - 1)

@@ -6,9 +6,12 @@ extension SwiftSource {
         var start = token.start
         while bytes[start] == UInt8(ascii: "#") { start += 1 }
         let pounds = start - token.start
+        // A raw string that begins with three quotes and ends on the same line is not multiline.
         let isMultiline =
             token.end - token.start - 2 * pounds >= 6
             && bytes[start..<start + 3].allSatisfy { $0 == UInt8(ascii: "\"") }
+            && (pounds == 0
+                || bytes[start..<token.end].contains { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
         let quotes = isMultiline ? 3 : 1
         let content = bytes[start + quotes..<max(start + quotes, token.end - pounds - quotes)]
         guard isMultiline else { return StringUnescaping(pounds: pounds).string(of: content) }

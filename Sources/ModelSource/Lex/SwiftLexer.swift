@@ -263,10 +263,21 @@ struct StringSkipper {
         return count
     }
 
+    /// Whether the end of a raw string is on the line of an index, at the index or after it.
+    private func endsOnLine(_ index: Int, pounds: Int) -> Bool {
+        var index = index
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n"), bytes[index] != UInt8(ascii: "\r") {
+            if bytes[index] == UInt8(ascii: "\""), self.pounds(at: index + 1) >= pounds { return true }
+            index += 1
+        }
+        return false
+    }
+
     private mutating func open(pounds: Int) {
         position += pounds
-        // Three quotes open a multiline string. Two quotes are an empty string.
-        let isMultiline = isQuotes(position) && !(pounds > 0 && self.pounds(at: position + 2) >= pounds)
+        // Three quotes open a multiline string. After number signs, they do so only if the string does not end on this line:
+        // #"""# is a string with one quote.
+        let isMultiline = isQuotes(position) && !(pounds > 0 && endsOnLine(position + 2, pounds: pounds))
         position += isMultiline ? 3 : 1
         frames.append(.string(pounds: pounds, isMultiline: isMultiline))
     }
