@@ -82,6 +82,16 @@ import Testing
         #expect(errors.isEmpty && text.contains("@StoredEntity(\"A.B\")"))
     }
 
+    /// Words that mean something else in the place of a type.
+    @Test(arguments: ["any", "some", "each", "sending"])
+    func anEntityMayHaveTheNameOfAWordBeforeTypes(_ name: String) async throws {
+        let (errors, text) = try await converted(
+            "<entity name=\"\(name)\"><relationship name=\"r\" optional=\"YES\" maxCount=\"1\" destinationEntity=\"\(name)\"/></entity>"
+        )
+        #expect(errors.isEmpty && text.contains("class `\(name)`: ManagedObject"))
+        #expect(text.contains("var r: `\(name)`?"))
+    }
+
     @Test(arguments: [
         "1e100", "99999999999999999999999999999999999999e127", "-1e40", "12345678901234567890123456789012345678",
     ])

@@ -44,11 +44,13 @@ enum Identifier {
     }
 
     private static let keywords: Set<String> = [
-        "Any", "Self", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue",
-        "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false",
-        "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let",
+        "Any", "Self", "any", "as", "associatedtype", "await", "borrowing", "break", "case", "catch", "class",
+        "consuming", "continue",
+        "default", "defer", "deinit", "do", "each", "else", "enum", "extension", "fallthrough", "false",
+        "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "isolated",
+        "let",
         "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return",
-        "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
+        "self", "sending", "some", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
         "typealias", "var", "where", "while",
     ]
 }

@@ -26,13 +26,17 @@ package enum ReservedMembers {
 
     /// Words that need backticks when they are names of properties.
     private static let keywords: Set<String> = [
-        "Any", "Self", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
+        "Any", "Self", "any", "as", "associatedtype", "borrowing", "break", "case", "catch", "class", "consuming",
+        "continue", "default", "defer",
         "deinit", "do",
-        "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import",
+        "each", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if",
+        "import",
         "in", "init",
-        "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public",
+        "inout", "internal", "is", "isolated", "let", "nil", "operator", "precedencegroup", "private", "protocol",
+        "public",
         "repeat", "rethrows",
-        "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
+        "return", "self", "sending", "some", "static", "struct", "subscript", "super", "switch", "throw", "throws",
+        "true", "try",
         "typealias", "var",
         "where", "while", "await",
     ]

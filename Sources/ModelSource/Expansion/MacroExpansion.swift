@@ -178,6 +178,10 @@ package struct MacroExpansion: Sendable, Equatable {
         }
         let expansion = CompositeExpansion(
             composite: composite, places: PlacedLines(role == .member ? place : nil))
-        self.text = role == .member ? expansion.members : expansion.conformance(of: extendedType ?? composite.typeName)
+        // The compiler leaves the backticks of some words out, such as those of `some`.
+        let type = (extendedType ?? composite.typeName).split(separator: ".").map {
+            ReservedMembers.escaped(String($0))
+        }
+        self.text = role == .member ? expansion.members : expansion.conformance(of: type.joined(separator: "."))
     }
 }
