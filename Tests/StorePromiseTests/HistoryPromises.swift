@@ -60,6 +60,29 @@ struct HistoryPromises {
         try place.verify()
     }
 
+    /// The record says that the step is done. Other saves without rows have no record.
+    @Test(arguments: TestedStore.all)
+    func anUndoThatChangesNothingHasARecord(kind: TestedStore) throws {
+        let place = try kind.makePlace()
+        let store = try place.open(HistoryPromises.ample)
+        try store.write([.of(insert: [item(1, "a")])])
+        let undo = UndoReference(isUndo: true, 1...1)
+        func empty(_ reversal: SaveReversal?) -> ChangeSet {
+            var set = ChangeSet(entities: [])
+            set.facts = SaveFacts(.local, dataSourceName: nil, author: "me", reversal: reversal)
+            return set
+        }
+        try store.write([
+            empty(.step(undo)), empty(nil), .of(insert: [item(2, "b")]), empty(.record(isIncoming: false)),
+        ])
+        let records = try records(store)
+        #expect(records.map(\.number) == [1, 2, 3] && records.map(\.undo) == [nil, undo, nil])
+        #expect(records[1].author == "me" && records[1].entityNames.isEmpty && records[1].note == nil)
+        #expect(records[1].changes?.entities.isEmpty == true)
+        store.close()
+        try place.verify()
+    }
+
     @Test(arguments: TestedStore.persistent)
     func recordsAndConsumersAreThereWhenTheStoreIsOpenedAgain(kind: TestedStore) throws {
         let place = try kind.makePlace()

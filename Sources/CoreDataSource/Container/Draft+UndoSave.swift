@@ -11,7 +11,8 @@ extension Draft {
     ///
     /// Only the saves of this draft are undone, and only their changes: see
     /// ``PersistentContainer/revert(_:resolving:includingIncoming:waitFor:)``. A value that another save has changed since is a
-    /// conflict. ``redoSave(resolving:waitFor:)`` takes the undo back. The container knows the undo, too:
+    /// conflict. If `resolution` keeps all newer values, the undo changes nothing, and the save counts as undone.
+    /// ``redoSave(resolving:waitFor:)`` takes the undo back. The container knows the undo, too:
     /// ``PersistentContainer/undo(author:resolving:waitFor:)`` does not undo the same save again, and
     /// ``PersistentContainer/redo(author:resolving:waitFor:)`` can take the undo back.
     ///

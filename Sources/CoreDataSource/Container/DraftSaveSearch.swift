@@ -56,9 +56,7 @@ struct DraftSaveSearch {
 
     private mutating func visit(_ record: StoredRecord) {
         let author = record.author ?? ""
-        guard let decision = steps[author]?.visit(record.number, record.undo, hasValues: record.note == nil) else {
-            return
-        }
+        guard let decision = steps[author]?.visit(record) else { return }
         // The newest record of a save decides.
         if let mark = record.mark, unvisited.remove(mark) != nil, decision == .take { numbers[mark] = record.number }
         // An older undo must not be redone before a newer one.

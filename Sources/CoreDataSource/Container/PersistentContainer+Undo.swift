@@ -83,10 +83,13 @@ extension PersistentContainer {
     /// in another process. All saves of the author are steps, including those of `add`, `sync` and `delete`. So give the loads
     /// of a server another author than the edits of the user. The saves of other authors stay: see
     /// ``revert(_:resolving:includingIncoming:waitFor:)``. A record without values is not a step. If nothing in a record is
-    /// left to undo, the call passes over the record, and undoes the next older step. The call also passes over a record if
-    /// `resolution` keeps all newer values, so that the undo would change nothing. A record that was passed over counts as
-    /// undone. If a step cannot be undone, for example because another object now has the unique value of a deleted object, the
-    /// call throws, and so does each later call until the reason is gone.
+    /// left to undo, because its old values are back already, the call passes over the record, and undoes the next older step.
+    /// A record that was passed over counts as undone.
+    ///
+    /// If a step has conflicts, and `resolution` keeps all newer values, so that the undo changes nothing, the call does not
+    /// go on to an older step. The report has no changes, and the step counts as undone. So `.takeTheirs` passes a step whose
+    /// conflicts cannot be resolved in another way. If a rule of the model or a hook refuses the undo, the call throws, and so
+    /// does each later call until the reason is gone.
     ///
     /// **Ordering**: after all earlier saves of the author by this container. Saves of other authors that wait for the store
     /// do not delay the undo, unless a save of this author waits, too. A save of the author that another process makes at the
@@ -99,8 +102,8 @@ extension PersistentContainer {
     ///   - author: The author of the saves; also the author of the new save.
     ///   - resolution: How to resolve conflicts; `.fail` by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Returns: The numbers of changed objects, and the conflicts, including those of records that were passed over; nil if
-    ///   there is nothing to undo. ``DraftReport/revertedRecord`` is the record that was undone.
+    /// - Returns: The numbers of changed objects, and the conflicts with their decisions; nil if there is nothing to undo.
+    ///   ``DraftReport/revertedRecord`` is the record that was undone.
     /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
     @discardableResult
     public func undo(
@@ -120,7 +123,9 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// After another save of the author, there is nothing to redo.
+    /// After another save of the author, there is nothing to redo. An undo that has changed nothing, because all its conflicts
+    /// were decided for the newer values, is not redone. If a redo has conflicts, and `resolution` keeps all newer values, the
+    /// redo changes nothing, and counts as done.
     ///
     /// **Complexity**: the newest records are read, in pages, until the step is found.
     ///
@@ -128,8 +133,8 @@ extension PersistentContainer {
     ///   - author: The author of the saves; also the author of the new save.
     ///   - resolution: How to resolve conflicts; `.fail` by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
-    /// - Returns: The numbers of changed objects; nil if there is nothing to redo. ``DraftReport/revertedRecord`` is the record of
-    ///   the undo that was taken back.
+    /// - Returns: The numbers of changed objects, and the conflicts with their decisions; nil if there is nothing to redo.
+    ///   ``DraftReport/revertedRecord`` is the record of the undo that was taken back.
     /// - Throws: `historyNotKept`; the errors of ``revert(_:resolving:includingIncoming:waitFor:)``.
     @discardableResult
     public func redo(
@@ -213,7 +218,11 @@ struct Reversal: Sendable {
         let reversal = step.map { SaveReversal.step($0, isIncoming: isIncoming) } ?? .record(isIncoming: isIncoming)
         let call = TierCall(tiers, reversal: reversal, mark: mark)
         let saved = try await call.perform(waitFor: level) { contexts in
-            try DraftMerge.run(difference.onNewestRows(in: contexts[0]), resolution, in: contexts)
+            let outcome = try DraftMerge.run(difference.onNewestRows(in: contexts[0]), resolution, in: contexts)
+            // If all conflicts are decided for the newer values, nothing may be left to save. The app has decided about this
+            // step, so it is recorded as done.
+            contexts[0].passesStep = step != nil && !outcome.conflicts.isEmpty
+            return outcome
         }
         let report = DraftReport(save: saved.report, merged: saved.result.merged, conflicts: saved.result.conflicts)
         return (report, saved.isSaved)
@@ -237,7 +246,7 @@ struct Reversal: Sendable {
 
     // MARK: Undo
 
-    /// Undoes or redoes the newest step that the search finds and that still changes something.
+    /// Undoes or redoes the newest step that the search finds and that still changes something or has conflicts.
     ///
     /// - Parameters:
     ///   - search: The search, which has not begun.
@@ -247,7 +256,6 @@ struct Reversal: Sendable {
         _ search: UndoSearch, _ direction: UndoSearch.Direction, _ author: String?
     ) async throws -> DraftReport? {
         var search = search
-        var conflicts: [DraftChange] = []
         var newest: Int64?
         while let (record, position) = try await search.next() {
             // The record of the undo also names the records that were passed over. Otherwise the next undo would try them
@@ -255,12 +263,9 @@ struct Reversal: Sendable {
             let numbers = record.number...max(record.number, newest ?? record.number)
             newest = numbers.upperBound
             let step = UndoReference(isUndo: direction == .undo, numbers)
-            var (report, isSaved) = try await take(record, at: position, step, author)
-            conflicts += report.conflicts
-            if isSaved {
-                report.conflicts = conflicts
-                return report
-            }
+            let (report, isSaved) = try await take(record, at: position, step, author)
+            // A step with conflicts is always saved, even if nothing is left of it.
+            if isSaved { return report }
         }
         return nil
     }

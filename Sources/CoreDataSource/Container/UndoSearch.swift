@@ -25,7 +25,7 @@ struct UndoSearch {
     /// - Returns: The record, and the position after it; nil if there is no step.
     mutating func next() async throws -> (record: StoredRecord, position: HistoryPosition)? {
         while let record = try await records.next() {
-            switch steps.visit(record.number, record.undo, hasValues: record.note == nil) {
+            switch steps.visit(record) {
             case .skip: continue
             case .stop: return nil
             case .take: return try await records.read(record.number)
@@ -61,6 +61,13 @@ package struct UndoSteps {
 
     init(_ direction: UndoSearch.Direction) {
         isUndo = direction == .undo
+    }
+
+    /// Like ``visit(_:_:hasValues:)``, but an undo or a redo that has changed nothing is no step itself.
+    mutating func visit(_ record: StoredRecord) -> Decision {
+        let decision = visit(record.number, record.undo, hasValues: record.note == nil)
+        let hasPassedStep = record.undo != nil && record.note == nil && record.entityNames.isEmpty
+        return hasPassedStep && decision == .take ? .skip : decision
     }
 
     package mutating func visit(_ number: Int64, _ undo: UndoReference?, hasValues: Bool) -> Decision {

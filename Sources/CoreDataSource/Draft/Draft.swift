@@ -357,7 +357,7 @@ public struct DraftReport: Sendable {
     /// store keeps these values, and the draft now has the same values.
     public let merged: [DraftChange]
     /// Values that both the draft and other saves have changed, each with the side whose value was kept.
-    public internal(set) var conflicts: [DraftChange]
+    public let conflicts: [DraftChange]
     /// The record of the history that was reverted, as the store has it; nil after the save of a draft.
     var reverted: RevertedEntry?
 }

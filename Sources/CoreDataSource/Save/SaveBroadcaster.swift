@@ -153,7 +153,8 @@ package final class SaveBroadcaster: Sendable {
         do throws(DataSourceError) { page = try sharing.readSaves(after: position) } catch {
             return error.code == .storeClosed ? .isComplete : .failed
         }
-        let events = page.events.map { SaveMailbox.Event($0, own: sharing.member.number) }
+        // An undo of which nothing was left has no rows.
+        let events = page.events.map { SaveMailbox.Event($0, own: sharing.member.number) }.filter { !$0.isEmpty }
         // Only this queue raises the position, so the order of the pages is the order of the saves.
         let mailboxes = state.withLock { state -> [SaveMailbox]? in
             guard state.generation == generation, state.position == position else { return nil }
@@ -193,6 +194,11 @@ package final class SaveMailbox: Sendable {
 
         fileprivate var byteCount: Int {
             if case .save(let changes) = self { changes.byteCount } else { 0 }
+        }
+
+        /// Whether this is a save without rows.
+        fileprivate var isEmpty: Bool {
+            if case .save(let changes) = self { changes.entities.isEmpty } else { false }
         }
 
         /// The changed entities; nil for all.

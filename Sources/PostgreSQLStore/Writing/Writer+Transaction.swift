@@ -10,8 +10,8 @@ extension Writer {
     /// Saves whose rows and feed entries were written in the open transaction.
     struct Written {
         let saves: [ChangeSet]
-        /// The number of feed entries. Saves without rows have none.
-        var entryCount: Int { saves.count { !$0.entities.isEmpty } }
+        /// The number of feed entries. Saves that change only scopes have none.
+        var entryCount: Int { saves.count(where: \.hasRecord) }
         /// The temporary position of the first feed entry.
         let firstEntry: Int64
         /// The requests that write the scopes, after the feed is locked.
@@ -206,7 +206,7 @@ extension Writer {
 
     /// The statements that write saves into the feed, with descending temporary positions.
     func record(_ saves: [ChangeSet], from first: Int64) -> [Request] {
-        let saves = saves.filter { !$0.entities.isEmpty }
+        let saves = saves.filter(\.hasRecord)
         let entries = saves.enumerated().map { index, set in
             let words = encoding.words(set)
             return FeedEntry(

@@ -265,6 +265,7 @@ extension ChangeSet {
         self = other
         entities = []
         scopes = []
+        facts = nil
     }
 }
 

@@ -55,7 +55,11 @@ public struct ChangeSet: Sendable {
         notes = scopes.isEmpty && facts == nil ? nil : SaveNotes(scopes: scopes, facts: facts)
     }
 
-    package var isEmpty: Bool { entities.isEmpty && scopes.isEmpty }
+    package var isEmpty: Bool { !hasRecord && scopes.isEmpty }
+
+    /// Whether a kept history has a record of the save: a save with rows, or an undo or a redo that has changed nothing, because
+    /// all of its conflicts were decided for the newer values. The record then says that the step is done.
+    package var hasRecord: Bool { !entities.isEmpty || facts?.undo != nil }
 
     /// Adds only the changes of rows that are not in the change set yet. So each row still occurs at most once.
     package mutating func add(_ changes: EntityChanges) {

@@ -73,7 +73,7 @@ struct MemoryHistory: Sendable {
     /// Makes the records for some saves, but does not add them to the history.
     func entries(_ sets: [ChangeSet]) -> [Entry] {
         var entries: [Entry] = []
-        for set in sets where !set.entities.isEmpty {
+        for set in sets where set.hasRecord {
             let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
             let names = set.entities.map { layout.entities[$0.entity].historyName }
             var record = record(facts.kind, names, last + Int64(entries.count) + 1)

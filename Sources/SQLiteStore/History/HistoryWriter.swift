@@ -113,7 +113,7 @@ final class HistoryWriter {
 
     /// Records a save.
     func append(_ set: ChangeSet) throws(DataSourceError) {
-        if set.entities.isEmpty { return }
+        if !set.hasRecord { return }
         let facts = set.facts ?? SaveFacts(.local, dataSourceName: nil, author: nil)
         let entities = encoding.entityNames(set)
         guard encoding.byteCount(set) <= limits.largestSave else {

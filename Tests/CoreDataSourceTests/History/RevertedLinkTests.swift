@@ -45,7 +45,8 @@ struct RevertedLinkTests {
             let error = try #require(await expectError(.draftConflict) { try await container.undo(author: "me") })
             #expect(error.entityName == "GroupEntity" && error.message.contains("has edited or linked this object"))
             #expect(try group(container) == "1")
-            #expect(try await container.undo(author: "me", resolving: .takeTheirs) == nil)
+            let record = try #require(try await container.nextUndo(author: "me"))
+            #expect(try await container.revert(record, resolving: .takeTheirs).save == SaveReport())
             #expect(try group(container) == "1")
             let report = try #require(try await container.undo(author: "me", resolving: .keepMine))
             #expect(report.conflicts.map(\.kind) == [.deletedHere])
@@ -129,7 +130,8 @@ struct RevertedLinkTests {
                 try context.fetch(Volume.self).first?.shelf = try context.fetch(Rack.self).first
             }
             await expectError(.draftConflict) { try await container.undo(author: "me") }
-            #expect(try await container.undo(author: "me", resolving: .takeTheirs) == nil)
+            let record = try #require(try await container.nextUndo(author: "me"))
+            #expect(try await container.revert(record, resolving: .takeTheirs).save == SaveReport())
             #expect(try container.main.fetch(Volume.self).first?.shelf?.key == "s")
             let report = try #require(try await container.undo(author: "me", resolving: .keepMine))
             #expect(report.conflicts.map(\.entityName) == ["Volume"])

@@ -110,6 +110,24 @@ struct UndoTests {
         }
     }
 
+    /// The app has decided about this step alone, so the call does not go on to an older one.
+    @Test(arguments: HistoryPlace.all)
+    func aStepWhoseNewerValuesAreKeptIsDone(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+            for note in ["first", "second"] { try await write(note, "me", container) }
+            try await write("third", "other", container)
+            for step in [Int64(3), 2] {
+                let report = try #require(try await container.undo(author: "me", resolving: .takeTheirs))
+                #expect(report.save == SaveReport() && report.conflicts.map(\.choice) == [.theirs])
+                #expect(report.revertedRecord?.number == step)
+                #expect(try note(container) == "third")
+            }
+            #expect(try await container.undo(author: "me") == nil)
+            #expect(try await container.redo(author: "me") == nil)
+        }
+    }
+
     /// A save that is only on main is a step, too.
     @Test(arguments: HistoryPlace.all)
     func savesThatAreNotInTheStoreYetAreUndone(place: HistoryPlace) async throws {
@@ -225,13 +243,17 @@ struct UndoTests {
         try await HistoryPlace.sqlite.withContainer(configuration) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<1))
-            for number in 0..<300 { try await write("\(number)", "me", container) }
-            try await write("other", "other", container)
+            try await write("old", "other", container)
+            // Others take each save back.
+            for number in 0..<300 {
+                try await write("\(number)", "me", container)
+                try await write("old", "other", container)
+            }
             rows.withLock { $0 = 0 }
-            #expect(try await container.undo(author: "me", resolving: .takeTheirs) == nil)
+            #expect(try await container.undo(author: "me") == nil)
             let count = rows.withLock { $0 }
             #expect(count < 3_000)
-            #expect(try note(container) == "other")
+            #expect(try note(container) == "old")
         }
     }
 

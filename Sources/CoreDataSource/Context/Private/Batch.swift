@@ -226,7 +226,7 @@ struct Batch {
         try context.checkAnswer(savedWith: changes)
         changes.scopes = context.scopeChanges(savedWith: changes)
         assert(changes.hasEachRowOnce)
-        guard !changes.isEmpty else {
+        guard !changes.isEmpty || context.passesStep else {
             // Objects that were only read may come from a store that was reset.
             try stack.root.checkNotReset(since: context.position)
             if let earlyWrite = changes.earlyWrite { stack.root.abandon(earlyWrite) }
@@ -278,6 +278,7 @@ extension PrivateContext {
     fileprivate func endBatch() {
         isInBatch = false
         isReverting = false
+        passesStep = false
         lookupCache = nil
         otherBatchContexts = []
         workContexts = []

@@ -8,7 +8,9 @@ extension PrivateContext {
     /// - Throws: The error of a refused edit; `storeReadOnly`; the errors of validation.
     func collectChanges() throws(DataSourceError) -> ChangeSet {
         if let refusal { throw refusal }
-        if stack.root.store.isReadOnly, !changed.isEmpty || !bulkChanges.isEmpty || !scopeChanges.isEmpty {
+        if stack.root.store.isReadOnly,
+            !changed.isEmpty || !bulkChanges.isEmpty || !scopeChanges.isEmpty || passesStep
+        {
             throw DataSourceError.storeReadOnly
         }
         // Throw now. The store would refuse the save later, together with the saves that may depend on this save.

@@ -47,6 +47,8 @@ public final class PrivateContext: EditingContext {
     var bulkTrial: BulkTrial?
     /// Whether the running batch reverts a record of the history.
     var isReverting = false
+    /// Whether the running batch is saved even if it changes nothing, so that a step of an undo or a redo counts as done.
+    var passesStep = false
     /// Whether any data source completes the save of the running batch.
     var isCompleted = false
     /// The changes of the running batch that the data source's hook already got.
