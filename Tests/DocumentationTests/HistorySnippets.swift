@@ -222,6 +222,29 @@ struct HistorySnippets {
         }
     }
 
+    @Test func aStepIsPassed() async throws {
+        var configuration = PersistentContainer.Configuration()
+        configuration.history = .kept(for: .seconds(7 * 86_400), upTo: 64 << 20)
+        let container = try await PersistentContainer(
+            model: .contacts, store: .inMemory, configuration: configuration)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add([Contact(uid: "6", name: "Huang Zhong")])
+        try await container.withAuthor("editor") {
+            _ = try await contacts.delete(ContactEntity.self, where: \.uid == "6")
+        }
+        try await contacts.add([Contact(uid: "6", name: "Huang Hansheng")])
+        do {
+            try await container.undo(author: "editor")
+        } catch let error as DataSourceError where error.code == .draftConflict {
+            print(error.message)
+            let report = try await container.undo(author: "editor", resolving: .takeTheirs)
+            if report?.save == SaveReport() { print("Nothing was undone.") }
+            #expect(report?.conflicts.count == 1)
+        }
+        #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["Huang Hansheng"])
+        #expect(try await container.nextUndo(author: "editor") == nil)
+    }
+
     @Test func aDraftIsUndoneAfterItsSave() async throws {
         var configuration = PersistentContainer.Configuration()
         configuration.history = .kept(for: .seconds(7 * 86_400), upTo: 64 << 20)

@@ -15,9 +15,10 @@ extension PersistentContainer {
     /// nobody has changed since becomes the old value, and a value that was changed since is a conflict. In a ``DraftChange``,
     /// `base` is the value after the record, `mine` is the value before it, and `theirs` is the newest value. An object that the
     /// record has inserted is a conflict (``DraftChange/Kind/deletedHere``) if another save has edited the object since, or has
-    /// linked other objects to it. An object that exists again, because the record was reverted before, is left as it is, with
-    /// its links. Delete rules, rules of the model and `willSave` apply as to any other save. If the record was made with an
-    /// earlier model, values that have no place in the current model are left out.
+    /// linked other objects to it. A unique value that the revert would give to an object is a conflict
+    /// (``DraftChange/Kind/takenByOthers``) if another object has the value now. An object that exists again, because the record
+    /// was reverted before, is left as it is, with its links. Delete rules, rules of the model and `willSave` apply as to any
+    /// other save. If the record was made with an earlier model, values that have no place in the current model are left out.
     ///
     /// The new save has a record of its own, of the kind ``HistoryKind/local``. To revert several records, begin with the newest
     /// one.

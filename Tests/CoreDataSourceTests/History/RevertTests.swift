@@ -167,12 +167,19 @@ struct RevertTests {
     }
 
     @Test(arguments: HistoryPlace.all)
-    func aRuleThatTheOldValuesBreakRefusesTheSave(place: HistoryPlace) async throws {
+    func aUniqueValueThatAnotherObjectHasIsAConflict(place: HistoryPlace) async throws {
         try await withContacts(place) { container, contacts in
             try await contacts.perform { try $0.delete(ContactEntity.self, where: \.uid == "uid-0") }
             try await contacts.perform { try $0.insert(ContactEntity.self).uid = "uid-0" }
             let record = try await container.records()[1]
-            await expectError(.uniquenessViolated) { try await container.revert(record) }
+            await expectError(.draftConflict) { try await container.revert(record) }
+            let report = try await container.revert(record, resolving: .takeTheirs)
+            #expect(report.conflicts.map(\.kind) == [.takenByOthers] && report.save == SaveReport())
+            // A revert that changes nothing has no record.
+            #expect(try await container.records().count == 3)
+            #expect(try contact(container)?.name != "name 0")
+            #expect(try await container.revert(record, resolving: .keepMine).save == SaveReport(updated: 1))
+            #expect(try contact(container)?.name == "name 0")
             #expect(try container.main.count(ContactEntity.self) == 2)
         }
     }

@@ -129,7 +129,7 @@ extension DraftComparison {
         }
     }
 
-    private mutating func drop(_ index: Int) {
+    mutating func drop(_ index: Int) {
         parts[index].isDropped = true
         parts[index].conflict?.choice = .theirs
     }

@@ -26,14 +26,19 @@ public struct DraftChange: Sendable {
         /// deletion cascades. The draft deletes the object directly or by a delete rule. In a revert, also: the record has
         /// inserted the object, and another save has linked other objects to it since.
         case deletedHere
+        /// A revert, an undo or a redo would give unique values to an object, but another object has these values now. The
+        /// ``ManagedObjectID`` of the other object is ``DraftChange/theirs``.
+        case takenByOthers
     }
 
     /// The side of a conflict whose value is kept.
     public enum Choice: Sendable, Hashable {
         /// The draft's side. An object that another save has deleted is inserted again, with the draft's attributes and the
-        /// to-one links in the object's own row.
+        /// to-one links in the object's own row. If a revert cannot insert an object again because another object of the same
+        /// entity has its unique values, the other object gets all its attributes, and its links.
         case mine
-        /// The side of the other saves.
+        /// The side of the other saves. A revert also leaves out what needs the part that is left out, such as a link to an
+        /// object that is not inserted again, or an object that requires this link.
         case theirs
     }
 
@@ -106,13 +111,23 @@ extension DraftChange {
         case .attribute, .relationship: "was changed by record \(number), and again by another save."
         case .order: "was reordered by record \(number), and again by another save."
         case .deletedByOthers: "was edited by record \(number), and deleted by another save."
+        case .takenByOthers:
+            "would get back a unique value from before record \(number), but \(holder) has the value now."
         case .deletedHere:
             "would be deleted, because record \(number) inserted it, or inserted an object whose deletion cascades to it. But another save has edited or linked this object."
         }
     }
 
+    /// The object that has the unique values now.
+    private var holder: String { theirs.map { "\($0)" } ?? "another object" }
+
     private var recordAdvice: String {
-        canKeepMine
+        if kind == .takenByOthers {
+            return canKeepMine
+                ? "Revert with resolving: .takeTheirs to leave \(holder) as it is, or with .keepMine to give it the old values and links."
+                : "Revert with resolving: .takeTheirs to leave both objects as they are, or first change or delete \(holder)."
+        }
+        return canKeepMine
             ? "Revert with resolving: .keepMine, .takeTheirs or .each."
             : leadsToDeletedObject
                 ? "Revert with resolving: .takeTheirs, or revert the deletion of that object first."
@@ -126,6 +141,7 @@ extension DraftChange {
         case .attribute, .relationship: "was changed both in the draft and by another save."
         case .order: "was reordered both in the draft and by another save."
         case .deletedByOthers: "was edited in the draft and deleted by another save."
+        case .takenByOthers: "has, in the draft, a unique value that another object has now."
         case .deletedHere:
             "was deleted in the draft, directly or by a delete rule, and edited or added by another save."
         }

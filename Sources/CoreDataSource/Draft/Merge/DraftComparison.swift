@@ -44,6 +44,8 @@ struct DraftComparison {
     var reach = CascadeReach()
     /// The objects that the draft deleted directly, and the objects that a delete rule deleted but no longer reaches.
     var deletionRoots: Set<LinkEnd> = []
+    /// The unique values that a revert would give to a second object.
+    var unique = UniqueConflicts()
     /// The changes that only other saves have made.
     private(set) var merged: [DraftChange] = []
     /// The newest saved orders, in the order of the difference's `orders`.
@@ -61,7 +63,9 @@ struct DraftComparison {
         for index in difference.rows.indices { try compare(index) }
         for index in difference.orders.indices { try compareOrder(index) }
         try compareReached()
-        if !difference.origin.isDraft { try compareLinksToDeletedObjects() }
+        if difference.origin.isDraft { return }
+        try compareLinksToDeletedObjects()
+        try compareUniqueValues()
     }
 
     var conflicts: [DraftChange] { parts.compactMap(\.conflict) }
@@ -79,7 +83,9 @@ struct DraftComparison {
         }
         dropPartners()
         dropDeletions()
-        if !difference.origin.isDraft { keepLinksOfKeptObjects() }
+        if difference.origin.isDraft { return }
+        keepLinksOfKeptObjects()
+        try dropDependents()
     }
 
     // MARK: Rows
@@ -298,7 +304,7 @@ struct DraftComparison {
 
     /// If the deletion of an object that the record has inserted is dropped, keeps the links that the record has made from and
     /// to this object.
-    private mutating func keepLinksOfKeptObjects() {
+    mutating func keepLinksOfKeptObjects() {
         let kept = Set(
             parts.compactMap { part in
                 if case .deletion = part.kind, part.isDropped { row(part)?.end } else { nil }
@@ -323,7 +329,7 @@ struct DraftComparison {
     // MARK: Partners
 
     /// If one side of a symmetric link is dropped, drops the other side too.
-    private mutating func dropPartners() {
+    mutating func dropPartners() {
         var dropped = parts.indices.filter { parts[$0].isDropped }
         while let partIndex = dropped.popLast() {
             guard case .link(let index) = parts[partIndex].kind, let row = row(parts[partIndex]) else { continue }

@@ -122,11 +122,20 @@ struct DraftMerge {
     }
 
     /// Inserts an object with the draft's attributes. The object keeps its key, unless another program might have used
-    /// the key.
+    /// the key. If another object has its unique values, and the conflict was decided for the revert, that object gets them.
     private mutating func insert(_ row: DraftDifference.Row) throws {
-        let object = try editor(row.end.entity).insert(entity: row.end.entity, key: key(of: row))
-        for (column, description) in object.layout.columns.enumerated() where description.attribute != nil {
-            if description.attribute?.derivationExpression == nil { setAttribute(column, of: object, row) }
+        let successor = successor(of: row)
+        let object: ManagedObject
+        if let successor {
+            object = successor
+        } else {
+            object = try editor(row.end.entity).insert(entity: row.end.entity, key: key(of: row))
+        }
+        for (column, description) in object.layout.columns.enumerated() {
+            guard let attribute = description.attribute, attribute.derivationExpression == nil else { continue }
+            // A record of an earlier model may lack the value. Then the object that exists keeps its own value.
+            if successor != nil, !attribute.isOptional, row.row.isNull(column) { continue }
+            setAttribute(column, of: object, row)
         }
         if case .record = comparison.difference.origin { setMissingValues(of: object) }
         made[row.end] = object
@@ -144,6 +153,16 @@ struct DraftMerge {
         for column in missing where !initialRow.isNull(column) {
             object.setValue(initialRow.value(column, layout.columns[column].storage), column)
         }
+    }
+
+    /// Returns the object that gets the values and the links of a deleted object instead of it, because it has its unique values
+    /// now; nil if there is none.
+    private mutating func successor(of row: DraftDifference.Row) -> ManagedObject? {
+        guard let successor = comparison.unique.successors[row.end].flatMap({ comparison.current($0) }) else {
+            return nil
+        }
+        newKeys[row.end] = successor.key
+        return successor
     }
 
     private func setAttribute(_ column: Int, of object: ManagedObject, _ row: DraftDifference.Row) {
