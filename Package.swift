@@ -285,6 +285,9 @@ if isDevelopment {
             name: "PredicateFormatFuzzer", dependencies: ["CoreDataSource", "RowStore"],
             path: "Tests/Programs/Fuzzing/PredicateFormatFuzzer", exclude: ["format.dict", "formats.txt"]),
     ]
+    // For a plugin, SwiftPM compiles the tool and all its modules a second time. Scripts/test-consumer builds this plugin.
+    package.products.removeAll { $0.name == "ModelResetPlugin" }
+    package.targets.removeAll { $0.name == "ModelResetPlugin" }
 }
 
 // The target in which an app's debug build spends most of its time, with rows, predicates and strings. Optimizing the
