@@ -3,8 +3,8 @@ import CompilerPluginSupport
 import PackageDescription
 
 // The scripts that test this package set this variable. In their builds, warnings are errors, no target is optimized in
-// debug builds, and the code for stores on PostgreSQL servers is included. The steps of CI share this build, except the
-// last three: test-threads, test-consumer and costs.
+// debug builds, and the code for stores on PostgreSQL servers is included. The steps of CI share this build, except
+// test-threads, test-consumer and costs.
 let isDevelopment = Context.environment["COREDATASOURCE_DEVELOPMENT"] != nil
 
 let package = Package(
