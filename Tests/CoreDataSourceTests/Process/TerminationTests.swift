@@ -1,6 +1,8 @@
 import CoreDataSource
 import ErrorExpectations
 import Foundation
+import RowStore
+import SQLiteStore
 import Testing
 
 struct TerminationTests {
@@ -77,7 +79,14 @@ enum ExitPlace: CaseIterable, Codable {
 @discardableResult
 private func leaveASavePending(_ path: String) async throws -> PersistentContainer {
     let url = URL(filePath: path)
-    let container = try await PersistentContainer(model: .contacts, store: .sqlite(url))
+    let layout = ModelLayout(.contacts)
+    var options = SQLiteStore.Options(url: url, layout: layout, identity: StoreIdentity(.contacts))
+    // Three commits fail, each after this time, which is ten seconds by default. As long as the process of an exit test runs, Swift
+    // Testing blocks one of the threads that all tests share. There are as many of these threads as cores, so two long exit tests
+    // stop all other tests.
+    options.lockTimeout = .milliseconds(100)
+    let store = try SQLiteStore.open(options)
+    let container = PersistentContainer(layout, store, startup: store.startup)
     container.flushOnTermination()
     kept.append(container)
     let other = try RawConnection(url)
