@@ -1,6 +1,7 @@
 import Foundation
 import ManagedModel
 import ModelReader
+import Synchronization
 import Testing
 
 /// The list of models and of what each version holds.
@@ -21,6 +22,18 @@ enum Corpus {
         ?? URL(filePath: #filePath).appending(path: "../../../../../shared/models").standardizedFileURL
 
     static var isPresent: Bool { !rows.isEmpty }
+
+    private static let documents = Mutex<[String: ModelDocument]>([:])
+
+    /// Reads a version, or returns what an earlier call has read. In a debug build, reading a version and following the versions before
+    /// it takes a tenth of a second and more.
+    static func document(of row: Row) throws -> ModelDocument {
+        let name = "\(row.bundle.path) \(row.version)"
+        if let document = documents.withLock({ $0[name] }) { return document }
+        let document = try ModelReader.read(row.bundle, version: row.version)
+        documents.withLock { $0[name] = document }
+        return document
+    }
 
     static let rows: [Row] = {
         let list = directory.appending(path: "MANIFEST.tsv")

@@ -19,7 +19,7 @@ struct CorpusTests {
             #expect(error.code == .binaryModel)
             return
         }
-        let document = try ModelReader.read(row.bundle, version: row.version)
+        let document = try Corpus.document(of: row)
         #expect(Corpus.counts(of: document.model) == row.counts)
         #expect(document.model.hash == (try ModelReader.read(row.bundle, version: row.version)).model.hash)
         try document.model.validate()
@@ -37,7 +37,7 @@ struct CorpusTests {
 
     @Test(arguments: Corpus.rows.filter(\.isXML))
     func theOrderOfTheFileDoesNotReachTheHash(_ row: Corpus.Row) throws {
-        let model = try ModelReader.read(row.bundle, version: row.version).model
+        let model = try Corpus.document(of: row).model
         var shuffled = model
         shuffled.entities.reverse()
         for index in shuffled.entities.indices {
@@ -53,7 +53,7 @@ struct CorpusTests {
     @Test func versionsDifferInWordsWhenTheyDifferInHash() throws {
         var last: (bundle: URL, model: ManagedObjectModel)?
         for row in Corpus.rows where row.isXML {
-            let model = try ModelReader.read(row.bundle, version: row.version).model
+            let model = try Corpus.document(of: row).model
             if let last, last.bundle == row.bundle {
                 let difference = ModelDifference(from: last.model, to: model)
                 #expect(difference.isEmpty == (last.model.hash == model.hash), "\(row)")
