@@ -20,11 +20,11 @@ struct ListPositionTests {
     }
 
     @Test func insertingAtOnePlaceWritesFewRows() {
-        #expect(writes(inserting: 2000) { count, _ in min(5, count) } <= 2000 * 4)
-        #expect(writes(inserting: 2000) { _, _ in 0 } == 2000)
-        #expect(writes(inserting: 2000) { count, _ in count } == 2000)
-        #expect(writes(inserting: 2000) { count, _ in count / 2 } <= 2000 * 6)
-        #expect(writes(inserting: 2000) { count, random in Int.random(in: 0...count, using: &random) } <= 2000 * 2)
+        #expect(writes(inserting: 1000) { count, _ in min(5, count) } <= 1000 * 4)
+        #expect(writes(inserting: 1000) { _, _ in 0 } == 1000)
+        #expect(writes(inserting: 1000) { count, _ in count } == 1000)
+        #expect(writes(inserting: 1000) { count, _ in count / 2 } <= 1000 * 6)
+        #expect(writes(inserting: 1000) { count, random in Int.random(in: 0...count, using: &random) } <= 1000 * 2)
     }
 
     @Test func movingOneObjectWritesOneRow() {
