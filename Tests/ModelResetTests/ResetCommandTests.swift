@@ -215,7 +215,7 @@ import Testing
         func system(_ url: URL) -> Int? {
             (try? FileManager.default.attributesOfItem(atPath: url.path))?[.systemNumber] as? Int
         }
-        let candidates = [URL(filePath: "/dev/shm"), URL(filePath: "/run/user/\(getuid())")]
+        let candidates = ["/dev/shm", "/run/user/\(getuid())", "/var/tmp"].map { URL(filePath: $0) }
         let here = system(FileManager.default.temporaryDirectory)
         return candidates.first {
             FileManager.default.isWritableFile(atPath: $0.path) && system($0) != nil && system($0) != here

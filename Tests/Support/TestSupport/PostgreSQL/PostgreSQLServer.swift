@@ -50,6 +50,8 @@ package final class PostgreSQLServer: Sendable {
         var all = [
             "listen_addresses": "127.0.0.1", "fsync": isDurable ? "on" : "off", "max_connections": "200",
             "full_page_writes": isDurable ? "on" : "off", "shared_buffers": "32MB", "jit": "off",
+            // In the folder of the server. A killed server leaves shared memory of the other kinds behind.
+            "dynamic_shared_memory_type": "mmap",
         ]
         all.merge(settings) { $1 }
         port = try PostgreSQLServer.freePort()
