@@ -47,7 +47,8 @@ extension DataSource {
     /// ``RetryAfterError``, loads throw for at least as long as the error says, but at most for a day. A load with the `maxAge`
     /// zero tries at once.
     ///
-    /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns.
+    /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns, and
+    /// lists show the freshness of the scope when the call returns or throws.
     ///
     /// A list deletes only objects that were in scope before its request, or before the request for its first page. So an
     /// object that is inserted during the request, or that comes into scope by an edit, stays at first. If the list lacks such
@@ -87,7 +88,14 @@ extension DataSource {
         let load = ScopeLoad(
             source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: options,
             request: request, generation: generation, askedAt: askedAt)
-        let found = try await wait(for: load, whenStale)
+        let found: ScopeFreshness?
+        do {
+            found = try await wait(for: load, whenStale)
+        } catch {
+            // Lists show the failure, also that of another caller's load.
+            if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
+            throw error
+        }
         // Another caller may have stored the list just now.
         if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
         return try found ?? freshness(of: scope)

@@ -46,7 +46,7 @@ extension DataSource {
     ///
     /// The look-up runs in the private context, after all earlier calls. Its cost is the same as for
     /// ``ManagedObjectContext/first(_:where:equals:)``. On the main actor, the call returns after the main context
-    /// shows the added object.
+    /// shows the added object. If the load fails, the call throws after lists show the failure.
     ///
     /// **Isolation**: none. The loader runs in its own task, off the main actor. The loader must not call this function
     /// for the same object, because the loader would wait for itself.

@@ -99,7 +99,8 @@ extension DataSource {
     /// try await contacts.forget(all)
     /// ```
     ///
-    /// **Isolation**: any actor. When the call returns, the store has forgotten the scope.
+    /// **Isolation**: any actor. When the call returns, the store has forgotten the scope. If the caller is on the main actor,
+    /// lists also show this.
     ///
     /// **Complexity**: O(1)
     ///
@@ -114,6 +115,7 @@ extension DataSource {
         let change = tier.change(scope, .forgotten)
         _ = try await tier.perform(waitFor: .store) { $0.scopeChanges.append(change) }
         tier.stack.root.scopes.forget(scope.name, withFailure: true)
+        if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
     }
 
     // MARK: Writing

@@ -177,14 +177,16 @@ package final class ScopeCache: Sendable {
 
     /// Forgets a scope, because the store may have changed it.
     ///
-    /// - Parameter withFailure: Whether to forget a failure that could not be stored, too.
+    /// - Parameter withFailure: Whether to forget a failure that could not be stored, too. If there is one, the follower reads
+    ///   the scope again.
     func forget(_ name: String, withFailure: Bool = false) {
         let name = ExactString(name)
-        state.withLock { state in
+        let hadFailure = state.withLock { state in
             state.version += 1
             state.known[name]?.version = -1
-            if withFailure { state.failed[name] = nil }
+            return withFailure && state.failed.removeValue(forKey: name) != nil
         }
+        if hadFailure { callFollower() }
     }
 
     /// Records the failure of a scope, which could not be stored.

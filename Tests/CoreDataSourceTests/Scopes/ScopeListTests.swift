@@ -23,7 +23,6 @@ struct ScopeListTests {
             await expectThrows(Poison.self) {
                 try await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
             }
-            await contacts.mainTier.waitForLists()
             #expect(list.freshness?.failureCount == 1 && list.freshness?.lastFailure == "Poison")
             #expect(list.freshness?.requestedAt == place.clock.value && list.count == 3)
             try await contacts.delete(contactList(0..<1))
@@ -73,10 +72,56 @@ struct ScopeListTests {
             await expectError(.loadPostponed) {
                 try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in .list(contactList(0..<1)) }
             }
-            try await contacts.perform(waitFor: .main) { _ in }
             #expect(list.freshness?.failureCount == count)
         }
         for container in containers { try await container.close() }
+    }
+
+    @Test(arguments: ScopeStoreKind.allCases)
+    func aListShowsAFailureWhenTheLoadThrows(_ kind: ScopeStoreKind) async throws {
+        try await withScopes(kind) { contacts, _ in
+            let seventh = SyncScope(where: \ContactEntity.uid, equals: "7")
+            let list = try contacts.list(request)
+            let object = try contacts.list(ObjectRequest(ContactEntity.self, freshnessOf: seventh))
+            for count in 1...20 {
+                // Both callers wait for one load.
+                let other = Task { @MainActor in
+                    await expectThrows(Poison.self) {
+                        try await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
+                    }
+                    #expect((list.freshness?.failureCount ?? 0) >= count)
+                }
+                await expectThrows(Poison.self) {
+                    try await contacts.load(.contacts, maxAge: .zero) { _ in
+                        while contacts.tier.loadWaiterCount < 2 { await Task.yield() }
+                        throw Poison()
+                    }
+                }
+                #expect(list.freshness?.failureCount == count)
+                await other.value
+                await expectThrows(Poison.self) {
+                    _ = try await contacts.value(where: \.uid, equals: "7", as: ContactValue.self, maxAge: .zero) { _ in
+                        throw Poison()
+                    }
+                }
+                #expect(object.freshness?.failureCount == count)
+            }
+        }
+    }
+
+    /// A failure that could not be stored also ends when the scope is forgotten.
+    @Test func aListShowsThatAFailureIsForgotten() async throws {
+        try await withScopesOnADisk { contacts, _, isFull in
+            let list = try contacts.list(request)
+            isFull.value = true
+            await expectThrows(Poison.self) {
+                try await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
+            }
+            #expect(list.freshness?.failureCount == 1)
+            isFull.value = false
+            try await contacts.forget(.contacts)
+            #expect(list.freshness?.failureCount == 0)
+        }
     }
 
     // MARK: Changes of another program that sends no notification
@@ -185,7 +230,6 @@ struct ScopeListTests {
             await expectThrows(Poison.self) {
                 try await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
             }
-            await contacts.mainTier.waitForLists()
             #expect(delegate.seen.count == 2 && contacts.freshness(dataKey: "list")?.failureCount == 0)
             contacts.pausedDataKeys = []
             #expect(delegate.seen == ["content", "1 0", "1 1"])
