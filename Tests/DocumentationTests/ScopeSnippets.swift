@@ -121,6 +121,13 @@ struct ScopeSnippets {
                 print("Updated", date)
                 if freshness.failureCount > 0 { print("The last refresh has failed") }
             }
+            if list.freshness?.isLoading == true { print("Refreshing") }
+            if let freshness = list.freshness {
+                if freshness.isLoading { print("Refreshing") }
+                if let date = freshness.retryAt, date > Date() {
+                    print("No load before", date)
+                }
+            }
             #expect(list.freshness?.isComplete == false)
             var request = ObjectRequest(ContactEntity.self)
             request.freshnessOf = all

@@ -67,13 +67,15 @@ extension DataSource {
     ///   - maxAge: The age from which the objects are stale, counted from the request. With zero, the list is always loaded,
     ///     unless a load of the list is running.
     ///   - whenStale: Whether to wait for the server; `.wait` by default. With `.serveStale`, stale objects are returned at
-    ///     once, and no error of the server is thrown. If no answer was ever stored, the call waits, and throws any error.
+    ///     once, and no error of the server is thrown. If no answer was ever stored, the call waits, and throws any error. During a
+    ///     pause after a failure, nothing is loaded.
     ///   - timeLimit: The longest time for each call of the closure, at most a week; a minute by default. Also the longest wait
     ///     for each request of a load that another caller has begun.
     ///   - deleting: The limit of deletions, as for a sync.
     ///   - options: The options, as for a sync. An empty list deletes objects only with ``SyncOptions/allowsEmpty``.
     ///   - request: Requests a list or a page from the server. It runs outside the main actor.
-    /// - Returns: The freshness of the scope when the call returns.
+    /// - Returns: The freshness of the scope when the call returns. With `.serveStale`, its ``ScopeFreshness/isLoading`` says
+    ///   whether the objects are being loaded.
     /// - Throws: Any error of the closure; `loadTimedOut`; `loadPostponed`; `cursorRepeated` if a page has the cursor of an
     ///   earlier page; `storeReset` if the store was reset meanwhile; `CancellationError`; the errors of
     ///   ``apply(_:to:requestedAt:since:deleting:options:)``. Pages that were stored before the error stay.
@@ -124,13 +126,14 @@ extension DataSource {
     ) async throws -> ScopeFreshness? {
         let (scope, loads) = (load.scope, tier.loads)
         // The freshness is usually known without a read of the store.
-        if let known = tier.known(scope).map({ ScopeFreshness($0, generation: load.generation) }),
+        if var known = tier.known(scope).map({ ScopeFreshness($0, generation: load.generation) }),
             !known.isStale(after: load.maxAge, at: load.askedAt)
         {
+            known.isLoading = loads.isRunning(load.key)
             return known
         }
         try tier.claim(scope)
-        let found = try load.freshness()
+        var found = try load.freshness()
         let key = load.key
         let now = tier.stack.root.scheduling.now()
         if !found.isStale(after: load.maxAge, at: now) { return found }
@@ -139,6 +142,7 @@ extension DataSource {
             // This call does not wait for the load. If a load is already running, it now goes on even if all its callers are
             // canceled.
             if !isPostponed { loads.start(key) { try await load.run() } }
+            found.isLoading = !isPostponed
             return found
         }
         if isPostponed { throw DataSourceError(postponed: scope.name, found) }

@@ -365,7 +365,11 @@ extension PrivateTier {
     nonisolated func freshness<Object: ManagedObject>(
         of scope: SyncScope<Object>
     ) throws(DataSourceError) -> ScopeFreshness {
-        try stack.root.freshness(of: id(of: scope))
+        // Look for a load before the read: if it has ended, the read finds its answer.
+        let isLoading = loads.isRunning(.scope(scope.id, generation: stack.root.generation))
+        var found = try stack.root.freshness(of: id(of: scope))
+        found.isLoading = isLoading
+        return found
     }
 }
 

@@ -76,6 +76,7 @@ public enum StalePolicy: Sendable, Hashable {
     /// The load waits for the server.
     case wait
     /// The load returns at once, and refreshes the objects in the background. It waits only if no answer has been stored yet. A
-    /// look-up of one object waits only if the object is missing.
+    /// look-up of one object waits only if the object is missing. During a pause after a failure, no refresh begins. The
+    /// ``ScopeFreshness/isLoading`` of the load's result says whether a refresh is running.
     case serveStale
 }

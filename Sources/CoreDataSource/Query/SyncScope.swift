@@ -108,8 +108,24 @@ public struct ScopeFreshness: Sendable, Hashable {
     public let lastFailure: String?
     /// The time of the last failure; nil if there was no failure.
     public let failedAt: Date?
-    /// The time before which loads do not try again; nil if there was no failure.
+    /// The time before which loads do not try again; nil if there was no failure. A load with the `maxAge` zero tries at once.
     public let retryAt: Date?
+    /// Whether a load of the scope was running when this value was read, for example for the indicator of a view. A list gets
+    /// a new value when a load begins, and when it ends.
+    ///
+    /// ```swift
+    /// if list.freshness?.isLoading == true { print("Refreshing") }
+    /// ```
+    ///
+    /// These calls load a scope: ``DataSource/load(_:maxAge:whenStale:timeLimit:deleting:options:_:)``, and with a `maxAge`
+    /// ``DataSource/value(where:equals:as:maxAge:whenStale:timeLimit:orLoad:)``. They count while they run in this container, with
+    /// the pages of a list, the requests that are made again, and the background loads of ``StalePolicy/serveStale``. A load that
+    /// waits for another process counts, too. The loads of other processes and of other containers do not count, because a
+    /// process does not tell the others when its load begins. The store does not keep this value.
+    ///
+    /// In the result of a load with ``StalePolicy/serveStale``, the value says whether the objects are now being loaded. If they
+    /// are stale, and the value is false, no load has begun, because loads wait until ``retryAt`` after a failure.
+    public internal(set) var isLoading = false
     /// The number of the answer; 0 if no answer was stored.
     let answer: Int64
     /// A number that changes with each answer, and whenever the entity tag and the cursor are dropped.
@@ -135,14 +151,16 @@ public struct ScopeFreshness: Sendable, Hashable {
     ///   - lastFailure: The kind of the last failure.
     ///   - failedAt: The time of the last failure.
     ///   - retryAt: The time before which loads do not try again.
+    ///   - isLoading: Whether a load is running; false by default.
     public init(
         requestedAt: Date? = nil, entityTag: String? = nil, cursor: String? = nil, isComplete: Bool? = nil,
-        failureCount: Int = 0, lastFailure: String? = nil, failedAt: Date? = nil, retryAt: Date? = nil
+        failureCount: Int = 0, lastFailure: String? = nil, failedAt: Date? = nil, retryAt: Date? = nil,
+        isLoading: Bool = false
     ) {
         (self.requestedAt, self.entityTag, self.cursor) = (requestedAt, entityTag, cursor)
         self.isComplete = isComplete ?? (requestedAt != nil)
         (self.failureCount, self.lastFailure) = (failureCount, lastFailure)
-        (self.failedAt, self.retryAt) = (failedAt, retryAt)
+        (self.failedAt, self.retryAt, self.isLoading) = (failedAt, retryAt, isLoading)
         (answer, version, generation) = (0, 0, 0)
     }
 
@@ -215,6 +233,14 @@ extension RootTier {
             return ScopeFreshness(found, generation: pinned.generation)
         }
         return try freshness(of: id)
+    }
+
+    /// Like ``freshness(of:in:)``, but reads only a scope that may have changed since it was last read.
+    func latestFreshness(of id: ScopeID, in pinned: PinnedRows?) throws(DataSourceError) -> ScopeFreshness {
+        if pinned == nil, let known = scopes.known(id, generation: generation) {
+            return ScopeFreshness(known, generation: generation)
+        }
+        return try freshness(of: id, in: pinned)
     }
 }
 

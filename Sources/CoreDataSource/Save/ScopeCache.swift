@@ -1,25 +1,4 @@
-internal import Foundation
 internal import RowStore
-
-/// What identifies a scope: a scope with the same name and another entity or predicate counts as another scope.
-///
-/// Two names or predicates are equal if their bytes are equal, as in a store.
-struct ScopeID: Hashable, Sendable {
-    let name: ExactString
-    let entity: String
-    let predicate: ExactString
-
-    init(name: String, entity: String, predicate: String) {
-        (self.name, self.entity, self.predicate) = (ExactString(name), entity, ExactString(predicate))
-    }
-
-    /// - Parameter version: The version by which a data source maps answers.
-    func mapped(by version: Int) -> ScopeID {
-        if version == 0 { return self }
-        let predicate = StoredScope.predicate(predicate.string, mappingVersion: version)
-        return ScopeID(name: name.string, entity: entity, predicate: predicate)
-    }
-}
 
 /// What this process knows of the scopes of its store, so that a load of a fresh scope reads nothing.
 package final class ScopeCache: Sendable {
@@ -60,6 +39,8 @@ package final class ScopeCache: Sendable {
         var longestTurn: Duration?
         /// Called when scopes may have changed; nil while no list shows a scope.
         var follower: (@Sendable () -> Void)?
+        /// The names of the scopes that lists show. It can also have names that no list shows any longer.
+        var shown: Set<ExactString> = []
         /// The calls that wait for a change.
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWait = 0
@@ -79,6 +60,12 @@ package final class ScopeCache: Sendable {
                 return isFull
             }
             return last.scope != scope
+        }
+
+        /// Returns the result of the last read of a scope; nil if it may be outdated.
+        func current(_ name: ExactString) -> Known? {
+            guard let known = known[name], known.version >= oldestVersion else { return nil }
+            return known
         }
 
         /// Returns a scope. If its last failure could not be stored and still counts, the result has this failure.
@@ -117,10 +104,19 @@ package final class ScopeCache: Sendable {
     /// Returns what is known of a scope, without a read of the store. Returns nil if nothing is known.
     func known(_ id: ScopeID, in source: String) -> StoredScope? {
         state.withLock { state in
-            guard let known = state.known[id.name], known.version >= state.oldestVersion, let scope = known.scope,
-                scope.id == id, state.uses[id.name] == Use(source: source, entity: id.entity)
+            guard let scope = state.current(id.name)?.scope, scope.id == id,
+                state.uses[id.name] == Use(source: source, entity: id.entity)
             else { return nil }
             return scope
+        }
+    }
+
+    /// Returns what a read of a scope would find. The outer optional is nil if this is not known.
+    fileprivate func known(_ id: ScopeID, generation: Int) -> StoredScope?? {
+        state.withLock { state -> StoredScope?? in
+            guard let known = state.current(id.name) else { return nil }
+            let scope = state.withFailure(known.scope, id.name, generation: generation)
+            return .some(scope?.id == id ? scope : nil)
         }
     }
 
@@ -248,8 +244,19 @@ extension ScopeCache {
     func follow(_ follower: (@Sendable () -> Void)?) {
         state.withLock { state in
             state.follower = follower
-            if follower == nil { state.isFollowerCalled = false }
+            if follower == nil { (state.isFollowerCalled, state.shown) = (false, []) }
         }
+    }
+
+    /// Records that a list shows a scope.
+    func show(_ id: ScopeID) { state.withLock { _ = $0.shown.insert(id.name) } }
+
+    /// Records that lists show these scopes, and no others.
+    func showOnly(_ ids: Set<ScopeID>) { state.withLock { $0.shown = Set(ids.map(\.name)) } }
+
+    /// Records that a load of a scope has begun or ended. Calls the follower if a list shows the scope.
+    func loadsDidChange(of id: ScopeID) {
+        if state.withLock({ $0.shown.contains(id.name) }) { callFollower() }
     }
 
     /// Whether any list follows scopes. For tests.
@@ -317,10 +324,6 @@ extension ScopeCache {
     func didCommit(_ saves: [ChangeSet]) {
         if saves.contains(where: \.mayChangeScopes) { didChange() }
     }
-}
-
-extension StoredScope {
-    var id: ScopeID { ScopeID(name: name, entity: entity, predicate: predicate) }
 }
 
 extension ChangeSet {

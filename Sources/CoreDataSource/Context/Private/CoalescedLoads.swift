@@ -1,5 +1,6 @@
 internal import QueryLanguage
 internal import RowStore
+internal import Synchronization
 
 /// The running loads. There is at most one load for each key, and any number of callers can wait for it.
 final class CoalescedLoads: Sendable {
@@ -89,6 +90,26 @@ final class CoalescedLoads: Sendable {
     }
 
     private let state = Guarded(State())
+    /// The number of running loads. It is atomic, because each load of a fresh scope reads it without locking `state`.
+    private let runningCount = Atomic<Int>(0)
+    /// Called after the load of a scope has begun, and after it has ended. The callers of the load still wait at that time.
+    private let didChange: @Sendable (ScopeID) -> Void
+
+    init(didChange: @escaping @Sendable (ScopeID) -> Void) {
+        self.didChange = didChange
+    }
+
+    /// Changes the running loads.
+    private func change<R: Sendable>(_ body: (inout State) -> R) -> R {
+        state.withLock { state in
+            defer { runningCount.store(state.loads.count, ordering: .sequentiallyConsistent) }
+            return body(&state)
+        }
+    }
+
+    private func notify(_ key: Key) {
+        if case .scope(let id, _) = key { didChange(id) }
+    }
 
     /// Waits for the running load of a key. Starts a load if none is running.
     ///
@@ -122,13 +143,16 @@ final class CoalescedLoads: Sendable {
     /// Starts a load if none is running, and does not wait for it. From now on, the running load continues even if all its
     /// waiters are canceled.
     func start(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) {
-        state.withLock { state in
-            if state.loads[key] == nil {
+        let isStarted = change { state in
+            let isFirst = state.loads[key] == nil
+            if isFirst {
                 state.lastNumber += 1
                 state.loads[key] = Load(number: state.lastNumber, task: task(key, state.lastNumber, load))
             }
             state.loads[key]?.isKept = true
+            return isFirst
         }
+        if isStarted { notify(key) }
     }
 
     /// Records that the load of a key makes another request. Starts the wait of each caller again.
@@ -139,19 +163,25 @@ final class CoalescedLoads: Sendable {
         }
     }
 
-    func isRunning(_ key: Key) -> Bool { state.withLock { $0.loads[key] != nil } }
+    func isRunning(_ key: @autoclosure () -> Key) -> Bool {
+        if runningCount.load(ordering: .sequentiallyConsistent) == 0 { return false }
+        let key = key()
+        return state.withLock { $0.loads[key] != nil }
+    }
 
     /// - Returns: False if the caller is already canceled.
     private func enter(
         _ key: Key, number: Int, waiter: Waiter, _ patience: Patience,
         _ load: @escaping @Sendable () async throws -> Void
     ) -> Bool {
-        let (isWaiting, timer) = state.withLock { state -> (Bool, (Int, ContinuousClock.Instant)?) in
+        var isStarted = false
+        let (isWaiting, timer) = change { state -> (Bool, (Int, ContinuousClock.Instant)?) in
             if state.cancelled.contains(number) { return (false, nil) }
             guard var running = state.loads.removeValue(forKey: key) else {
                 var started = Load(number: number, task: task(key, number, load))
                 started.waiting[number] = Caller(waiter: waiter, patience: nil)
                 state.loads[key] = started
+                isStarted = true
                 return (true, nil)
             }
             var caller = Caller(waiter: waiter, patience: patience)
@@ -161,6 +191,7 @@ final class CoalescedLoads: Sendable {
             state.loads[key] = running
             return (true, timer)
         }
+        if isStarted { notify(key) }
         if let (load, end) = timer { setTimer(key, load, at: end, patience.scheduling) }
         return isWaiting
     }
@@ -180,7 +211,7 @@ final class CoalescedLoads: Sendable {
         _ key: Key, _ number: Int, at end: ContinuousClock.Instant, _ scheduling: WorkScheduling
     ) {
         let now = scheduling.instant()
-        let (late, task, timer) = state.withLock { state -> ([Caller], Task<Void, Never>?, ContinuousClock.Instant?) in
+        let (late, task, timer) = change { state -> ([Caller], Task<Void, Never>?, ContinuousClock.Instant?) in
             guard var load = state.loads[key], load.number == number, load.timer == end else { return ([], nil, nil) }
             let late = load.waiting.filter { $0.value.waitEnd.map { $0 <= now } ?? false }
             for caller in late.keys { load.waiting[caller] = nil }
@@ -191,7 +222,10 @@ final class CoalescedLoads: Sendable {
             return (Array(late.values), isLeft ? load.task : nil, timer)
         }
         if let timer { setTimer(key, number, at: timer, scheduling) }
-        task?.cancel()
+        if let task {
+            task.cancel()
+            notify(key)
+        }
         for caller in late {
             if let error = caller.patience?.error { caller.waiter.resume(returning: .failure(error)) }
         }
@@ -212,16 +246,17 @@ final class CoalescedLoads: Sendable {
 
     /// - Parameter started: The number of the load. The caller that has started the load has the same number.
     private func end(_ key: Key, _ started: Int, _ result: Result<Void, any Error>) {
-        let waiting = state.withLock { state -> [Int: Caller] in
+        let ended = change { state -> Load? in
             // Another load of the key may have started after the last waiter of this load left.
-            guard state.loads[key]?.number == started else { return [:] }
-            return state.loads.removeValue(forKey: key)?.waiting ?? [:]
+            state.loads[key]?.number == started ? state.loads.removeValue(forKey: key) : nil
         }
-        for (number, caller) in waiting { caller.waiter.resume(returning: result.map { number == started }) }
+        guard let ended else { return }
+        notify(key)
+        for (number, caller) in ended.waiting { caller.waiter.resume(returning: result.map { number == started }) }
     }
 
     private func cancel(_ key: Key, _ number: Int) {
-        let (waiter, task) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+        let (waiter, task) = change { state -> (Waiter?, Task<Void, Never>?) in
             guard let waiter = state.loads[key]?.waiting.removeValue(forKey: number)?.waiter else {
                 state.cancelled.insert(number)
                 return (nil, nil)
@@ -229,8 +264,22 @@ final class CoalescedLoads: Sendable {
             guard let load = state.loads[key], load.waiting.isEmpty, !load.isKept else { return (waiter, nil) }
             return (waiter, state.loads.removeValue(forKey: key)?.task)
         }
-        task?.cancel()
+        if let task {
+            task.cancel()
+            notify(key)
+        }
         waiter?.resume(returning: .failure(CancellationError()))
+    }
+}
+
+extension PersistentStack {
+    /// Whether a load of the scope is running.
+    ///
+    /// - Parameter id: The id without the mapping version.
+    func isLoading(_ id: ScopeID) -> Bool {
+        guard let entity = layout.entity(named: id.entity)?.concreteFamily.first else { return false }
+        // One data source owns all entities of a scope.
+        return tiers(owning: [entity]).contains { $0.loads.isRunning(.scope(id, generation: root.generation)) }
     }
 }
 

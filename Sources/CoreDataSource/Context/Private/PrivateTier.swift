@@ -27,12 +27,13 @@ package actor PrivateTier {
     /// Identifies the data source in its saves.
     nonisolated let source: SaveSource
     /// The running loads of single objects and of lists.
-    nonisolated let loads = CoalescedLoads()
+    nonisolated let loads: CoalescedLoads
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>, completes: Bool) {
         self.stack = stack
         self.owner = owner
         self.completes = completes
+        loads = CoalescedLoads { [scopes = stack.root.scopes] in scopes.loadsDidChange(of: $0) }
         executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))
         source = SaveSource(owner)
         stack.register(source, ownedEntities)

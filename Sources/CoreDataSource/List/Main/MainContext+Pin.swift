@@ -15,10 +15,10 @@ extension MainContext {
     /// While the context is pinned, it merges no save, neither of this container nor of other processes. Objects keep their
     /// values. Fetches, look-ups, counts, aggregates and relationships show the pinned rows. If an update of a list or a live
     /// aggregate is running, it ends with the pinned rows. After that, lists and live aggregates do not change while the context
-    /// is pinned, and lists show the freshness of a scope as of the pinned rows. Drafts show the pinned rows until their first
-    /// save, and then the newest rows. Saves go to the store as usual: a call with `waitFor: .main` returns, although the
-    /// context does not show the save yet. Private contexts, ``PersistentContainer/read(_:)``, ``PersistentContainer/saves``
-    /// and ``DataSource/freshness(of:)`` are not pinned.
+    /// is pinned, and lists show the freshness of a scope as of the pinned rows. Only ``ScopeFreshness/isLoading`` still changes.
+    /// Drafts show the pinned rows until their first save, and then the newest rows. Saves go to the store as usual: a call with
+    /// `waitFor: .main` returns, although the context does not show the save yet. Private contexts,
+    /// ``PersistentContainer/read(_:)``, ``PersistentContainer/saves`` and ``DataSource/freshness(of:)`` are not pinned.
     ///
     /// A second call keeps the pinned state, and begins a new time limit. The pin ends with ``unpin()``, at the limit, when
     /// the store is reset or closed, and when the container is released. It also ends if the store loses the pinned state,

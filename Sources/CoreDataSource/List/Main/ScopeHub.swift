@@ -20,11 +20,24 @@ final class ListFreshness {
         value = new
         onChange()
     }
+
+    fileprivate func set(_ new: FoundFreshness) {
+        var value = new.value ?? value
+        value.isLoading = new.isLoading
+        set(value)
+    }
+}
+
+/// The result of reading a scope.
+private struct FoundFreshness {
+    let isLoading: Bool
+    /// Nil if the store cannot be read. The list then keeps what it shows.
+    var value: ScopeFreshness?
 }
 
 /// Keeps the freshness of all lists up to date. If a save, another process or another program may have changed scopes, the
-/// hub reads the scopes again, off the main actor. The lists show the result once they show all rows that were in the store at
-/// the time of the read.
+/// hub reads the scopes again, off the main actor. It does the same when the load of a scope begins or ends. The lists show the
+/// result once they show all rows that were in the store at the time of the read.
 @MainActor
 final class ScopeHub {
     private struct Entry {
@@ -58,8 +71,8 @@ final class ScopeHub {
         try scope.check()
         try stack.root.checkOpen()
         // Follow first, so that no later change is missed.
-        begin()
-        return add(scope.id, try stack.root.freshness(of: stack.mapped(scope.id), in: lists.pinned))
+        begin(scope.id)
+        return add(scope.id, try stack.freshness(of: scope.id, in: lists.pinned))
     }
 
     /// Like ``follow(_:)``, but reads the scope off the main actor.
@@ -73,7 +86,7 @@ final class ScopeHub {
         } catch {
             return .failure(error)
         }
-        begin()
+        begin(scope.id)
         beginning += 1
         defer { beginning -= 1 }
         // The scope may change during this read, before the hub follows it. So make the hub read the scope again.
@@ -85,7 +98,7 @@ final class ScopeHub {
                 lists.queue.async {
                     continuation.resume(
                         returning: Result { () throws(DataSourceError) in
-                            try stack.root.freshness(of: stack.mapped(id), in: pinned)
+                            try stack.freshness(of: id, in: pinned)
                         })
                 }
             }
@@ -101,7 +114,8 @@ final class ScopeHub {
     /// Reads the scopes of all lists again, because the lists now show other rows.
     func reload() { stack.root.scopes.didChange() }
 
-    private func begin() {
+    private func begin(_ id: ScopeID) {
+        stack.root.scopes.show(id)
         if followed.contains(where: { $0.list != nil }) { return }
         stack.root.scopes.follow { [weak self] in Task { @MainActor in self?.read() } }
     }
@@ -110,6 +124,8 @@ final class ScopeHub {
         followed.removeAll { $0.list == nil }
         let list = ListFreshness(id, value)
         followed.append(Entry(list: list))
+        // A read may have begun since this list began, when the hub did not follow the scope yet.
+        stack.root.scopes.show(id)
         return list
     }
 
@@ -126,11 +142,13 @@ final class ScopeHub {
         readCount += 1
         stack.root.scopes.beginReading()
         let (stack, pinned, ids) = (stack, lists.pinned, Set(followed.compactMap { $0.list?.id }))
+        stack.root.scopes.showOnly(ids)
         lists.queue.async { [weak self] in
-            var found: [ScopeID: ScopeFreshness] = [:]
+            var found: [ScopeID: FoundFreshness] = [:]
             for id in ids {
-                // If the store cannot be read, the list keeps what it shows.
-                if let freshness = try? stack.root.freshness(of: stack.mapped(id), in: pinned) { found[id] = freshness }
+                // Look for a load first: if it has ended, the list shows its answer.
+                found[id] = FoundFreshness(isLoading: stack.isLoading(id))
+                found[id]?.value = try? stack.root.latestFreshness(of: stack.mapped(id), in: pinned)
             }
             // A freshness can belong to an answer that another member has saved. Read the saves of other members, so that the
             // lists show the rows of the answer before its freshness.
@@ -139,7 +157,7 @@ final class ScopeHub {
         }
     }
 
-    private func show(_ found: [ScopeID: ScopeFreshness], asOf pinned: PinnedRows?) async {
+    private func show(_ found: [ScopeID: FoundFreshness], asOf pinned: PinnedRows?) async {
         stack.mainNotifier.merge()
         await lists.waitUntilReported()
         lists.perform { [self] in
@@ -169,5 +187,16 @@ final class ScopeHub {
             waiting.append((isChanged ? readCount + 1 : readCount, continuation))
             read()
         }
+    }
+}
+
+extension PersistentStack {
+    /// Reads how old the objects of a scope are, and whether a load of the scope is running.
+    fileprivate func freshness(of id: ScopeID, in pinned: PinnedRows?) throws(DataSourceError) -> ScopeFreshness {
+        // Look for a load first: if it has ended, the read finds its answer.
+        let isLoading = isLoading(id)
+        var found = try root.freshness(of: mapped(id), in: pinned)
+        found.isLoading = isLoading
+        return found
     }
 }

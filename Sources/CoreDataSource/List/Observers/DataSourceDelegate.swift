@@ -167,7 +167,7 @@ public protocol DataSourceDelegate: AnyObject {
     func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
 
     /// Called after the freshness of the list's scope (``ObjectRequest/freshnessOf``) has changed, even if no row has changed.
-    /// Never called during a group.
+    /// Also called when a load of the scope begins or ends: ``ScopeFreshness/isLoading``. Never called during a group.
     ///
     /// ```swift
     /// func didChangeFreshness(_ freshness: ScopeFreshness, dataKey: String) {

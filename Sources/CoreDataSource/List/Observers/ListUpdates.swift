@@ -193,6 +193,7 @@ public struct ListUpdate<Object: ManagedObject>: Sendable {
     /// The reason for the update.
     public let reason: ListReason
     /// The freshness of the request's scope (``ObjectRequest/freshnessOf``), which is never newer than the rows; nil if the
-    /// request has no scope. If only the freshness has changed, the kind of the reason is ``ListReason/Kind/freshness``.
+    /// request has no scope. If only the freshness has changed, the kind of the reason is ``ListReason/Kind/freshness``. This is
+    /// also the case when a load of the scope begins or ends: ``ScopeFreshness/isLoading``.
     public let freshness: ScopeFreshness?
 }

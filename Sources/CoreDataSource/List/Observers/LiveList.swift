@@ -25,8 +25,8 @@ public final class LiveList<Object: ManagedObject> {
     /// The freshness of the request's scope (``ObjectRequest/freshnessOf``), which is never newer than the rows; nil if the
     /// request has no scope.
     ///
-    /// The value also changes if no row changes: after an answer `.notModified` of the server, after a failed load, and after
-    /// loads by other processes. A paused list keeps its value.
+    /// The value also changes if no row changes: after an answer `.notModified` of the server, after a failed load, after
+    /// loads by other processes, and when a load begins or ends (``ScopeFreshness/isLoading``). A paused list keeps its value.
     ///
     /// ```swift
     /// if let freshness = list.freshness, let date = freshness.requestedAt {

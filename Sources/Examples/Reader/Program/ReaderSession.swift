@@ -133,7 +133,7 @@ final class ReaderSession {
     private func refresh(seconds: Double) async throws {
         let maxAge = Duration.seconds(seconds)
         let before = try lists()
-        for list in before where list.isRequested(maxAge) { say("\(list.title): \(list.words(isRefreshing: true))") }
+        for list in before where list.isRequested(maxAge) { say("\(list.title): \(list.words(willRefresh: true))") }
         let failures = await store.refresh(maxAge: maxAge)
         try await store.showLoads()
         let after = try lists()
@@ -156,8 +156,11 @@ final class ReaderSession {
         /// The articles of a feed; nil for the list of feeds.
         var articles: LiveList<ArticleEntity>?
 
-        func words(isRefreshing: Bool = false) -> String {
-            FreshnessWords(freshness, isRefreshing: isRefreshing).text(at: Date())
+        /// - Parameter willRefresh: Whether a load begins now, which the list does not show yet.
+        func words(willRefresh: Bool = false) -> String {
+            var words = FreshnessWords(freshness)
+            if willRefresh { words.isRefreshing = true }
+            return words.text(at: Date())
         }
 
         /// Whether a refresh makes a request.

@@ -15,11 +15,11 @@ package struct FreshnessWords: Sendable {
         (self.requestedAt, self.isComplete, self.failure, self.retryAt) = (requestedAt, isComplete, failure, retryAt)
     }
 
-    package init(_ freshness: ScopeFreshness, isRefreshing: Bool = false) {
+    package init(_ freshness: ScopeFreshness) {
         self.init(
             requestedAt: freshness.requestedAt, isComplete: freshness.isComplete, failure: freshness.lastFailure,
             retryAt: freshness.retryAt)
-        self.isRefreshing = isRefreshing
+        isRefreshing = freshness.isLoading
     }
 
     /// The sentence at a time.
