@@ -176,9 +176,14 @@ struct HistorySnippets {
                     try context.fetch(ContactEntity.self).first?.note = "edited"
                 }
             }
+            let report = try await container.withAuthor("importer") {
+                try await contacts.delete(ContactEntity.self, where: \.age < 18)
+            }
+            print("\(report.deleted) deleted")
+            #expect(report.deleted > 0)
             var authors: [String?] = []
             for try await record in container.history() { authors.append(record.author) }
-            #expect(authors == ["app", "importer", "importer", "importer", "editor"])
+            #expect(authors == ["app", "importer", "importer", "importer", "editor", "importer"])
         }
     }
 

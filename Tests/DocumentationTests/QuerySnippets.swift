@@ -126,7 +126,10 @@ struct QuerySnippets {
     @Test func manyRowsAreChangedInOneSave() async throws {
         try await withContacts { _, contacts in
             try await contacts.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
-            try await contacts.delete(ContactEntity.self, where: !\.isFavorite)
+            let report = try await contacts.delete(
+                ContactEntity.self, where: !\.isFavorite)
+            print("\(report.deleted) deleted")
+            #expect(report.deleted > 0)
             #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["Guan Yu"])
         }
     }
