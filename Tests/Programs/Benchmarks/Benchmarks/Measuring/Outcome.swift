@@ -6,6 +6,8 @@ struct Outcome: Sendable {
     var aim: String
     var oursNanoseconds: UInt64
     var rawNanoseconds: UInt64
+    /// The lowest and the highest ratio of a round, where each round has measured both sides.
+    var ratios: ClosedRange<Double>?
     /// A run of ours: the one with the median time, but all latencies.
     var sample: Sample
     /// Bytes of a live object, where that is what was measured, ours and raw.
@@ -19,10 +21,20 @@ struct Outcome: Sendable {
         self.aim = aim
         oursNanoseconds = ours.map(\.nanoseconds).median
         rawNanoseconds = raw.map(\.nanoseconds).median
+        ratios = Outcome.ratios(ours, raw)
         let median = oursNanoseconds
         sample = ours.first { $0.nanoseconds == median } ?? Sample(nanoseconds: median)
         sample.latencies = ours.flatMap(\.latencies)
         sample.peakBytes = ours.map(\.peakBytes).max() ?? 0
+    }
+
+    /// The range of the ratios of the rounds; nil if there are fewer than two rounds, or if the sides had different numbers of rounds.
+    private static func ratios(_ ours: [Sample], _ raw: [Sample]) -> ClosedRange<Double>? {
+        let ratios = zip(ours, raw).map { Double($0.nanoseconds) / Double(max(1, $1.nanoseconds)) }
+        guard ours.count == raw.count, ratios.count > 1, let least = ratios.min(), let greatest = ratios.max() else {
+            return nil
+        }
+        return least...greatest
     }
 
     var ratio: Double {

@@ -36,6 +36,8 @@ extension Report {
         var ours: Double
         var raw: Double
         var ratio: Double
+        var lowestRatio: Double?
+        var highestRatio: Double?
         var p50: Double?
         var p99: Double?
         var statements: Int
@@ -51,6 +53,8 @@ extension Report {
             case id, entity, n, statements, ratio
             case ours = "ours_ms"
             case raw = "raw_ms"
+            case lowestRatio = "lowest_ratio"
+            case highestRatio = "highest_ratio"
             case p50 = "p50_us"
             case p99 = "p99_us"
             case rows = "rows_written"
@@ -71,6 +75,7 @@ extension Report.Line {
         self.init(
             id: outcome.id, n: outcome.n, ours: Double(outcome.oursNanoseconds) / 1e6,
             raw: Double(outcome.rawNanoseconds) / 1e6, ratio: outcome.ratio,
+            lowestRatio: outcome.ratios?.lowerBound, highestRatio: outcome.ratios?.upperBound,
             p50: latencies.isEmpty ? nil : Double(latencies.median) / 1e3,
             p99: latencies.isEmpty ? nil : Double(latencies.quantile(0.99)) / 1e3,
             statements: sample.statements, rows: sample.rowsWritten, log: sample.walBytes,
