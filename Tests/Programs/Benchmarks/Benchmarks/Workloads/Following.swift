@@ -34,10 +34,23 @@ extension Bench {
     /// move and a delete by turns; raw: the list read again.
     func followingOnMain(_ id: String, rows: Int, lists: Int = 1, aim: String) async throws -> Outcome {
         let (ours, url) = try await filled(rows)
+        return try await followingOnMain(ours, url, Outcome(id, n: rows, aim: aim, ours: [], raw: []), lists: lists)
+    }
+
+    /// W11-main-million: the same in a store with a million contacts.
+    func followingMillion(_ million: URL) async throws -> Outcome {
+        let ours = try await ContactStore(million, .normal)
+        let outcome = Outcome("W11-main-million", n: options.million, aim: "300 us", ours: [], raw: [])
+        return try await followingOnMain(ours, million, outcome, lists: 1)
+    }
+
+    private func followingOnMain(
+        _ ours: ContactStore, _ url: URL, _ outcome: Outcome, lists: Int
+    ) async throws -> Outcome {
         var latencies = try await mergeTimes(ours, lists: lists, saves: 400)
         // The first saves warm up.
         latencies.removeFirst(40)
-        return try await finish(id, rows, aim, ours, url, latencies)
+        return try await finish(outcome.id, outcome.n, outcome.aim, ours, url, latencies)
     }
 
     /// W11-e2e: from the call of `add` on a background task to the end of the delegate's report, NORMAL; raw: the list read

@@ -29,6 +29,9 @@ struct Workload: Sendable {
         Workload(id: "W11-main-100k") { bench, _ in
             [try await bench.followingOnMain("W11-main-100k", rows: 100_000, aim: "150 us")]
         },
+        Workload(id: "W11-main-million", needsMillion: true) { bench, million in
+            [try await bench.followingMillion(million)]
+        },
         Workload(id: "W11-50lists") { bench, _ in
             [try await bench.followingOnMain("W11-50lists", rows: 10_000, lists: 50, aim: "")]
         },
