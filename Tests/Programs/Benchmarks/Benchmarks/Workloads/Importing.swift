@@ -7,12 +7,14 @@ extension Bench {
     /// tenth as many rows is bound, which a tenth of the new ones enter; raw: the same main while plain C imports them on
     /// another thread and nobody shows any.
     ///
-    /// - Parameter changeLimit: How many rows that enter the list are reported one by one.
-    func importing(_ id: String, changeLimit: Int = .max) async throws -> Outcome {
+    /// - Parameters:
+    ///   - changeLimit: How many rows that enter the list are reported one by one.
+    ///   - isAllBound: Whether the list has as many rows before the import as are imported.
+    func importing(_ id: String, changeLimit: Int = .max, isAllBound: Bool = false) async throws -> Outcome {
         let count = options.n
         var samples: (ours: [Sample], raw: [Sample]) = ([], [])
         for round in 0...max(3, options.rounds / 2) {
-            let ours = try await stallOfOurs(count, changeLimit)
+            let ours = try await stallOfOurs(count, changeLimit, isAllBound)
             let raw = try await stallOfRaw(count)
             // The first round warms up.
             if round > 0 {
@@ -23,12 +25,15 @@ extension Bench {
         return Outcome(id, n: count, aim: "4 ms", ours: samples.ours, raw: samples.raw)
     }
 
-    private func stallOfOurs(_ count: Int, _ changeLimit: Int) async throws -> Sample {
+    private func stallOfOurs(_ count: Int, _ changeLimit: Int, _ isAllBound: Bool) async throws -> Sample {
         let url = newFile()
         let ours = try await ContactStore(url, .normal)
-        try await ours.source.add(ContactList(0..<count).values)
+        var bound = ContactList(0..<count).values
+        if isAllBound { for index in bound.indices { bound[index].score = 0.5 } }
+        try await ours.source.add(bound)
         let values = ContactList(count..<2 * count).values
-        let sample = try await longestStall(ours, count, changeLimit) {
+        let boundCount = isAllBound ? count : count / 10
+        let sample = try await longestStall(ours, bound: boundCount, entering: count / 10, changeLimit) {
             try await ours.source.add(values, waitFor: .main)
         }
         try await ours.container.close()
@@ -52,20 +57,21 @@ extension Bench {
 
     @MainActor
     private func longestStall(
-        _ ours: ContactStore, _ count: Int, _ changeLimit: Int, _ work: @escaping @Sendable () async throws -> Void
+        _ ours: ContactStore, bound: Int, entering: Int, _ changeLimit: Int,
+        _ work: @escaping @Sendable () async throws -> Void
     ) async throws -> Sample {
         let delegate = CountingDelegate(changeLimit: changeLimit)
         try ours.source.register(
             delegate, dataKey: "list",
             ObjectRequest(
                 ContactEntity.self, where: \ContactEntity.score < 100, order: [FetchOrder(SortDescriptor(\.name))]))
-        let bound = ours.source.numberOfItems(inSection: 0, dataKey: "list")
-        try expect(bound == count / 10, "\(bound) rows are bound")
+        let before = ours.source.numberOfItems(inSection: 0, dataKey: "list")
+        try expect(before == bound, "\(before) rows are bound")
         let turns = try await self.turns { try await work() }
         let shown = ours.source.numberOfItems(inSection: 0, dataKey: "list")
-        let reported = changeLimit < count / 10 ? 0 : count / 10
+        let reported = changeLimit < entering ? 0 : entering
         try expect(
-            shown == count / 5 && delegate.changes == reported && delegate.reports == 1,
+            shown == bound + entering && delegate.changes == reported && delegate.reports == 1,
             "\(shown) rows are shown at the end, and \(delegate.changes) were reported")
         return Sample(nanoseconds: turns.max() ?? 0, latencies: turns)
     }

@@ -48,6 +48,7 @@ struct Workload: Sendable {
         Workload(id: "W12-killed") { bench, _ in [try await bench.startingAfterKill()] },
         Workload(id: "W13") { bench, _ in [try await bench.importing("W13")] },
         Workload(id: "W13-reload") { bench, _ in [try await bench.importing("W13-reload", changeLimit: 200)] },
+        Workload(id: "W13-bound") { bench, _ in [try await bench.importing("W13-bound", isAllBound: true)] },
         Workload(id: "W13-register") { bench, _ in [try await bench.registering()] },
         Workload(id: "W14", needsMillion: true) { bench, million in [try await bench.resetting(million)] },
         Workload(id: "W15") { bench, _ in [try await bench.addingInBatches()] },
