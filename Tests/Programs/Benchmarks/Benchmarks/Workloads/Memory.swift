@@ -38,8 +38,8 @@ extension Bench {
         return Outcome("W15", n: total, aim: "200 MB", ours: results.ours, raw: results.raw)
     }
 
-    /// W15-unread, W15-full, W15-edited: the bytes that malloc has given out for each contact that main holds, that was
-    /// read, and that a private context holds with one edit; raw: its struct with the texts.
+    /// W15-unread, W15-full, W15-edited, W15-list: the bytes that malloc has given out for each contact that main holds, that was
+    /// read, that a private context holds with one edit, and that is only a row of a list; raw: its struct with the texts.
     ///
     /// Each looks through the whole table first, so that the page cache of its connection is full before the count begins.
     func countingBytes() async throws -> [Outcome] {
@@ -52,9 +52,15 @@ extension Bench {
         let (unread, full) = try await bytesOnMain(ours)
         let edited = try await bytesEdited(ours)
         try await ours.container.close()
+        let listing = try await ContactStore(url, .normal)
+        let listed = try await bytesInList(listing)
+        try await listing.container.close()
         let raw = bytesRaw(url.path)
         remove(url)
-        let found = [("W15-unread", unread, "192 B"), ("W15-full", full, "256 B"), ("W15-edited", edited, "384 B")]
+        let found = [
+            ("W15-unread", unread, "192 B"), ("W15-full", full, "256 B"), ("W15-edited", edited, "384 B"),
+            ("W15-list", listed, ""),
+        ]
         return found.map { id, bytes, aim in
             var outcome = Outcome(id, n: options.n, aim: aim, ours: [], raw: [])
             outcome.bytes = (bytes, raw)
@@ -72,6 +78,18 @@ extension Bench {
         try expect(length == 80 * contacts.count, "the names and notes are of \(length) bytes")
         let full = raw_allocated() - before
         return (unread / contacts.count, full / contacts.count)
+    }
+
+    /// Of a list whose rows nobody has used.
+    @MainActor
+    private func bytesInList(_ ours: ContactStore) throws -> Int {
+        _ = try ours.source.main.first(ContactEntity.self, where: \.note == "nothing")
+        let before = raw_allocated()
+        let list = try ours.source.list(ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+        return try withExtendedLifetime(list) {
+            try expect(list.count == options.n, "the list has \(list.count) rows")
+            return (raw_allocated() - before) / list.count
+        }
     }
 
     private func bytesEdited(_ ours: ContactStore) async throws -> Int {
