@@ -78,7 +78,7 @@ extension Bench {
     }
 
     /// How much memory is in use, from where its peak is counted again.
-    private func memory() -> Int {
+    func memory() -> Int {
         raw_reset_peak()
         return raw_peak()
     }

@@ -23,6 +23,7 @@ struct Workload: Sendable {
         Workload(id: "W5-store") { bench, _ in [try await bench.findingInStore()] },
         Workload(id: "W6-unread") { bench, _ in [try await bench.fetching(isRead: false)] },
         Workload(id: "W6-read") { bench, _ in [try await bench.fetching(isRead: true)] },
+        Workload(id: "W6-pages", needsMillion: true) { bench, million in try await bench.readingPages(million) },
         Workload(id: "W11-main-10k") { bench, _ in
             [try await bench.followingOnMain("W11-main-10k", rows: 10_000, aim: "50 us")]
         },
