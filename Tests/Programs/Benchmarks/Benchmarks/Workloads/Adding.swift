@@ -89,6 +89,54 @@ extension Bench {
         return Outcome("W1-others", n: values.count, aim: "", ours: samples.beside, raw: samples.alone)
     }
 
+    /// W1-wait and W1-wait-two: the longest wait for a one-object save of another data source while W1 runs, with one large save, or with two
+    /// that follow each other; raw: the transaction of plain C for the rows of one of them.
+    func waitingBeside(largeSaves: Int) async throws -> Outcome {
+        let lists = (0..<largeSaves).map { ContactList($0 * options.n..<($0 + 1) * options.n).values }
+        let list = ContactList(0..<options.n)
+        let raw = list.raw
+        let results = try await compare(rounds: max(3, options.rounds / 2)) {
+            let waits = try await waits(lists)
+            return Sample(nanoseconds: waits.max() ?? 0, latencies: waits)
+        } raw: {
+            let url = newFile()
+            let store = raw_create(url.path, schema, 0)
+            let sample = measureRaw { raw_insert(store, raw, 0, options.n) }
+            raw_close(store)
+            remove(url)
+            return sample
+        }
+        return Outcome(
+            largeSaves == 1 ? "W1-wait" : "W1-wait-two", n: options.n, aim: "1.2", ours: results.ours,
+            raw: results.raw)
+    }
+
+    /// How long each one-object save waits while the lists are saved, each list in one save.
+    private func waits(_ lists: [[ContactValue]]) async throws -> [UInt64] {
+        let url = newFile()
+        let ours = try await ContactStore(url, .normal)
+        let groups = try await ours.container.dataSource(GroupSource.self)
+        let isDone = Latencies()
+        let importing = Task {
+            defer { isDone.add(1) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for values in lists { group.addTask { try await ours.source.add(values) } }
+                try await group.waitForAll()
+            }
+        }
+        var waits: [UInt64] = []
+        while isDone.all.isEmpty { waits.append(try await saveGroup(waits.count, groups)) }
+        try await importing.value
+        try verify(url, count: lists.reduce(0) { $0 + $1.count }, checksum: checksum(lists))
+        try await ours.container.close()
+        remove(url)
+        return waits
+    }
+
+    private func checksum(_ lists: [[ContactValue]]) -> Int64 {
+        lists.reduce(0) { sum, values in values.reduce(sum) { $0 + $1.checksum } }
+    }
+
     private func saveGroup(_ number: Int, _ groups: GroupSource) async throws -> UInt64 {
         let start = raw_now()
         try await groups.add("group \(number)")

@@ -13,6 +13,8 @@ struct Workload: Sendable {
         Workload(id: "W1") { bench, _ in [try await bench.adding()] },
         Workload(id: "W1-linked") { bench, _ in [try await bench.addingLinked()] },
         Workload(id: "W1-others") { bench, _ in [try await bench.savingBeside()] },
+        Workload(id: "W1-wait") { bench, _ in [try await bench.waitingBeside(largeSaves: 1)] },
+        Workload(id: "W1-wait-two") { bench, _ in [try await bench.waitingBeside(largeSaves: 2)] },
         Workload(id: "W2") { bench, _ in [try await bench.syncing(isSame: false)] },
         Workload(id: "W2-same") { bench, _ in [try await bench.syncing(isSame: true)] },
         Workload(id: "W3-sync") { bench, _ in [try await bench.savingOne(.blocking)] },
