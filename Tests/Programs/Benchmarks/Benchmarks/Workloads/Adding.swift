@@ -137,7 +137,7 @@ extension Bench {
         lists.reduce(0) { sum, values in values.reduce(sum) { $0 + $1.checksum } }
     }
 
-    private func saveGroup(_ number: Int, _ groups: GroupSource) async throws -> UInt64 {
+    func saveGroup(_ number: Int, _ groups: GroupSource) async throws -> UInt64 {
         let start = raw_now()
         try await groups.add("group \(number)")
         return raw_now() - start

@@ -14,6 +14,7 @@ extension Workload {
         Workload(id: "W24-one") { bench, _ in [try await bench.savingOnServer(tasks: 1, aim: "")] },
         Workload(id: "W24-tasks") { bench, _ in [try await bench.savingOnServer(tasks: 64, aim: "0.2")] },
         Workload(id: "W24-import") { bench, _ in [try await bench.importingLinkedOnServer()] },
+        Workload(id: "W24-wait") { bench, _ in [try await bench.waitingOnServer()] },
         Workload(id: "W24-registered") { bench, _ in [try await bench.findingOnServer()] },
         Workload(id: "W25") { bench, _ in [try await bench.followingOnServer(isNotified: true)] },
         Workload(id: "W25-polling") { bench, _ in [try await bench.followingOnServer(isNotified: false)] },
@@ -144,6 +145,32 @@ extension Bench {
         }
         let id = tasks == 1 ? "W24-one" : "W24-tasks"
         return Outcome(id, n: values.count, aim: aim, ours: results.ours, raw: results.raw)
+    }
+
+    /// W24-wait: the longest wait for a one-object save of another data source while W24-add runs; in place of raw: the longest wait for as
+    /// many of these saves when nothing else is saved.
+    func waitingOnServer() async throws -> Outcome {
+        let values = ContactList(0..<options.n).values
+        var samples: (beside: [Sample], alone: [Sample]) = ([], [])
+        for round in 0...max(3, options.rounds / 2) {
+            let ours = try await ServerStore(Database().connection, .full)
+            let groups = try await ours.container.dataSource(GroupSource.self)
+            let isDone = Latencies()
+            let importing = Task {
+                defer { isDone.add(1) }
+                try await ours.source.add(values)
+            }
+            var (beside, alone): ([UInt64], [UInt64]) = ([], [])
+            while isDone.all.isEmpty { beside.append(try await saveGroup(beside.count, groups)) }
+            try await importing.value
+            while alone.count < beside.count { alone.append(try await saveGroup(beside.count + alone.count, groups)) }
+            try await ours.container.close()
+            // The first round warms up.
+            if round == 0 { continue }
+            samples.beside.append(Sample(nanoseconds: beside.max() ?? 0, latencies: beside))
+            samples.alone.append(Sample(nanoseconds: alone.max() ?? 0, latencies: alone))
+        }
+        return Outcome("W24-wait", n: values.count, aim: "50 ms", ours: samples.beside, raw: samples.alone)
     }
 
     /// W24-registered: objects found by a unique value while they are registered; none of it may ask the server. Raw: a round
