@@ -49,7 +49,7 @@ extension Bench {
         try await ours.container.close()
         remove(url)
         remove(rawURL)
-        return Outcome("W5-store", n: wanted.uids.count, aim: "1.1", ours: results.ours, raw: results.raw)
+        return Outcome("W5-store", n: wanted.uids.count, aim: "1.05", ours: results.ours, raw: results.raw)
     }
 
     /// A raw store with the list, open for reading.

@@ -22,7 +22,7 @@ extension Bench {
         remove(url)
         var memory = Outcome("\(id)-bytes", n: 10_000, aim: "", ours: [], raw: [])
         memory.bytes = (bytes, before)
-        var wakes = Outcome(id, n: 10_000, aim: "", ours: [], raw: [])
+        var wakes = Outcome(id, n: 10_000, aim: isShared ? "" : "1.0", ours: [], raw: [])
         wakes.wakeUps = (beside, alone)
         return [wakes, memory]
     }

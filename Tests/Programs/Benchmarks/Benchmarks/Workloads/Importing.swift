@@ -22,7 +22,7 @@ extension Bench {
                 samples.raw.append(raw)
             }
         }
-        return Outcome(id, n: count, aim: "4 ms", ours: samples.ours, raw: samples.raw)
+        return Outcome(id, n: count, aim: "5 ms", ours: samples.ours, raw: samples.raw)
     }
 
     private func stallOfOurs(_ count: Int, _ changeLimit: Int, _ isAllBound: Bool) async throws -> Sample {

@@ -58,7 +58,7 @@ extension Bench {
         let raw = bytesRaw(url.path)
         remove(url)
         let found = [
-            ("W15-unread", unread, "192 B"), ("W15-full", full, "256 B"), ("W15-edited", edited, "384 B"),
+            ("W15-unread", unread, "256 B"), ("W15-full", full, "256 B"), ("W15-edited", edited, "420 B"),
             ("W15-list", listed, ""),
         ]
         return found.map { id, bytes, aim in

@@ -121,7 +121,7 @@ extension Bench {
             return sample
         }
         remove(full)
-        return Outcome("W20", n: options.n, aim: "2", ours: results.ours, raw: results.raw)
+        return Outcome("W20", n: options.n, aim: "1.4", ours: results.ours, raw: results.raw)
     }
 
     // MARK: Stores

@@ -36,8 +36,8 @@ extension Bench {
         }
         let (id, aim) =
             switch kind {
-            case .blocking: ("W3-sync", "1.1")
-            case .awaited: ("W3-async", "1.4")
+            case .blocking: ("W3-sync", "1.2")
+            case .awaited: ("W3-async", "1.6")
             case .durable: ("W3-full", "1.0")
             }
         return Outcome(id, n: values.count, aim: aim, ours: results.ours, raw: results.raw)

@@ -11,7 +11,7 @@ extension Workload {
         Workload(id: "W23-server-both") { bench, _ in [try await bench.savingBothOnServer()] },
         Workload(id: "W24-add") { bench, _ in [try await bench.addingOnServer()] },
         Workload(id: "W24-sync") { bench, _ in [try await bench.syncingOnServer()] },
-        Workload(id: "W24-one") { bench, _ in [try await bench.savingOnServer(tasks: 1, aim: "")] },
+        Workload(id: "W24-one") { bench, _ in [try await bench.savingOnServer(tasks: 1, aim: "1.4")] },
         Workload(id: "W24-tasks") { bench, _ in [try await bench.savingOnServer(tasks: 64, aim: "0.2")] },
         Workload(id: "W24-import") { bench, _ in [try await bench.importingLinkedOnServer()] },
         Workload(id: "W24-wait") { bench, _ in [try await bench.waitingOnServer()] },
@@ -76,7 +76,7 @@ extension Bench {
                 return sample
             }
         }
-        return Outcome("W24-add", n: values.count, aim: "1.3", ours: results.ours, raw: results.raw)
+        return Outcome("W24-add", n: values.count, aim: "1.1", ours: results.ours, raw: results.raw)
     }
 
     /// W24-sync: W2 on a server, 1% changed; raw: the faster of COPY and unnest into a temporary table, then
@@ -106,7 +106,7 @@ extension Bench {
                 return sample
             }
         }
-        return Outcome("W24-sync", n: second.count, aim: "0.5", ours: results.ours, raw: results.raw)
+        return Outcome("W24-sync", n: second.count, aim: "0.35", ours: results.ours, raw: results.raw)
     }
 
     /// W24-one and W24-tasks: saves of one object, durable, by one task or by 64; raw: as many transactions one by one, each
