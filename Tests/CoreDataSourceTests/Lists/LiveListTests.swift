@@ -27,6 +27,20 @@ struct LiveListTests {
         }
     }
 
+    @Test func rowsThatNobodyHasUsedHaveNoObject() async throws {
+        try await withContacts { contacts in
+            let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+            #expect(list.count == 3)
+            #expect(contacts.main.registeredObjectCount == 0)
+            try await contacts.add(ContactData(uid: "a", name: "a"), waitFor: .main)
+            #expect(list.count == 4)
+            #expect(contacts.main.registeredObjectCount == 0)
+            let object = list.object(0)
+            #expect(object?.name == "a")
+            #expect(contacts.main.registeredObjectCount > 0)
+        }
+    }
+
     /// A view that is drawn again keeps its list, unless it has another request.
     @Test func aLiveListKnowsItsRequest() async throws {
         try await withContacts { contacts in
