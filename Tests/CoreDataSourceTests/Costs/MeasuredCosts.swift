@@ -15,6 +15,9 @@ func measuredCosts() async throws -> [Cost] {
     costs += try await costsOfReads(counting, cold)
     costs += try await costsOfBulk(counting, contacts)
     try await container.close()
+    costs += try await costsOfLoads()
+    costs += try await costsOfHistory()
+    costs += try await costsOfSnapshots()
     return costs
 }
 
@@ -67,6 +70,16 @@ private func costsOfReads(_ counting: CountedStore, _ cold: GroupDataSource) asy
         try await counting.cost("count by an indexed attribute") {
             try await cold.perform { context in _ = try context.count(ContactEntity.self, where: \.name == "edited") }
         },
+        try await counting.cost("calculate two aggregates") {
+            try await cold.perform { context in
+                _ = try context.aggregate(ObjectRequest<ContactEntity>(), .count(), .max(\.name))
+            }
+        },
+        try await counting.cost("count in groups") {
+            try await cold.perform { context in
+                _ = try context.aggregate(ObjectRequest<ContactEntity>(), groupBy: \.phone, .count())
+            }
+        },
         try await counting.cost("read a snapshot") {
             try await counting.container.read { context in _ = try context.first(ContactEntity.self)?.name }
         },
@@ -86,14 +99,14 @@ private func costsOfBulk(_ counting: CountedStore, _ contacts: ContactDataSource
 }
 
 /// A container whose statements and file calls are counted.
-private struct CountedStore {
+struct CountedStore {
     let container: PersistentContainer
     private let folder: TestSupport.TemporaryDirectory
     private let store: SQLiteStore
     private let log: WriteLog
     private let rowsRead = Shared(0)
 
-    init() throws {
+    init(history: KeptHistory = .unchanged) throws {
         folder = try TestSupport.TemporaryDirectory()
         log = try WriteLog()
         let layout = ModelLayout(.contacts)
@@ -102,6 +115,7 @@ private struct CountedStore {
             identity: StoreIdentity(modelHash: "1", entityHashes: [:], databaseKey: "1"), calls: log.calls)
         // Copying the log is put off until nothing else happens, so it would be in one operation or the other by chance.
         options.logLimit = 1_000_000
+        options.history = history
         let rowsRead = rowsRead
         options.tracing = StatementTracing(showsValues: false) { trace in
             // Looks for writes of other programs run by a clock, too, so their number depends on the machine.
