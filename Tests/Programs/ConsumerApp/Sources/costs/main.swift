@@ -49,7 +49,9 @@ func run(_ operation: String, _ count: Int) throws -> Bool {
         guard length > 0 else { return false }
     case "save one":
         for value in values { try items.performAndWait { context in _ = try items.onAdd(value, in: context) } }
-    default: return false
+    default:
+        try blocking { try await container.close() }
+        return try runFeature(operation, count, folder)
     }
     guard try items.count(Item.self) == count else { return false }
     try blocking { try await container.close() }
