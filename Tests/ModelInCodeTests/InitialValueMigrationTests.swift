@@ -83,6 +83,7 @@ struct InitialValueMigrationTests {
         }
         try await first.close()
         let second = try await place.open(SecondNotes.model, .migrate(otherwise: .fail), history: history)
+        _ = try second.dataSource(SecondNotes.Source.self)
         let report = try await second.undo(author: "user")
         #expect(report?.save.inserted == 1)
         let note = try second.main.first(SecondNotes.Note.self, where: \.text, equals: "note 1")

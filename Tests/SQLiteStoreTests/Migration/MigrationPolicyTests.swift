@@ -130,7 +130,7 @@ struct MigrationPolicyTests {
 
     @Test func policiesAreNotNested() {
         #expect(ResetPolicy.migrate(otherwise: .migrate(otherwise: .fail)) == .migrate(otherwise: .fail))
-        #expect(ResetPolicy.migrate == .migrate(otherwise: .discard))
+        #expect(ResetPolicy.migrate == .migrate(otherwise: .standard))
         #expect(ResetPolicy.migrate(otherwise: .migrate) == .migrate)
     }
 
