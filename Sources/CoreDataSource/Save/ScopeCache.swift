@@ -112,7 +112,7 @@ package final class ScopeCache: Sendable {
     }
 
     /// Returns what a read of a scope would find. The outer optional is nil if this is not known.
-    fileprivate func known(_ id: ScopeID, generation: Int) -> StoredScope?? {
+    func known(_ id: ScopeID, generation: Int) -> StoredScope?? {
         state.withLock { state -> StoredScope?? in
             guard let known = state.current(id.name) else { return nil }
             let scope = state.withFailure(known.scope, id.name, generation: generation)
