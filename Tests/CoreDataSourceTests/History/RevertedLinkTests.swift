@@ -69,6 +69,36 @@ struct RevertedLinkTests {
         }
     }
 
+    /// Another save has moved the contact into another group. Whoever keeps the new group can still take the contact out.
+    @Test(arguments: HistoryPlace.all)
+    func aLinkInConflictIsDecidedWithoutTheObjectThatIsKept(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            try await groups.add(GroupData(gid: "old", name: ""))
+            try await container.withAuthor("me") {
+                try await container.perform(in: contacts, groups) { contacts, groups in
+                    let group = try groups.insert(GroupEntity.self)
+                    (group.gid, group.name) = ("new", "")
+                    try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.group = group
+                }
+            }
+            try await container.perform(in: contacts, groups) { contacts, groups in
+                try groups.first(GroupEntity.self, where: \.gid, equals: "new")?.name = "edited"
+                try contacts.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.group =
+                    try groups.first(GroupEntity.self, where: \.gid, equals: "old")
+            }
+            let report = try #require(
+                try await container.undo(
+                    author: "me", resolving: .each { $0.kind == .deletedHere ? .theirs : .mine }))
+            let link = try #require(report.conflicts.first { $0.kind == .relationship })
+            #expect(link.propertyName == "group" && link.choice == .mine)
+            #expect(try group(container) == nil)
+            #expect(try container.main.count(GroupEntity.self) == 2)
+        }
+    }
+
     /// The links of a record go with its objects.
     @Test(arguments: HistoryPlace.all)
     func theLinksOfTheRecordAreNoConflict(place: HistoryPlace) async throws {
