@@ -243,6 +243,27 @@ struct UniqueConflictTests {
         }
     }
 
+    /// Each lodger keeps the name that the next one would get back.
+    @Test(arguments: HistoryPlace.all)
+    func aChainOfValuesThatOneObjectBlocksIsLeftOut(place: HistoryPlace) async throws {
+        try await withLodge(place) { container, lodge in
+            try await lodge.add((0..<20).map { "\($0)" })
+            try await lodge.edit(container) { context in
+                let lodgers = try (0..<20).map { try context.lodger("\($0)") }
+                for (number, lodger) in lodgers.enumerated() { (lodger.name, lodger.note) = ("\(number + 1)", "mine") }
+            }
+            // The last one has the first name now, so it keeps the name that the first one had.
+            try await lodge.perform { try $0.lodger("20").name = "0" }
+            let report = try #require(try await container.undo(author: "me", resolving: .takeTheirs))
+            #expect(report.conflicts.map(\.kind).count { $0 == .takenByOthers } == 19)
+            #expect(report.conflicts.allSatisfy { $0.propertyName == "name" && $0.choice == .theirs })
+            #expect(report.conflicts.count == 20 && report.save == SaveReport(updated: 20))
+            let lodgers = try container.main.fetch(Lodger.self)
+            #expect(Set(lodgers.map(\.name)) == Set((0..<20).map { "\($0)" }))
+            #expect(lodgers.allSatisfy { $0.note == "server" })
+        }
+    }
+
     /// A club must have members.
     @Test(arguments: HistoryPlace.all)
     func anObjectThatLacksRequiredLinksIsLeftOut(place: HistoryPlace) async throws {

@@ -17,6 +17,9 @@ struct UniqueConflicts {
         let row: Int
         let end: LinkEnd
         let values: Values
+        /// The values that the object has now, and keeps if the revert does not give it the other ones; nil if there are none, or
+        /// if this is not known.
+        let old: Values?
         /// Whether the revert gives the values to the object.
         let isNew: Bool
     }
@@ -42,7 +45,7 @@ extension DraftComparison {
     /// Adds a conflict for each object that would get unique values which another object has now.
     mutating func compareUniqueValues() throws {
         let partsOfRows = indexesOfUniqueParts()
-        let collisions = Dictionary(grouping: try uniqueCollisions(partsOfRows), by: \.claim.row)
+        let collisions = Dictionary(grouping: try uniqueCollisions(partsOfRows, areDropped: false), by: \.claim.row)
         var successors: Set<LinkEnd> = []
         for (rowIndex, collisions) in collisions.sorted(by: { $0.key < $1.key }) {
             let row = difference.rows[rowIndex]
@@ -69,7 +72,7 @@ extension DraftComparison {
         repeat {
             count = parts.count(where: \.isDropped)
             dropWhatNeedsMissingObjects()
-            for collision in try uniqueCollisions(partsOfRows) {
+            for collision in try uniqueCollisions(partsOfRows, areDropped: true) {
                 let colliding = colliding(partsOfRows[collision.claim.row] ?? [], collision.claim)
                 for index in colliding where !parts[index].isDropped {
                     parts[index].conflict = conflict(parts[index], collision, canKeepMine: false)
@@ -136,28 +139,38 @@ extension DraftComparison {
 
     /// Returns the values that the merge, without the dropped parts, would give to a second object.
     ///
-    /// - Parameter partsOfRows: See ``indexesOfUniqueParts()``.
-    private mutating func uniqueCollisions(_ partsOfRows: [Int: [Int]]) throws -> [UniqueConflicts.Collision] {
+    /// - Parameters:
+    ///   - partsOfRows: See ``indexesOfUniqueParts()``.
+    ///   - areDropped: Whether the caller drops the parts that collide. Then an object also collides with one that keeps its
+    ///     old values for this reason: a chain of such objects is found at once.
+    private mutating func uniqueCollisions(
+        _ partsOfRows: [Int: [Int]], areDropped: Bool
+    ) throws -> [UniqueConflicts.Collision] {
         let claims = partsOfRows.sorted { $0.key < $1.key }.flatMap { uniqueClaims($0, $1.map { parts[$0] }) }
         let new = claims.filter(\.isNew)
         if new.isEmpty { return [] }
         try readHolders(of: Set(new.map(\.values)))
         let gone = deletedEnds
-        var owners = Dictionary(claims.lazy.filter { !$0.isNew }.map { ($0.values, $0.end) }) { first, _ in first }
+        var kept = Dictionary(claims.lazy.filter { !$0.isNew }.map { ($0.values, $0.end) }) { first, _ in first }
+        var given: [UniqueConflicts.Values: UniqueConflicts.Claim] = [:]
         var collisions: [UniqueConflicts.Collision] = []
-        for claim in new {
-            var holder = owners[claim.values]
+        var waiting = Array(new.reversed())
+        while let claim = waiting.popLast() {
+            var holder = kept[claim.values] ?? given[claim.values]?.end
             if holder == nil, let saved = unique.holders[claim.values] ?? nil, !gone.contains(saved),
                 // An edited object has its own claims.
                 rowIndexes[saved].map({ difference.rows[$0].state == .deleted }) ?? true
             {
                 holder = saved
             }
-            if let holder, holder != claim.end {
-                collisions.append(UniqueConflicts.Collision(claim: claim, holder: holder))
-            } else {
-                owners[claim.values] = claim.end
+            guard let holder, holder != claim.end else {
+                given[claim.values] = claim
+                continue
             }
+            collisions.append(UniqueConflicts.Collision(claim: claim, holder: holder))
+            guard areDropped, let old = claim.old else { continue }
+            kept[old] = claim.end
+            if let other = given.removeValue(forKey: old) { waiting.append(other) }
         }
         return collisions
     }
@@ -185,19 +198,22 @@ extension DraftComparison {
         let layout = layout(row.end)
         guard let merged = merged(row, parts) else { return [] }
         let saved = current(end)?.row
+        let derived = context.bindings[row.end.entity].derivations.map(\.column)
         return layout.constraints.enumerated().compactMap { constraint, columns in
             // Links of one-to-one relationships have conflicts of their own.
             if columns.count == 1, layout.columns[columns[0]].attribute == nil { return nil }
-            func values(_ row: RowSnapshot) -> [RowValue] {
-                columns.map { row.value($0, layout.columns[$0].storage) }
+            func values(_ row: RowSnapshot) -> UniqueConflicts.Values? {
+                let values = columns.map { row.value($0, layout.columns[$0].storage) }
+                if values.contains(.null) { return nil }
+                return UniqueConflicts.Values(
+                    owner: layout.constraintOwners[constraint], constraint: constraint, values: values)
             }
-            let own = values(merged)
-            if own.contains(.null) { return nil }
+            guard let own = values(merged) else { return nil }
+            let old = saved.flatMap(values)
+            // A derived value can change although the parts of its row that are in the constraint are dropped.
+            let keepsOld = row.state == .edited && !columns.contains(where: derived.contains)
             return UniqueConflicts.Claim(
-                row: index, end: end,
-                values: UniqueConflicts.Values(
-                    owner: layout.constraintOwners[constraint], constraint: constraint, values: own),
-                isNew: saved.map(values) != own)
+                row: index, end: end, values: own, old: keepsOld ? old : nil, isNew: old != own)
         }
     }
 
