@@ -33,8 +33,8 @@ public struct HistoryRecord: Sendable {
     /// The container and the process that made the save. The number is 0 for a store that is not shared.
     public var member: StoreMember { record.member }
     /// The names of the entities whose objects have changed, and the names of many-to-many relationships whose links have
-    /// changed, in the form `ContactEntity.groups`. Empty for events whose entities are not known. A record from before a
-    /// migration has the names of the earlier model.
+    /// changed, in the form `ContactEntity.groups`. Empty for events whose entities are not known, and for an undo or
+    /// a redo that has changed nothing. A record from before a migration has the names of the earlier model.
     public var entityNames: [String] { record.entityNames }
     /// Whether the record has the old and new values. It has none if the save was too large (``KeptHistory/kept(for:upTo:)``),
     /// or if the event was not a save.

@@ -66,8 +66,7 @@ package struct UndoSteps {
     /// Like ``visit(_:_:hasValues:)``, but an undo or a redo that has changed nothing is no step itself.
     mutating func visit(_ record: StoredRecord) -> Decision {
         let decision = visit(record.number, record.undo, hasValues: record.note == nil)
-        let hasPassedStep = record.undo != nil && record.note == nil && record.entityNames.isEmpty
-        return hasPassedStep && decision == .take ? .skip : decision
+        return record.isPassedStep && decision == .take ? .skip : decision
     }
 
     package mutating func visit(_ number: Int64, _ undo: UndoReference?, hasValues: Bool) -> Decision {

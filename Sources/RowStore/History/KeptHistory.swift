@@ -109,7 +109,8 @@ public struct HistoryFilter: Sendable, Hashable {
         if let authors, !authors.contains(record.author ?? "") { return false }
         if let dataSourceNames, !dataSourceNames.contains(record.dataSourceName ?? "") { return false }
         if let kinds, !kinds.contains(record.kind) { return false }
-        if let entityNames, !record.entityNames.isEmpty { return !entityNames.isDisjoint(with: record.entityNames) }
-        return true
+        guard let entityNames else { return true }
+        if record.entityNames.isEmpty { return !record.isPassedStep }
+        return !entityNames.isDisjoint(with: record.entityNames)
     }
 }

@@ -38,6 +38,10 @@ package struct StoredRecord: Sendable {
     /// back or taken them away.
     package var hasIncomingValues: Bool { kind == .incoming || undo != nil }
 
+    /// Whether this is the record of an undo or a redo that has changed nothing, because all of its conflicts were decided for the
+    /// newer values.
+    package var isPassedStep: Bool { undo != nil && note == nil && entityNames.isEmpty }
+
     /// Returns the bytes with which the texts of a record count toward the limit of the history, besides the overhead of its
     /// first row, which already has room for short texts. An app may give authors of any length.
     package static func byteCount(ofTexts texts: [String?]) -> Int {

@@ -20,6 +20,25 @@ struct HistoryFilterTests {
         }
     }
 
+    /// The record of an undo of which nothing was left changes no entity, and this is known.
+    @Test(arguments: HistoryPlace.all)
+    func aFilterLeavesOutAnUndoThatHasChangedNothing(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            for (author, note) in [("me", "mine"), ("other", "theirs")] {
+                try await container.withAuthor(author) {
+                    try await contacts.perform { try $0.fetch(ContactEntity.self).first?.note = note }
+                }
+            }
+            let report = try await container.undo(author: "me", resolving: .takeTheirs)
+            #expect(report?.save == SaveReport())
+            #expect(try await container.records().map(\.number) == [1, 2, 3, 4])
+            let filter = HistoryFilter(entityNames: ["ContactEntity"])
+            #expect(try await container.records(where: filter).map(\.number) == [1, 2, 3])
+        }
+    }
+
     /// Links are recorded under the name of one of the two relationships.
     @Test(arguments: HistoryPlace.all, ["Tag.books", "Volume.tags"])
     func linksAreFoundUnderBothOfTheirNames(place: HistoryPlace, name: String) async throws {
