@@ -69,6 +69,48 @@ struct RevertedLinkTests {
         }
     }
 
+    /// The group was added together with the contact, which another save has edited.
+    @Test(arguments: HistoryPlace.all)
+    func anObjectThatIsKeptKeepsItsLinksToNewObjects(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await container.withAuthor("me") {
+                try await container.perform(in: contacts, groups) { contacts, groups in
+                    for gid in ["1", "2"] {
+                        let group = try groups.insert(GroupEntity.self)
+                        (group.gid, group.name) = (gid, "")
+                    }
+                    let contact = try contacts.insert(ContactEntity.self)
+                    contact.uid = "uid-0"
+                    contact.group = try groups.first(GroupEntity.self, where: \.gid, equals: "1")
+                }
+            }
+            try await contacts.perform { try $0.fetch(ContactEntity.self).first?.note = "theirs" }
+            let report = try #require(try await container.undo(author: "me", resolving: .takeTheirs))
+            #expect(report.save == SaveReport(deleted: 1) && report.conflicts.map(\.entityName) == ["ContactEntity"])
+            #expect(try group(container) == "1")
+            #expect(try container.main.fetch(GroupEntity.self).map(\.gid) == ["1"])
+        }
+    }
+
+    /// A club must have members. Without them, a rule would refuse each undo of the step.
+    @Test(arguments: HistoryPlace.all)
+    func anObjectThatIsKeptKeepsTheNewObjectsThatItRequires(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .lodge) { container, _ in
+            let lodge = try container.dataSource(LodgeSource.self)
+            try await lodge.edit(container) { context in
+                let (lodger, club) = (try context.insert(Lodger.self), try context.insert(LodgeClub.self))
+                (lodger.name, club.name) = ("a", "old")
+                club.lodgers.insert(lodger)
+            }
+            try await lodge.perform { try $0.fetch(LodgeClub.self).first?.name = "new" }
+            let report = try #require(try await container.undo(author: "me", resolving: .takeTheirs))
+            #expect(report.save == SaveReport() && report.conflicts.map(\.entityName) == ["LodgeClub"])
+            #expect(try container.main.fetch(LodgeClub.self).first?.lodgers.map(\.name) == ["a"])
+        }
+    }
+
     /// Another save has moved the contact into another group. Whoever keeps the new group can still take the contact out.
     @Test(arguments: HistoryPlace.all)
     func aLinkInConflictIsDecidedWithoutTheObjectThatIsKept(place: HistoryPlace) async throws {

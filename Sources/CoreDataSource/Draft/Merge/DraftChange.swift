@@ -38,7 +38,8 @@ public struct DraftChange: Sendable {
         /// entity has its unique values, the other object gets all its attributes, and its links.
         case mine
         /// The side of the other saves. A revert also leaves out what needs the part that is left out, such as a link to an
-        /// object that is not inserted again, or an object that requires this link.
+        /// object that is not inserted again, or an object that requires this link. If an object is not deleted, the revert
+        /// also leaves out the deletion of the objects that it is linked to.
         case theirs
     }
 

@@ -305,10 +305,7 @@ struct DraftComparison {
     /// If the deletion of an object that the record has inserted is dropped, keeps the links that the record has made from and
     /// to this object. A link that is in conflict was decided by itself.
     mutating func keepLinksOfKeptObjects() {
-        let kept = Set(
-            parts.compactMap { part in
-                if case .deletion = part.kind, part.isDropped { row(part)?.end } else { nil }
-            })
+        let kept = keepObjectsOfKeptLinks()
         if kept.isEmpty { return }
         for index in parts.indices where parts[index].conflict == nil {
             guard let row = row(parts[index]) else { continue }

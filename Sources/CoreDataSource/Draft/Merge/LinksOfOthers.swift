@@ -30,6 +30,45 @@ extension DraftComparison {
         }
     }
 
+    /// If the deletion of an object that the record has inserted is dropped, drops the deletions of the objects that this object
+    /// is linked to, too. Otherwise the object would lose these links, which it may require. An object that is in conflict was
+    /// decided by itself.
+    ///
+    /// - Returns: The objects whose deletions are dropped.
+    mutating func keepObjectsOfKeptLinks() -> Set<LinkEnd> {
+        var kept = Set(
+            parts.compactMap { part in
+                if case .deletion = part.kind, part.isDropped { row(part)?.end } else { nil }
+            })
+        if kept.isEmpty { return [] }
+        var deletions: [LinkEnd: Int] = [:]
+        var linked: [LinkEnd: [LinkEnd]] = [:]
+        for (index, part) in parts.enumerated() where part.conflict == nil && !part.isDropped {
+            guard let row = row(part) else { continue }
+            switch part.kind {
+            case .deletion: deletions[row.end] = index
+            case .pair where row.state == .deleted && current(row.end) != nil:
+                guard let pair = LinkedPair(row, context.stack.layout) else { continue }
+                linked[pair.source, default: []].append(pair.destination)
+                linked[pair.destination, default: []].append(pair.source)
+            default: break
+            }
+        }
+        var waiting = Array(kept)
+        while let end = waiting.popLast() {
+            let destinations = current(end)?.layout.relationships.compactMap { relationship -> LinkEnd? in
+                guard case .column(let column) = relationship.storage else { return nil }
+                return current(end)?.row.end(column, relationship.destinationFamily)
+            }
+            for other in (destinations ?? []) + (linked[end] ?? []) {
+                guard let index = deletions[other], kept.insert(other).inserted else { continue }
+                drop(index)
+                waiting.append(other)
+            }
+        }
+        return kept
+    }
+
     /// Rows with links to objects of an entity.
     private struct IncomingLinks {
         let layout: Int
