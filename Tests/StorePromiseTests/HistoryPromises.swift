@@ -148,6 +148,21 @@ struct HistoryPromises {
         try place.verify()
     }
 
+    /// A program that makes few saves each time would otherwise never drop any.
+    @Test(arguments: TestedStore.persistent)
+    func theFirstSaveDropsOldRecords(kind: TestedStore) throws {
+        let place = try kind.makePlace()
+        var store = try place.open(HistoryPromises.ample)
+        try store.write((Int64(1)...600).map { .of(insert: [item($0, "\($0)")]) })
+        #expect(try records(store).first?.number == 1)
+        store.close()
+        store = try place.open(.kept(for: .seconds(86_400), upTo: 64 << 10))
+        try store.write([.of(insert: [item(601, "601")])])
+        #expect(try records(store).first?.number ?? 0 > 1)
+        store.close()
+        try place.verify()
+    }
+
     @Test(arguments: TestedStore.persistent)
     func aHistoryIsSwitchedOnAndOff(kind: TestedStore) throws {
         let place = try kind.makePlace()

@@ -21,8 +21,9 @@ struct MemoryHistory: Sendable {
     var consumers: [String: Int64] = [:]
     private let member: StoreMember
 
-    /// The number and the bytes of the records that were added since the last look for records to drop.
-    private var added = (count: 0, bytes: 0)
+    /// The number and the bytes of the records that were added since the last look for records to drop. The number begins so high
+    /// that the first save looks: a custom store that is opened again may have old records, and its program may make few saves.
+    private var added = (count: Int.max / 2, bytes: 0)
 
     private static let pageSize = 256
     private static let endedLimit = 16
