@@ -13,8 +13,9 @@ struct MigrationPromises {
     private static let shared = kinds.filter { $0 != .file }
 
     private static let policies: [ResetPolicy] = [
-        .migrate(otherwise: .fail), .migrate(otherwise: .fail), .migrate(otherwise: .changedEntities), .migrate,
-        .migrateWithoutLoss(otherwise: .changedEntities), .migrateWithoutLoss(otherwise: .fail),
+        .migrate(otherwise: .fail), .migrate(otherwise: .fail), .migrate(otherwise: .changedEntities),
+        .migrate(otherwise: .discard), .migrateWithoutLoss(otherwise: .changedEntities),
+        .migrateWithoutLoss(otherwise: .fail),
         .changedEntities, .changedEntities, .backup(keep: 1), .discard, .fail,
     ]
 
@@ -345,7 +346,8 @@ struct MigrationPromises {
         }
     }
 
-    @Test(arguments: kinds, [ResetPolicy.discard, .migrate]) func theKeyOfADataSourceDropsItsRowsOnly(
+    @Test(arguments: kinds, [ResetPolicy.discard, .migrate(otherwise: .discard)])
+    func theKeyOfADataSourceDropsItsRowsOnly(
         kind: MigratedPlace.Kind, policy: ResetPolicy
     ) throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
