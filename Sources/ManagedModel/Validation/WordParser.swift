@@ -79,7 +79,8 @@ extension String {
 
     /// Returns the string in quotes, on one line. Quotes, backslashes and line breaks are escaped.
     ///
-    /// - Parameter escape: Returns the escape of another character; nil if the character stays as it is.
+    /// - Parameter escape: Returns the escape of another character; nil if the character stays as it is. Not called for printable
+    ///   ASCII characters: they stay as they are.
     package func inQuotes(_ escape: (Unicode.Scalar) -> String?) -> String {
         var quoted = "\""
         for scalar in unicodeScalars {
@@ -87,6 +88,7 @@ extension String {
             case "\\", "\"": quoted += "\\\(scalar)"
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
+            case " "..."~": quoted.unicodeScalars.append(scalar)
             default: if let escape = escape(scalar) { quoted += escape } else { quoted.unicodeScalars.append(scalar) }
             }
         }
