@@ -60,7 +60,7 @@ extension DataSource {
     /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. Before each request, a load reads the keys of
     /// all objects in scope, and keeps them in memory. This is necessary even if the load deletes nothing or the answer is
     /// `.notModified`, because the answer to any request can be `.gone`. In a shared store, a load also reads which scopes have a
-    /// later request: once before the request, and once for each answer or page.
+    /// later request: once before the request, and at most three times for each answer or page.
     ///
     /// - Parameters:
     ///   - scope: The scope. The data source must own its entity.
