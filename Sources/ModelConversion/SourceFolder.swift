@@ -104,7 +104,7 @@ struct SourceFolder {
             separator: "/")
     }
 
-    private mutating func add(_ path: String) throws(ModelReaderError) {
+    private mutating func read(_ path: String) throws(ModelReaderError) -> String {
         let data: Data
         do {
             // The path can be a symbolic link to something that is not a file, such as a device.
@@ -139,6 +139,11 @@ struct SourceFolder {
                 .unsupportedEncoding, file: path, line: Self.lineOfFault(in: data),
                 "The file is not UTF-8 text. Save the file as UTF-8.")
         }
+        return text
+    }
+
+    private mutating func add(_ path: String) throws(ModelReaderError) {
+        let text = try read(path)
         let source = SwiftSource(text)
         if let syntaxError = source.syntaxError {
             // Without these strings, the file has no part of a model, so the fault is ignored.

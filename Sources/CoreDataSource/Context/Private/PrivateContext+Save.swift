@@ -8,11 +8,7 @@ extension PrivateContext {
     /// - Throws: The error of a refused edit; `storeReadOnly`; the errors of validation.
     func collectChanges() throws(DataSourceError) -> ChangeSet {
         if let refusal { throw refusal }
-        if stack.root.store.isReadOnly,
-            !changed.isEmpty || !bulkChanges.isEmpty || !scopeChanges.isEmpty || passesStep
-        {
-            throw DataSourceError.storeReadOnly
-        }
+        if stack.root.store.isReadOnly, needsWriting { throw DataSourceError.storeReadOnly }
         // Throw now. The store would refuse the save later, together with the saves that may depend on this save.
         for change in scopeChanges { try change.check() }
         var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
@@ -51,6 +47,11 @@ extension PrivateContext {
         var changes = ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty })
         for rows in bulkChanges { changes.add(rows) }
         return changes
+    }
+
+    /// Whether the store would have to write anything for the edits.
+    private var needsWriting: Bool {
+        !changed.isEmpty || !bulkChanges.isEmpty || !scopeChanges.isEmpty || passesStep
     }
 
     /// Returns the changes of scopes. The batch may store a list that the server has sent. If a delete rule or a hook has deleted
