@@ -22,7 +22,7 @@ package struct LeaseState {
     var timer: ContinuousClock.Instant?
     /// The newest version of the table that is known to exist.
     private var newest: Int64 = -1
-    /// The time just before the last read in which the store confirmed that the table is the newest.
+    /// The store has confirmed by a read that the table is the newest. This is the time just before the last such read.
     private var confirmed: ContinuousClock.Instant?
 
     struct HeldLease {
@@ -36,7 +36,7 @@ package struct LeaseState {
         var batch: LongBatch?
         /// Whether the lease is being handed over. If true, no batch may use the lease.
         var isLeaving = false
-        /// The ``LeaseTrust/number`` at which the saves of the earlier holders were read; nil if these saves were not read.
+        /// The ``LeaseTrust/number`` when the saves of the earlier holders were read; nil if these saves were not read.
         var followed: Int?
     }
 

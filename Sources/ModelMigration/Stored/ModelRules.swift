@@ -77,8 +77,8 @@ package struct ModelRules: Sendable, Hashable {
         return true
     }
 
-    /// Returns the changes of properties that both models have, for example `Contact.group: delete rule Nullify -> Cascade`.
-    /// These changes reset no store.
+    /// For all properties that both models have, returns what has changed, for example
+    /// `Contact.group: delete rule Nullify -> Cascade`. These changes reset no store.
     ///
     /// - Parameters:
     ///   - other: The rules of the newer model.

@@ -57,8 +57,8 @@ extension PostgreSQLSchema {
     }
 
     /// The SQL that drops old records, the oldest first. The transaction must have locked the feed. The limits are read from
-    /// the store, because another member can have opened the store with other limits. A record from far in the future
-    /// counts as being as old as the first later record that is not from the future: see ``HistoryAges``.
+    /// the store, because another member can have opened the store with other limits. For a record from far in the future,
+    /// the time of the first later record that is not from the future is used: see ``HistoryAges``.
     ///
     /// - Parameter count: The largest number of rows to drop, as SQL.
     func droppingRecords(atMost count: String) -> String {

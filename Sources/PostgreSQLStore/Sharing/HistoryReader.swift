@@ -134,8 +134,8 @@ struct HistoryReader {
     ///   nil.
     func start(after position: HistoryPosition?) throws(DataSourceError) -> HistoryPosition {
         let id = try id()
-        // The first parts of the oldest record might already be dropped. Then the record is incomplete, and the next one
-        // counts.
+        // The first parts of the oldest record might already be dropped. Then the record is incomplete, so begin with the next
+        // record.
         let oldest = try rows(
             "SELECT number, part FROM \(schema.history) WHERE number > 0 ORDER BY number, part LIMIT 1", [])
         let number =
@@ -181,7 +181,8 @@ struct HistoryReader {
         var bytes: Int64 = 0
         for row in 0..<found.rowCount {
             var record = StoredRecord(found, row)
-            // The trigger that records the writes of other programs names tables.
+            // A trigger records the writes of other programs, with the names of tables. Replace the name of a table of links by
+            // the name of the relationship.
             record.entityNames = record.entityNames.map(schema.layout.historyName)
             let isWanted = filter.includes(record)
             let size = filter.includesValues ? found.integer(row, 10) : 0

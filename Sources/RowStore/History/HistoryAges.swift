@@ -1,8 +1,8 @@
 /// Determines which records of a history are too old at a given time.
 ///
 /// A record from far in the future was made while the clock was wrong, or the clock is wrong now: a device without a battery
-/// for its clock may start in 1970. So the time of such a record says nothing about its age. The record counts as being as old
-/// as the first later record that is not from the future.
+/// for its clock may start in 1970. So the time of such a record says nothing about its age. The time of the first later
+/// record that is not from the future is used instead.
 package struct HistoryAges: Sendable {
     /// The times of records that are neither too old nor from the future, in milliseconds since 1970.
     package let times: ClosedRange<Int64>

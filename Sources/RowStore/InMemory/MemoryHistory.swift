@@ -155,7 +155,7 @@ struct MemoryHistory: Sendable {
         guard let now = entries.last?.record.time, isLookDue(unseen(entries)) else { return 0 }
         let unread = consumers.values.min() ?? .max
         let ages = HistoryAges(now: now, limits)
-        // A record from the future counts as being as old as the first later record that is not from the future.
+        // For a record from the future, use the time of the first later record that is not from the future.
         var next: StoredRecord?
         if let first = records.first, ages.isFuture(first.time) {
             next = records.first { !ages.isFuture($0.time) } ?? entries.last?.record

@@ -55,8 +55,9 @@ public final class ModelLayout: Sendable {
         indexesByName[name].map { entities[$0] }
     }
 
-    /// Returns the indexes of the entities whose objects the rows of a layout tell of: the entity itself; for links, the
-    /// possible entities of the objects at both ends. Links have no entity that an app knows.
+    /// Returns the indexes of the entities whose objects change when a row of the layout changes. For an entity, this is the
+    /// entity itself. For links, these are the possible entities of the objects at both ends, because an app knows no entity of
+    /// links.
     package func objectEntities(_ index: Int) -> [Int] {
         guard let name = entities[index].links, let owner = entity(named: name.entity),
             let relationship = owner.relationship(named: name.name)

@@ -35,7 +35,7 @@ final class CoalescedLoads: Sendable {
 
     private typealias Waiter = CheckedContinuation<Result<Bool, any Error>, Never>
 
-    /// How long a caller waits for the load of another caller. Each request of the load starts the wait again.
+    /// How long a caller waits for the load of another caller. With each request of the load, this time begins again.
     struct Patience: Sendable {
         /// At most ``ScopeTurn/longestWait``.
         let limit: Duration
@@ -71,8 +71,8 @@ final class CoalescedLoads: Sendable {
         /// When the next timer runs; nil if there is none.
         var timer: ContinuousClock.Instant?
 
-        /// Returns the time at which a new timer must run; nil if no wait has an end, or if the next timer runs early
-        /// enough.
+        /// Returns the time at which a new timer must run; nil if no new timer is needed, because no wait has an end, or
+        /// because the next timer runs early enough.
         mutating func nextTimer() -> ContinuousClock.Instant? {
             guard let end = waiting.values.compactMap(\.waitEnd).min(), timer.map({ end < $0 }) ?? true else {
                 return nil

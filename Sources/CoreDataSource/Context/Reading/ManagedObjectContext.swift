@@ -200,7 +200,7 @@ public class ManagedObjectContext {
         }
     }
 
-    /// Called after a batch, and when its edits are discarded.
+    /// Called after a batch, and when the edits of a batch are discarded.
     func forgetDeletions() {}
 
     func notOwned(_ layout: EntityLayout) -> DataSourceError {

@@ -22,9 +22,10 @@ public struct DraftChange: Sendable {
         case order
         /// The draft edits an object that another save has deleted.
         case deletedByOthers
-        /// The draft deletes an object that another save has edited, or that another save has linked to an object whose
-        /// deletion cascades. The draft deletes the object directly or by a delete rule. In a revert, also: the record has
-        /// inserted the object, and another save has linked other objects to it since.
+        /// The draft deletes an object, directly or by a delete rule, but another save has edited the object. Or another
+        /// save has linked the object to an object that the draft deletes, and this deletion cascades. A revert deletes
+        /// the objects that its record has inserted. It also reports this conflict if another save has linked other
+        /// objects to such an object since.
         case deletedHere
         /// A revert, an undo or a redo would give unique values to an object, but another object has these values now. The
         /// ``ManagedObjectID`` of the other object is ``DraftChange/theirs``.
@@ -34,11 +35,12 @@ public struct DraftChange: Sendable {
     /// The side of a conflict whose value is kept.
     public enum Choice: Sendable, Hashable {
         /// The draft's side. An object that another save has deleted is inserted again, with the draft's attributes and the
-        /// to-one links in the object's own row. If a revert cannot insert an object again because another object of the same
-        /// entity has its unique values, the other object gets all its attributes, and its links.
+        /// to-one links in the object's own row. If another object of the same entity has unique values of a deleted object,
+        /// a revert cannot insert the deleted object again. The other object then gets all attributes and the links of the
+        /// deleted object.
         case mine
-        /// The side of the other saves. A revert also leaves out what needs the part that is left out, such as a link to an
-        /// object that is not inserted again, or an object that requires this link. If an object is not deleted, the revert
+        /// The side of the other saves. If a revert therefore does not insert an object again, it also leaves out the links to
+        /// this object, and the objects that require such a link. If an object is not deleted, the revert
         /// also leaves out the deletion of the objects that it is linked to.
         case theirs
     }
