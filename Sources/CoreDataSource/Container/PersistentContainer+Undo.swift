@@ -83,21 +83,20 @@ extension PersistentContainer {
     /// The steps are the records of the author in the kept history, so an undo is possible after the app was started again, and
     /// in another process. All saves of the author are steps, including those of `add`, `sync` and `delete`. So give the loads
     /// of a server another author than the edits of the user. The saves of other authors stay: see
-    /// ``revert(_:resolving:includingIncoming:waitFor:)``. A record without values is not a step. If nothing in a record is
-    /// left to undo, because its old values are back already, the call passes over the record, and undoes the next older step.
-    /// A record that was passed over counts as undone.
+    /// ``revert(_:resolving:includingIncoming:waitFor:)``. A record without values is not a step. If the store already has the
+    /// old values of a record, the record counts as undone, and the call goes on to the next older step.
     ///
-    /// If a step has conflicts, and `resolution` keeps all newer values, so that the undo changes nothing, the call does not
-    /// go on to an older step. The report has no changes, and the step counts as undone. So `.takeTheirs` passes a step whose
-    /// conflicts cannot be resolved in another way. If a rule of the model or a hook refuses the undo, the call throws, and so
-    /// does each later call until the reason is gone.
+    /// If a step has conflicts, and `resolution` keeps all newer values, the undo may change nothing. The step then counts as
+    /// undone, the report has no changes, and only the next call goes on to an older step. So if the conflicts of a step
+    /// cannot be resolved in another way, use `.takeTheirs` to reach older steps. If a rule of the model or a hook refuses the
+    /// undo, the call throws, and so does each later call until the reason is gone.
     ///
     /// **Ordering**: after all earlier saves of the author by this container. Saves of other authors that wait for the store
     /// do not delay the undo, unless a save of this author waits, too. A save of the author that another process makes at the
     /// same time may come before or after the undo.
     ///
-    /// **Complexity**: the newest records are read, in pages, until the step is found. Each record that is passed over costs
-    /// as much as a batch.
+    /// **Complexity**: the newest records are read, in pages, until the step is found. Each record whose old values the store
+    /// already has costs as much as a batch.
     ///
     /// - Parameters:
     ///   - author: The author of the saves; also the author of the new save.
