@@ -45,6 +45,8 @@ package final class SaveFacts: Sendable {
     /// The mark of a draft, for the save of the draft, and for each undo or redo of that save; nil for all other saves.
     package let mark: DraftMark?
 
+    static let revertWord = "revert"
+
     package init(
         _ kind: HistoryKind, dataSourceName: String?, author: String?, reversal: SaveReversal? = nil,
         mark: DraftMark? = nil
@@ -59,9 +61,13 @@ package final class SaveFacts: Sendable {
     /// The record that the save undoes or redoes; nil if the save is neither an undo nor a redo.
     package var undo: UndoReference? { if case .step(let undo, _) = reversal { undo } else { nil } }
 
+    /// Whether the save reverts a record that may have values of a server, and is neither an undo nor a redo.
+    package var revertsIncoming: Bool { reversal == .record(isIncoming: true) }
+
     /// The kind as stores write it, followed by the record that the save undoes or redoes, and by the mark of a draft. For
-    /// example, `local undo 12` or `local draft 9f`.
+    /// example, `local undo 12` or `local draft 9f`. The revert of a record with values of a server is `local revert`.
     package var kindText: String {
+        if revertsIncoming { return "\(kind.rawValue) \(SaveFacts.revertWord)" }
         if undo == nil, mark == nil { return kind.rawValue }
         return ([kind.rawValue] + [undo?.description, mark?.description].compactMap(\.self)).joined(separator: " ")
     }
@@ -85,7 +91,7 @@ package struct DraftMark: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// How a save reverts a record. `isIncoming` says whether the record may have values of a server: a data source has stored them,
-/// or an undo or a redo has brought them back or removed them.
+/// or a revert, an undo or a redo has brought them back or removed them.
 package enum SaveReversal: Sendable, Hashable {
     /// The save reverts a record that the app has passed to `revert`.
     case record(isIncoming: Bool)

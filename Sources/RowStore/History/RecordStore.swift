@@ -8,6 +8,8 @@ package struct StoredRecord: Sendable {
     package var author: String?
     /// The record that the save undoes or redoes; nil if the save is neither an undo nor a redo.
     package var undo: UndoReference?
+    /// See ``SaveFacts/revertsIncoming``.
+    package var revertsIncoming = false
     /// The mark of a draft, for the save of the draft, and for each undo or redo of that save; nil for all other saves.
     package var mark: DraftMark?
     /// The container that made the save.
@@ -29,14 +31,13 @@ package struct StoredRecord: Sendable {
 
     /// The kind as stores write it: see ``SaveFacts/kindText``.
     var kindText: String {
-        SaveFacts(
-            kind, dataSourceName: nil, author: nil, reversal: undo.map { .step($0) }, mark: mark
-        ).kindText
+        let reversal: SaveReversal? = revertsIncoming ? .record(isIncoming: true) : undo.map { .step($0) }
+        return SaveFacts(kind, dataSourceName: nil, author: nil, reversal: reversal, mark: mark).kindText
     }
 
-    /// Whether the record may have values of a server: a data source has stored them, or an undo or a redo has brought them
-    /// back or taken them away.
-    package var hasIncomingValues: Bool { kind == .incoming || undo != nil }
+    /// Whether the record may have values of a server: a data source has stored them, or a revert, an undo or a redo has
+    /// brought them back or taken them away.
+    package var hasIncomingValues: Bool { kind == .incoming || undo != nil || revertsIncoming }
 
     /// Whether this is the record of an undo or a redo that has changed nothing, because all of its conflicts were decided for the
     /// newer values.
@@ -65,10 +66,11 @@ extension StoredRecord {
         let facts = words.dropFirst()
         let end = facts.firstIndex(of: "draft") ?? facts.endIndex
         let (undo, mark) = (UndoReference(facts[..<end]), DraftMark(facts[end...]))
-        let kind = undo == nil && mark == nil ? kindText : String(words[0])
+        let revertsIncoming = facts == [Substring(SaveFacts.revertWord)]
+        let kind = undo == nil && mark == nil && !revertsIncoming ? kindText : String(words[0])
         self.init(
             number: number, time: time, kind: HistoryKind(rawValue: kind), member: member, entityNames: entityNames)
-        (self.undo, self.mark) = (undo, mark)
+        (self.undo, self.mark, self.revertsIncoming) = (undo, mark, revertsIncoming)
     }
 }
 

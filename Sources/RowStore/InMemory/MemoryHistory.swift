@@ -80,6 +80,7 @@ struct MemoryHistory: Sendable {
             var record = record(facts.kind, names, last + Int64(entries.count) + 1)
             (record.dataSourceName, record.author) = (facts.dataSourceName, facts.author)
             (record.undo, record.mark) = (facts.undo, facts.mark)
+            record.revertsIncoming = facts.revertsIncoming
             let bytes = set.byteCount
             if Int64(bytes) > limits.largestSave {
                 record.note = StoredRecord.tooLarge

@@ -109,6 +109,38 @@ struct ScopeLossTests {
         }
     }
 
+    /// The revert of an answer is reverted, after the server has sent its list again.
+    @Test(arguments: HistoryPlace.all, [true, false])
+    func anAnswerThatComesBackDropsTheTag(_ place: HistoryPlace, isUndo: Bool) async throws {
+        try await place.withContainer(model: .graph) { container, _ in
+            let board = try container.dataSource(BoardDataSource.self)
+            let topics = SyncScope<Topic>("topics")
+            func store(_ subject: String, tag: String, second: Double) async throws {
+                let topic = TopicValue(key: "1", letters: [LetterValue(key: "a", subject: subject)])
+                try await board.apply(
+                    .list([topic], entityTag: tag), to: topics,
+                    requestedAt: Date(timeIntervalSinceReferenceDate: second))
+            }
+            try await store("old", tag: "1", second: 0)
+            try await store("new", tag: "2", second: 1)
+            let answer = try #require(try await container.records().last)
+            try await container.withAuthor("me") {
+                _ = try await container.revert(answer, includingIncoming: true)
+            }
+            let revert = try #require(try await container.records().last)
+            #expect(revert.kind == .local && revert.entityNames == ["Letter"])
+            try await store("old", tag: "3", second: 2)
+            #expect(try board.freshness(of: topics).entityTag == "3")
+            if isUndo {
+                try await container.undo(author: "me")
+            } else {
+                try await container.revert(revert)
+            }
+            #expect(try container.main.fetch(Letter.self).map(\.subject) == ["new"])
+            #expect(try board.freshness(of: topics).entityTag == nil)
+        }
+    }
+
     /// The old answer had values that the new model would have stored.
     @Test(arguments: HistoryPlace.migrated)
     func aMigrationForgetsAllScopes(_ place: HistoryPlace) async throws {
