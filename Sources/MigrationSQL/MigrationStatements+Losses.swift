@@ -30,15 +30,27 @@ extension MigrationStatements {
                 "SELECT count(*) FROM \($0.name) WHERE \($0.expressions[column]) IS NOT NULL"
             }
         case .links(let name, let ends):
-            let selects = ends.flatMap { ends in
-                old.linkTables(of: name).compactMap { table in
-                    table.select(
-                        indexes(ends.sources), indexes(ends.destinations), from: table.name, dialect.type(.integer))
-                }
-            }
-            if selects.isEmpty { return [] }
-            return ["SELECT count(DISTINCT source) FROM (\(selects.joined(separator: " UNION ALL "))) AS links"]
+            return links(name, ends).map { ["SELECT count(DISTINCT source) FROM \($0)"] } ?? []
+        case .order(let name, let ends):
+            // A single link has no order.
+            return links(name, [ends]).map {
+                [
+                    "SELECT count(*) FROM (SELECT source FROM \($0) GROUP BY source, source_entity "
+                        + "HAVING count(destination_position) > 1) AS owners"
+                ]
+            } ?? []
         }
+    }
+
+    /// Returns the links of a relationship between some objects, as a table of a query; nil if there can be none.
+    private func links(_ name: RelationshipName, _ ends: [MigrationLoss.Ends]) -> String? {
+        let selects = ends.flatMap { ends in
+            old.linkTables(of: name).compactMap { table in
+                table.select(
+                    indexes(ends.sources), indexes(ends.destinations), from: table.name, dialect.type(.integer))
+            }
+        }
+        return selects.isEmpty ? nil : "(\(selects.joined(separator: " UNION ALL "))) AS links"
     }
 
     /// Maps the old index of each entity to itself.

@@ -1,6 +1,7 @@
 import ErrorExpectations
 import ManagedModel
 import RowStore
+import StoreTestModel
 import Testing
 
 /// A policy that refuses a migration that would lose data, in each store.
@@ -50,6 +51,58 @@ struct LossPromises {
             #expect(startup.reason == .current)
             #expect(try store.contents(ModelLayout(Self.model())) == contents)
             store.close()
+        }
+    }
+
+    /// Three items, and three boxes, each with an item in each of its two lists.
+    ///
+    /// - Parameter unordered: The relationship that is not ordered.
+    private static func lists(without unordered: String? = nil) -> ManagedObjectModel {
+        func list(_ name: String, _ inverse: String?) -> RelationshipDescription {
+            RelationshipDescription(
+                name: name, destinationName: "Item", inverseName: inverse, isToMany: true,
+                isOrdered: name != unordered, isOptional: true)
+        }
+        let box = RelationshipDescription(name: "box", destinationName: "Box", inverseName: "parts", isOptional: true)
+        return .shop(
+            .item([title], links: [box]),
+            EntityDescription(name: "Box", relationships: [list("items", nil), list("parts", "box")]))
+    }
+
+    /// Puts a second item into each list of the first box.
+    private func addItems(to store: any PersistentStore) throws {
+        let layout = ModelLayout(Self.lists())
+        let (item, box) = (try #require(layout.entity(named: "Item")), try #require(layout.entity(named: "Box")))
+        let links = try #require(layout.entities.first { $0.links != nil })
+        let (key, owner) = (Int64(item.index * 10 + 9), Int64(box.index * 10 + 1))
+        var row = RowSnapshot(columnCount: item.columns.count)
+        row.setValue(.text("second"), try #require(item.column(named: "title")))
+        row.setInteger(owner, try #require(item.column(named: "box")))
+        row.setInteger(5, try #require(item.column(named: "box.position")))
+        var pair = RowSnapshot(columnCount: links.columns.count)
+        let columns = links.pairColumns(isReversed: false)
+        pair.setInteger(owner, columns.own.key)
+        pair.setInteger(key, columns.other.key)
+        pair.setInteger(5, try #require(columns.other.position))
+        try store.write([.of(item.index, insert: [StoredRow(key: key, row: row)])])
+        try store.write([.of(links.index, insert: [StoredRow(key: 200_000, row: pair)])])
+    }
+
+    @Test(arguments: kinds, ["items", "parts"])
+    func aLostOrderIsRefusedIfAnObjectHasSeveralLinks(kind: MigratedPlace.Kind, name: String) throws {
+        let words = "Box.\(name): the order (to-many Item, ordered, optional)"
+        try MigratedPlace.filled(kind, Self.lists()) { place, _ in
+            let (store, startup) = try place.open(Self.lists(without: name), Self.policy)
+            #expect(startup.migration?.losses == [words] && startup.fallback == nil)
+            store.close()
+        }
+        try MigratedPlace.filled(kind, Self.lists()) { place, _ in
+            let store = try place.open(Self.lists()).store
+            try addItems(to: store)
+            store.close()
+            let error = expectError(.modelChanged) { try place.open(Self.lists(without: name), Self.policy) }
+            let cause = "A migration would lose data: \(words), in 1 object. Open the store with"
+            #expect(error?.cause?.hasPrefix(cause) == true, "\(error?.cause ?? "")")
         }
     }
 

@@ -8,12 +8,16 @@ extension MigrationPlanner {
         }
         func isKnown(_ name: RelationshipName?) -> Bool {
             guard let name else { return false }
-            return losses.contains { $0.entityName == newNames[name.entity] && $0.propertyName == name.name }
+            return losses.contains {
+                $0.kind == .links && $0.entityName == newNames[name.entity] && $0.propertyName == name.name
+            }
         }
         for entity in old.model.entities {
             losses += old.ownLeaves(of: entity).compactMap { lossOfValues($0, entity) }
             for relationship in entity.relationships where !relationship.isTransient {
                 let name = RelationshipName(entity: entity.name, name: relationship.name)
+                // A relationship and its inverse have separate orders.
+                if let loss = lossOfOrder(relationship, name) { losses.append(loss) }
                 guard let loss = lossOfLinks(relationship, name) else { continue }
                 // A relationship and its inverse have the same links, so only one of the two is listed.
                 if !isKnown(old.inverse(of: relationship)) { losses.append(loss) }
@@ -70,10 +74,30 @@ extension MigrationPlanner {
             destinations: isWhole || !lostSources.isEmpty ? [] : named(lostDestinations))
     }
 
-    /// Returns the new source entities and the new destination entities of an old relationship's links.
+    /// Finds the objects whose links are carried over without their order.
+    private func lossOfOrder(_ relationship: RelationshipDescription, _ name: RelationshipName) -> MigrationLoss? {
+        guard relationship.hasOrder else { return nil }
+        let sources = carriedNames(under: name.entity)
+        let ends = ends(ofLinksOf: name, old.inverse(of: relationship))
+        let lossySources = sources.filter { source in
+            let own = ends.filter { $0.sources.contains(newNames[source] ?? "") }
+            return !own.isEmpty && !own.contains { $0.isOrdered }
+        }
+        guard !lossySources.isEmpty else { return nil }
+        let origin = MigrationLoss.Ends(
+            sources: lossySources, destinations: carriedNames(under: relationship.destinationName))
+        return MigrationLoss(
+            kind: .order, entityName: newNames[name.entity] ?? name.entity, origin: .order(of: name, origin),
+            propertyName: name.name, type: RelationshipShape(relationship).summary,
+            sources: lossySources.count == sources.count
+                ? [] : lossySources.map { newNames[$0] ?? $0 }.sortedByBytes)
+    }
+
+    /// Returns the new source entities and the new destination entities of an old relationship's links, and whether the
+    /// destinations of each source are still ordered.
     private func ends(
         ofLinksOf name: RelationshipName, _ inverse: RelationshipName?
-    ) -> [(sources: Set<String>, destinations: Set<String>)] {
+    ) -> [(sources: Set<String>, destinations: Set<String>, isOrdered: Bool)] {
         plan.links.flatMap { newName, links in
             links.compactMap { link in
                 guard link.relationship == name || link.relationship == inverse,
@@ -81,8 +105,10 @@ extension MigrationPlanner {
                 else { return nil }
                 let sources = Set(new.lookup.family(ofEntityNamed: newName.entity).map(\.name))
                 let destinations = Set(new.lookup.family(ofEntityNamed: relationship.destinationName).map(\.name))
+                let newInverse = new.inverse(of: relationship).flatMap(new.relationship)
                 return link.isReversed != (link.relationship == inverse && inverse != name)
-                    ? (destinations, sources) : (sources, destinations)
+                    ? (destinations, sources, newInverse?.hasOrder ?? false)
+                    : (sources, destinations, relationship.hasOrder)
             }
         }
     }
@@ -92,6 +118,10 @@ extension MigrationPlanner {
         old.lookup.family(ofEntityNamed: name).compactMap { migrationPositions[$0.name] }.sorted()
             .map { plan.entities[$0].oldName }
     }
+}
+
+extension RelationshipDescription {
+    fileprivate var hasOrder: Bool { isToMany && isOrdered }
 }
 
 extension EntityMigration {
@@ -132,7 +162,7 @@ extension [String] {
 /// Data of a store that a migration does not carry over.
 package struct MigrationLoss: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable {
-        case objects, values, links
+        case objects, values, links, order
     }
 
     /// Where the old store has the data. All names are names of the old model.
@@ -142,6 +172,8 @@ package struct MigrationLoss: Sendable, Hashable, CustomStringConvertible {
         case values(of: [String], column: Int)
         /// The links between these objects.
         case links(of: RelationshipName, [Ends])
+        /// The order of the links between these objects.
+        case order(of: RelationshipName, Ends)
     }
 
     /// Links from the objects of some entities to the objects of other entities.

@@ -7,7 +7,7 @@ public struct MigrationReport: Sendable, Hashable {
     public var changes: [String]
     /// The entities that the model no longer has, sorted. All their objects were dropped.
     public var removedEntities: [String]
-    /// The values and links that the objects have lost. There is one string for each loss, for example `Item.price: the values
+    /// The values, links and orders of links that the objects have lost. There is one string for each loss, for example `Item.price: the values
     /// (Decimal, optional)`.
     public var losses: [String]
     /// The requirements of the new model that some objects violate, each as a sentence. All of them concern to-many

@@ -89,9 +89,10 @@ public struct ResetPolicy: Sendable, Hashable {
     ///
     /// A change of the database key still resets the store. A change of a data source's key drops the rows of the data source.
     ///
-    /// **A migration drops what the new model lacks**: the rows of removed entities, the values of removed attributes, and the
-    /// links of removed relationships. ``MigrationReport/losses`` lists them. An older version of an app that opens the store of
-    /// a newer version drops what only the newer model has. ``migrateWithoutLoss(otherwise:)`` refuses such a migration.
+    /// **A migration drops what the new model lacks**: the rows of removed entities, the values of removed attributes, the links
+    /// of removed relationships, and the order of relationships that are no longer ordered. ``MigrationReport/losses`` lists
+    /// them. An older version of an app that opens the store of a newer version drops what only the newer model has.
+    /// ``migrateWithoutLoss(otherwise:)`` refuses such a migration.
     ///
     /// - Parameter policy: The policy if the rows cannot be carried over.
     public static func migrate(otherwise policy: ResetPolicy) -> ResetPolicy {
@@ -111,7 +112,8 @@ public struct ResetPolicy: Sendable, Hashable {
     /// an attribute or a relationship that still holds data. Such a release needs ``migrate(otherwise:)``.
     ///
     /// An object loses data if its entity is removed, if it has a value that is not nil in a removed attribute, or if it has a
-    /// link of a removed relationship. The default value of a removed attribute counts, too. A derived attribute holds no data.
+    /// link of a removed relationship. It also loses data if it has several links of a relationship that is no longer ordered,
+    /// because the links lose their order. The default value of a removed attribute counts, too. A derived attribute holds no data.
     /// ``StoreStartup/fallback``, or the cause of the error, names the data and the number of objects.
     ///
     /// The rows of a data source whose key changed are dropped, as with ``migrate(otherwise:)``.
