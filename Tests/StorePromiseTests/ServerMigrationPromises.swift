@@ -168,6 +168,23 @@ struct ServerMigrationPromises {
         }
     }
 
+    @Test func aKeyOfADataSourceDropsNoRowsOfAServerStoreByDefault() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let text = AttributeDescription(name: "x", type: .string, isOptional: true)
+        let old = ManagedObjectModel.shop(EntityDescription.item([count]))
+        let new = ManagedObjectModel.shop(EntityDescription.item([count, text]))
+        try MigratedPlace.filled(.server, old) { place, _ in
+            for policy in [ResetPolicy.standard, .migrate, .migrateWithoutLoss(otherwise: .standard)] {
+                for model in [old, new] {
+                    #expect(code { try place.open(model, policy, keys: ["Item": "2"]).store.close() } == .modelChanged)
+                }
+            }
+            let (store, startup) = try place.open(old, .migrate(otherwise: .discard), keys: ["Item": "2"])
+            #expect(startup.entitiesReset == ["Item"] && startup.rowsDropped == 3)
+            store.close()
+        }
+    }
+
     @Test func rowsThatAKeyDropsAreInTheBackup() throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
         let model = ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count]))
