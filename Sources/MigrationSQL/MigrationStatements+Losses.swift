@@ -50,7 +50,11 @@ extension MigrationStatements {
                     indexes(ends.sources), indexes(ends.destinations), from: table.name, dialect.type(.integer))
             }
         }
-        return selects.isEmpty ? nil : "(\(selects.joined(separator: " UNION ALL "))) AS links"
+        let parts = stride(from: 0, to: selects.count, by: MigrationStatements.termLimit).map { start in
+            let part = selects[start...].prefix(MigrationStatements.termLimit)
+            return "SELECT * FROM (\(part.joined(separator: " UNION ALL "))) AS part"
+        }
+        return parts.isEmpty ? nil : "(\(parts.joined(separator: " UNION ALL "))) AS links"
     }
 
     /// Maps the old index of each entity to itself.

@@ -124,6 +124,35 @@ struct LossPromises {
         }
     }
 
+    /// Links of one of two sources are lost to all entities, and links of the other source to all entities but one. SQLite
+    /// accepts 500 terms in a compound SELECT.
+    @Test func lossesOfLinksToManyEntitiesAreCounted() throws {
+        func model(_ source: String, _ destination: String) -> ManagedObjectModel {
+            let parts = RelationshipDescription(
+                name: "parts", destinationName: destination, inverseName: "owner", isToMany: true, isOptional: true)
+            let owner = RelationshipDescription(
+                name: "owner", destinationName: source, inverseName: "parts", isOptional: true)
+            var entities = ["Owner", "Owner1", "Owner2", "Part"].map { EntityDescription(name: $0) }
+            entities += (1...260).map { EntityDescription(name: "Part\($0)") }
+            for index in entities.indices {
+                let name = entities[index].name
+                entities[index].isAbstract = name == "Owner" || name == "Part"
+                if !entities[index].isAbstract {
+                    entities[index].parentName = name.hasPrefix("Owner") ? "Owner" : "Part"
+                }
+                if name == source { entities[index].relationships = [parts] }
+                if name == destination { entities[index].relationships = [owner] }
+            }
+            return ManagedObjectModel(name: "Shop", entities: entities)
+        }
+        try MigratedPlace.filled(.file, model("Owner", "Part")) { place, _ in
+            let error = expectError(.modelChanged) { try place.open(model("Owner1", "Part1"), Self.policy) }
+            let cause =
+                "A migration would lose data: Owner.parts: the links (to-many Part, optional) of Owner2, in 3 objects."
+            #expect(error?.cause?.hasPrefix(cause) == true, "\(error?.cause ?? "")")
+        }
+    }
+
     @Test(arguments: kinds) func afterALossTheOtherPolicyApplies(kind: MigratedPlace.Kind) throws {
         try MigratedPlace.filled(kind, Self.model()) { place, _ in
             let (store, startup) = try place.open(
