@@ -51,6 +51,11 @@ package struct StoredRecord: Sendable {
 
     private static let textRoom = 128
 
+    /// The bytes with which the texts of the record count toward the limit of the history: see ``byteCount(ofTexts:)``.
+    package var textByteCount: Int {
+        StoredRecord.byteCount(ofTexts: [dataSourceName, author, member.name, note] + entityNames)
+    }
+
     /// The note of the first record of a history that begins in a store that has existed without one. A consumer of an earlier
     /// history would otherwise not notice that it has missed saves.
     package static let begun = "The history begins here. Earlier saves have no record."

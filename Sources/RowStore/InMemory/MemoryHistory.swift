@@ -99,8 +99,7 @@ struct MemoryHistory: Sendable {
 
     /// - Parameter bytes: The bytes of the record's values.
     private static func byteCount(_ record: StoredRecord, values bytes: Int) -> Int {
-        let texts = [record.dataSourceName, record.author, record.member.name, record.note] + record.entityNames
-        return bytes + recordOverhead + StoredRecord.byteCount(ofTexts: texts)
+        bytes + recordOverhead + record.textByteCount
     }
 
     /// Drops all records and consumers, and begins a history with a new ID.

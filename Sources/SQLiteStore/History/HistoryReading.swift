@@ -10,7 +10,7 @@ struct HistoryReading {
     private var entityNames = EntityNames()
 
     /// A page ends after this number of records was read, including records that the filter leaves out, or after about this
-    /// number of bytes.
+    /// number of bytes of changes and texts.
     private static let pageSize = 1024
     private static let pageBytes = 1 << 20
 
@@ -45,7 +45,9 @@ struct HistoryReading {
             guard record.number == page.position.number + 1 else { throw HistoryTables.damaged(connection) }
             page.position = HistoryPosition(historyID: page.historyID, number: record.number, time: record.time)
             count += 1
-            if filter.includes(record) { page.records.append(record) }
+            guard filter.includes(record) else { continue }
+            page.records.append(record)
+            bytes += record.textByteCount
         }
     }
 
