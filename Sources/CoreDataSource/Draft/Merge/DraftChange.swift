@@ -12,7 +12,7 @@ internal import RowStore
 /// Values have the types of the model, such as `String`, `Int32` or `Date`. The value of a to-one relationship is a
 /// ``ManagedObjectID``. The value of an order is an array of ``ManagedObjectID``. Nil means no value.
 public struct DraftChange: Sendable {
-    /// The kind of the value.
+    /// The kind of the value. A release may add new kinds, so a switch over kinds needs a default branch.
     public enum Kind: Sendable, Hashable {
         /// An attribute.
         case attribute
