@@ -1,9 +1,11 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import TestSupport
 import Testing
 
-/// Reverts that find less to revert than the record has: the record was reverted before, or its objects are gone.
+/// Reverts that find less to revert than the record has: the record was reverted before, or its objects are gone. And reverts
+/// that a rule of the model refuses the first time.
 @MainActor
 struct RevertAgainTests {
     /// A boss with ordered reports.
@@ -27,6 +29,35 @@ struct RevertAgainTests {
 
     private func reports(_ container: PersistentContainer) throws -> [String] {
         try container.main.peer("boss").reports.map(\.key)
+    }
+
+    /// A club must have members. The only one that is left is a member by the record, which has also changed a note.
+    @Test(arguments: HistoryPlace.all)
+    func aRuleOfTheModelRefusesTheRevertAndLeavesNothingOfIt(place: HistoryPlace) async throws {
+        try await place.withContainer(model: .lodge) { container, _ in
+            let lodge = try container.dataSource(LodgeSource.self)
+            try await lodge.add(["a", "b"])
+            func setMembers(_ names: [String], note: String? = nil) async throws {
+                try await lodge.perform { context in
+                    let club = try context.findOrInsert(LodgeClub.self, where: \.name, equals: "club")
+                    club.lodgers.set(try names.map { try context.lodger($0) })
+                    if let note { try context.lodger("a").note = note }
+                }
+            }
+            try await setMembers(["a"])
+            try await setMembers(["a", "b"], note: "new")
+            try await setMembers(["b"])
+            let records = try await container.records()
+            let error = await expectError(.validationFailed) { try await container.revert(records[2]) }
+            #expect(error?.entityName == "LodgeClub" && error?.attributeName == "lodgers")
+            #expect(try await container.records().count == 4)
+            let club = try #require(try container.main.first(LodgeClub.self))
+            #expect(try container.main.lodger("a").note == "new" && club.lodgers.map(\.name) == ["b"])
+            // The reason is gone.
+            try await setMembers(["a", "b"])
+            #expect(try await container.revert(records[2]).conflicts.isEmpty)
+            #expect(try container.main.lodger("a").note == "server" && club.lodgers.map(\.name) == ["a"])
+        }
     }
 
     /// Only the deleted object was moved, so nothing of the record is left.
