@@ -27,7 +27,7 @@ extension PersistentContainer {
     /// on the main actor, the main context shows the objects when the call returns.
     ///
     /// **Complexity**: O(*n*) for *n* changed objects of the record. For an ordered relationship, all of its objects are read. For
-    /// an object that the record has inserted, all links to the object are read.
+    /// an object that the record has inserted, the links to the object are read, until one of another save is found.
     ///
     /// - Parameters:
     ///   - record: A record with values, of this store.

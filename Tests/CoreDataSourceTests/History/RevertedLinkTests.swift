@@ -58,6 +58,35 @@ struct RevertedLinkTests {
         }
     }
 
+    /// One of them has more links than are read at once.
+    @Test(arguments: HistoryPlace.all)
+    func eachObjectWithLinksOfOthersIsOneConflict(place: HistoryPlace) async throws {
+        try await place.withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let groups = try container.dataSource(GroupDataSource.self)
+            try await contacts.add(contactList(0..<1_200))
+            try await container.withAuthor("me") {
+                try await groups.perform { context in
+                    for gid in ["1", "2", "3"] {
+                        let group = try context.insert(GroupEntity.self)
+                        (group.gid, group.name) = (gid, "")
+                    }
+                }
+            }
+            try await container.perform(in: contacts, groups) { contacts, groups in
+                let all = try groups.fetch(GroupEntity.self)
+                for contact in try contacts.fetch(ContactEntity.self) {
+                    let gid = contact.uid == "uid-1199" ? "2" : "1"
+                    contact.group = all.first { $0.gid == gid }
+                }
+            }
+            let report = try #require(try await container.undo(author: "me", resolving: .takeTheirs))
+            #expect(report.conflicts.map(\.kind) == [.deletedHere, .deletedHere])
+            #expect(report.save == SaveReport(deleted: 1))
+            #expect(try Set(container.main.fetch(GroupEntity.self).map(\.gid)) == ["1", "2"])
+        }
+    }
+
     /// The record has changed the contact, too, but not its group.
     @Test(arguments: HistoryPlace.all)
     func aLinkFromAnObjectOfTheSameRecordIsALinkOfOthers(place: HistoryPlace) async throws {

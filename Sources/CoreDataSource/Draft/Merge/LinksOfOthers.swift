@@ -19,14 +19,38 @@ extension DraftComparison {
             for links in incomingLinks(entity) {
                 for start in stride(from: 0, to: keys.count, by: Self.objectsPerRead) {
                     let part = keys[start..<min(start + Self.objectsPerRead, keys.count)]
-                    for link in try read(links, to: entity, part) {
-                        guard let end = link.row.end(links.column, [entity]), let index = deletions[end],
-                            parts[index].conflict == nil, isOfOthers(link, links, to: end)
-                        else { continue }
-                        parts[index].conflict = DraftChange(id(end), nil, .deletedHere)
-                    }
+                    try compareLinks(links, to: entity, part, deletions)
                 }
             }
+        }
+    }
+
+    /// Compares the links to some objects of an entity.
+    private mutating func compareLinks(
+        _ links: IncomingLinks, to entity: Int, _ keys: ArraySlice<Int64>, _ deletions: [LinkEnd: Int]
+    ) throws {
+        // The record has made at most one of these links with each of its rows, so more than half of the links in a full read are
+        // links of others. A cascade may also reach objects of others, which do not count here, so all its links are read.
+        var limit = links.isCascade ? nil : 2 * difference.rows.count + Self.objectsPerRead
+        var waiting = keys
+        while true {
+            let undecided = waiting.filter { key in
+                deletions[LinkEnd(entity: entity, key: key)].map { parts[$0].conflict == nil } ?? false
+            }
+            waiting = undecided[...]
+            if waiting.isEmpty { return }
+            let found = try read(links, to: entity, waiting, limit: limit)
+            var isConflictFound = false
+            for link in found {
+                guard let end = link.row.end(links.column, [entity]), let index = deletions[end],
+                    parts[index].conflict == nil, isOfOthers(link, links, to: end)
+                else { continue }
+                parts[index].conflict = DraftChange(id(end), nil, .deletedHere)
+                isConflictFound = true
+            }
+            guard let most = limit, found.count >= most else { return }
+            // One link of others is a conflict, so the other links to the same object are not read.
+            if !isConflictFound { limit = nil }
         }
     }
 
@@ -96,12 +120,12 @@ extension DraftComparison {
     }
 
     private func read(
-        _ links: IncomingLinks, to entity: Int, _ keys: ArraySlice<Int64>
+        _ links: IncomingLinks, to entity: Int, _ keys: ArraySlice<Int64>, limit: Int?
     ) throws -> [StoredRow] {
         let layout = context.stack.layout.entities[links.layout]
         let keys = ValueList(keys.map { .integer($0) }, .natural)
         var query = RowQuery(entity: links.layout, predicate: links.column.leads(to: entity, keys))
-        query.isOrdered = false
+        (query.isOrdered, query.limit) = (false, limit)
         let columns =
             layout.links == nil
             ? [links.column.key, links.column.entity].compactMap(\.self) : Array(layout.columns.indices)
