@@ -259,6 +259,9 @@ extension ScopeCache {
         if state.withLock({ $0.shown.contains(id.name) }) { callFollower() }
     }
 
+    /// The number of names in the scopes that lists show. For tests.
+    package var shownCount: Int { state.withLock(\.shown.count) }
+
     /// Whether any list follows scopes. For tests.
     package var isFollowed: Bool { state.withLock { $0.follower != nil } }
 

@@ -209,6 +209,19 @@ struct ScopeLoadingTests {
 
     // MARK: Costs
 
+    /// No scope changes meanwhile, so the scopes are never read again.
+    @Test func theScopesOfReleasedListsAreForgotten() async throws {
+        try await withScopes { contacts, _ in
+            let list = try contacts.list(request)
+            await contacts.mainTier.waitForLists()
+            for number in 0..<100 {
+                _ = try contacts.list(ObjectRequest(ContactEntity.self, freshnessOf: SyncScope("\(number)")))
+            }
+            #expect(contacts.mainTier.stack.root.scopes.shownCount <= 2)
+            withExtendedLifetime(list) {}
+        }
+    }
+
     /// - Returns: The number of statements that read scopes during a load that stores nothing.
     private func reads(isShown: Bool) async throws -> Int {
         let directory = try TemporaryDirectory()

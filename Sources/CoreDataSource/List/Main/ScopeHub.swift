@@ -120,8 +120,14 @@ final class ScopeHub {
         stack.root.scopes.follow { [weak self] in Task { @MainActor in self?.read() } }
     }
 
+    /// The scopes of all lists.
+    private var shownIDs: Set<ScopeID> { Set(followed.compactMap { $0.list?.id }) }
+
     private func add(_ id: ScopeID, _ value: ScopeFreshness) -> ListFreshness {
+        let count = followed.count
         followed.removeAll { $0.list == nil }
+        // Forget the scopes of released lists also if no scope changes, so that their names do not accumulate.
+        if followed.count < count { stack.root.scopes.showOnly(shownIDs) }
         let list = ListFreshness(id, value)
         followed.append(Entry(list: list))
         // A read may have begun since this list began, when the hub did not follow the scope yet.
@@ -141,7 +147,7 @@ final class ScopeHub {
         isReading = true
         readCount += 1
         stack.root.scopes.beginReading()
-        let (stack, pinned, ids) = (stack, lists.pinned, Set(followed.compactMap { $0.list?.id }))
+        let (stack, pinned, ids) = (stack, lists.pinned, shownIDs)
         stack.root.scopes.showOnly(ids)
         lists.queue.async { [weak self] in
             var found: [ScopeID: FoundFreshness] = [:]
