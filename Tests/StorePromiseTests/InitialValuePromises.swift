@@ -80,9 +80,13 @@ struct InitialValuePromises {
     }
 
     @Test(arguments: kinds) func aClassIsAskedOnlyForAValueThatIsNeeded(kind: MigratedPlace.Kind) throws {
-        let model = Self.new(
-            AttributeDescription(name: "code", type: .string, defaultValue: .string("a")),
-            AttributeDescription(name: "note", type: .string, isOptional: true))
+        // The title becomes required.
+        let model = ManagedObjectModel.shop(
+            .item([
+                AttributeDescription(name: "title", type: .string, defaultValue: .string("a")),
+                AttributeDescription(name: "code", type: .string, defaultValue: .string("a")),
+                AttributeDescription(name: "note", type: .string, isOptional: true),
+            ]))
         try MigratedPlace.filled(kind, Self.old) { place, _ in
             let isAsked = Guarded(false)
             let (store, startup) = try place.open(

@@ -94,8 +94,8 @@ extension MigrationPlanner {
         let isUnchanged = widening == .unchanged
         let source = isUnchanged ? AttributeSource.column(match.column) : .widened(match.column, widening)
         guard isRequired(leaf), !isRequired(match) else { return source }
-        let initialValue = initialValue(of: leaf, newEntity)
-        if leaf.attribute.defaultValue != nil || initialValue == .shared {
+        let initialValue = leaf.attribute.defaultValue == nil ? initialValue(of: leaf, newEntity) : .shared
+        if initialValue == .shared {
             return isUnchanged ? .columnOrDefault(match.column) : .widenedOrDefault(match.column, widening)
         }
         plan.conditions.append(
