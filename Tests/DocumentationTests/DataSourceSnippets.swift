@@ -247,6 +247,11 @@ struct ContainerSnippets {
         #expect(configuration.resetPolicy == .migrate(otherwise: .backup(keep: 1)))
     }
 
+    @Test func aMigrationThatLosesDataIsRefused() {
+        let configuration = PersistentContainer.Configuration(resetPolicy: .migrateWithoutLoss(otherwise: .fail))
+        #expect(configuration.resetPolicy != .migrate(otherwise: .fail))
+    }
+
     @Test func aStartupIsCompared() async throws {
         let container = try await PersistentContainer(model: .contacts, store: .inMemory)
         let isFirstLaunch = container.startup == StoreStartup(reason: .firstLaunch)
