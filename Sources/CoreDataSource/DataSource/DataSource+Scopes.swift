@@ -79,8 +79,9 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// **Isolation**: any actor. The call reads one row of the store. So while a deletion is not in the store yet, the result
-    /// can still have the entity tag that the deletion drops. An answer `.notModified` to a request with this tag is refused.
+    /// **Isolation**: any actor. The call reads one row of the store. A deletion of an object of the scope's entity drops the
+    /// entity tag when it is committed. Until then, the result can still have the tag. An answer `.notModified` to a request
+    /// with this tag is refused.
     ///
     /// - Throws: `scopeAlreadyUsed`; `entityNotOwned`; `valueTooLarge` if the name has more than 1 KB, or the predicate more
     ///   than 64 KB; `unsupportedQuery` if only Foundation can evaluate the predicate; `scopesNotKept` for a custom store, and

@@ -26,8 +26,9 @@ struct NameMatching {
     private(set) var pairs: [Int: Int] = [:]
     /// The indexes of two new elements that match the same old element.
     private(set) var conflicts: [(Int, Int)] = []
-    /// The indexes of new elements whose old element is ambiguous. Either the identifier fits two old elements, or the
-    /// identifier and the name lead to two different old elements, and the new model has elements with the names of both.
+    /// The indexes of new elements whose old element is ambiguous. There are two cases. In the first case, the identifier fits
+    /// two old elements. In the second case, the identifier leads to one old element, the name leads to another one, and the
+    /// new model has an element with the name of each of these two.
     private(set) var ambiguous: [Int] = []
 
     /// Whether only one matching is possible.
@@ -79,8 +80,8 @@ struct NameMatching {
             { element in
                 element.identifier.flatMap { oldNames.identifiers[$0] }.flatMap { match in
                     // Two old elements can fit the identifier: `match` by its identifier, and another one by its name. If
-                    // a new element has the name of `match` as its identifier, leave `match` to that new element. Rule 4
-                    // then finds the old element by its name.
+                    // a new element has the name of `match` as its identifier, leave `match` to that new element. For the
+                    // element at hand, rule 4 then finds the other old element.
                     oldNames.hasTwoMatches(element.identifier) && newNames.identifiers.contains(old[match].name)
                         ? nil : match
                 }

@@ -167,8 +167,8 @@ struct TierCall: Sendable {
 
     // MARK: Saving
 
-    /// - Throws: ``NewTierReached`` if the initializer of a data source that completes the save has ended since the call chose its
-    ///   queues; `storeClosed` if such a data source was released.
+    /// - Throws: ``NewTierReached`` if a data source that completes the save was still being made when the call chose its queues,
+    ///   and is finished now; `storeClosed` if such a data source was released.
     private func checkCompletion() throws {
         if unfinished.contains(where: { $0.isMade.load(ordering: .acquiring) }) { throw NewTierReached() }
         try completion?.check()

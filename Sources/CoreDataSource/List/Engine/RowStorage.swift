@@ -256,7 +256,8 @@ extension RowStorage {
     }
 }
 
-/// The indexes of changed rows before and after the changes, counted over all kept rows.
+/// The indexes of changed rows before and after the changes. An index counts all rows that the list has in memory, also the rows
+/// beyond its limit.
 package struct RowIndexes: Sendable {
     /// The index of each row before the changes, by row key.
     private(set) var old: [Int64: Int] = [:]
