@@ -307,11 +307,30 @@ let unoptimizedInRelease: Set = [
     "ModelSource", "EntityMacros",
 ]
 
-// For the thread sanitizer, only the tests of one target are built.
+// For the thread sanitizer, only the tests of one target are built, and what they need.
 if Context.environment["COREDATASOURCE_DEVELOPMENT"] == "threads" {
-    let kept: Set = ["CoreDataSourceTests", "model-codegen", "model-reset"]
-    package.targets.removeAll { [.test, .executable].contains($0.type) && !kept.contains($0.name) }
-    package.products.removeAll { $0 is Product.Executable && !kept.contains($0.name) }
+    let needed = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0.needed) })
+    var kept: Set = ["CoreDataSourceTests"]
+    var waiting = ["CoreDataSourceTests"]
+    while let name = waiting.popLast() { waiting += (needed[name] ?? []).filter { kept.insert($0).inserted } }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products = []
+}
+
+extension Target {
+    /// The names of the targets and the plugins that this target needs.
+    fileprivate var needed: [String] {
+        let targets: [String?] = dependencies.map {
+            switch $0 {
+            case .targetItem(let name, _), .byNameItem(let name, _): name
+            default: nil
+            }
+        }
+        let plugins: [String?] = (plugins ?? []).map {
+            if case .plugin(let name, _) = $0 { name } else { nil }
+        }
+        return (targets + plugins).compactMap(\.self)
+    }
 }
 
 // Targets whose classes use declarations that the macros warn of. Their warnings are not errors.
