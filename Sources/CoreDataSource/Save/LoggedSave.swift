@@ -180,10 +180,11 @@ struct PendingNumbers {
 
     mutating func includeAll() { skippedThrough = .beforeFirst }
 
-    /// Removes saves that are no longer pending. Numbers that are passed over are not checked, and stay.
-    mutating func keepForCommit(_ isPending: (SaveNumber) -> Bool) {
+    /// Removes saves up to a number that are no longer pending. Numbers that are passed over are not checked, and stay.
+    mutating func keepForCommit(through last: SaveNumber, _ isPending: (SaveNumber) -> Bool) {
         let first = firstForCommit
-        all.replaceSubrange(first..., with: all[first...].filter(isPending))
+        let end = all[first...].firstIndex { $0 > last } ?? all.endIndex
+        all.replaceSubrange(first..<end, with: all[first..<end].filter(isPending))
     }
 
     mutating func keep(_ isPending: (SaveNumber) -> Bool) { all.removeAll { !isPending($0) } }

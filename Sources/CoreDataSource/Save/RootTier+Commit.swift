@@ -5,7 +5,7 @@ extension RootTier {
     /// Commits the pending saves on the calling thread, if no commit is running.
     ///
     /// - Returns: Whether the outcome of the save with the number is known. If false, the save is in the running commit or in
-    ///   the next commit.
+    ///   one of the next commits.
     /// - Throws: The error with which the save was refused.
     package func commitInPlace(_ number: SaveNumber) throws(DataSourceError) -> Bool {
         if let group = state.withLock({ $0.log.takeForCommit() }) {
@@ -163,6 +163,10 @@ package struct CommitWaiters {
         package let number: SaveNumber
         package let event: Event
         package let waiter: Waiter
+        /// The number of commits that had begun when the wait began.
+        let commitCount: Int
+        /// The error of the first save that a flush could not write; nil if there is none yet.
+        fileprivate(set) var error: DataSourceError?
     }
 
     /// The event that a waiter waits for.
@@ -177,8 +181,18 @@ package struct CommitWaiters {
 
     private var waiting: [Entry] = []
 
-    mutating func add(_ number: SaveNumber, _ event: Event, _ waiter: @escaping Waiter) {
-        waiting.append(Entry(number: number, event: event, waiter: waiter))
+    mutating func add(
+        _ number: SaveNumber, _ event: Event, afterCommit commitCount: Int, _ waiter: @escaping Waiter
+    ) {
+        waiting.append(Entry(number: number, event: event, waiter: waiter, commitCount: commitCount))
+    }
+
+    /// Records that a save could not be written, for the flushes that include the save and were called before the commit began.
+    mutating func recordFailure(of number: SaveNumber, _ error: DataSourceError, inCommit commitCount: Int) {
+        for index in waiting.indices where waiting[index].event == .flush && waiting[index].error == nil {
+            let flush = waiting[index]
+            if flush.number >= number, flush.commitCount < commitCount { waiting[index].error = error }
+        }
     }
 
     /// Removes and returns the waiters that have a result.

@@ -61,7 +61,7 @@ extension RootTier {
             state.forgetFailure()
             if state.log.pendingCount == 0 && state.log.committing == nil { return true }
             let begun = state.log.commitCount
-            state.waiters.add(state.log.newest, .flush) { result in
+            state.waiters.add(state.log.newest, .flush, afterCommit: begun) { result in
                 if case .failure = result, self.isCommitting(begun) {
                     // The failed commit began before this call, so it might lack the newest saves.
                     self.queue.async { self.flush(waiter) }
@@ -105,7 +105,9 @@ extension RootTier {
         queue.async {
             let result = self.state.withLock { state -> R? in
                 if let result = attempt(&state) { return result }
-                state.waiters.add(state.log.newest, .end) { _ in self.betweenCommits(attempt, then: body) }
+                state.waiters.add(state.log.newest, .end, afterCommit: state.log.commitCount) { _ in
+                    self.betweenCommits(attempt, then: body)
+                }
                 return nil
             }
             if let result { body(result) }

@@ -12,8 +12,6 @@ extension RootTier {
         var isClosed = false
         /// The last commit that failed as a whole; nil after a successful commit.
         private(set) var failure: (through: SaveNumber, error: DataSourceError)?
-        /// The first save that the running commit refused.
-        private var refusal: (number: SaveNumber, error: DataSourceError)?
         /// The number of failed commits in a row.
         private(set) var failureCount = 0
         /// Whether a retry of a failed commit is scheduled.
@@ -59,12 +57,13 @@ extension RootTier {
             return log.committed >= number || !log.isPending(number) ? .success(()) : nil
         }
 
-        /// Returns the result of a flush up to a save; nil if the flush must wait longer.
-        private func flushed(_ number: SaveNumber) -> Result<Void, DataSourceError>? {
-            if let refusal, refusal.number <= number { return .failure(refusal.error) }
-            if log.committed >= number { return .success(()) }
-            if let failure, failure.through >= number { return .failure(failure.error) }
-            return nil
+        /// Returns the result of a flush; nil if the flush must wait longer. The saves of a flush can be in several transactions.
+        /// So even if a save was refused, the flush waits until each of its saves was tried.
+        private func flushed(_ flush: CommitWaiters.Entry) -> Result<Void, DataSourceError>? {
+            if log.committed >= flush.number { return flush.error.map { .failure($0) } ?? .success(()) }
+            if let failure, failure.through >= flush.number { return .failure(flush.error ?? failure.error) }
+            let isEachTried = log.committing.map { $0.upperBound >= flush.number } ?? true
+            return isEachTried ? flush.error.map { .failure($0) } : nil
         }
 
         /// Forgets the last failure, so that all waiters wait for the next commit.
@@ -86,12 +85,14 @@ extension RootTier {
                 if let position = outcome.position { newestOwnPosition = position }
                 let errors = outcome.refused
                 log.recordCommitted(except: Set(errors.keys).union(outcome.postponed))
-                if let first = errors.min(by: { $0.key < $1.key }) { refusal = (first.key, first.value) }
+                if let first = errors.min(by: { $0.key < $1.key }) {
+                    waiters.recordFailure(of: first.key, first.value, inCommit: log.commitCount)
+                }
                 let reports = rollBack(Set(errors.keys)) { number, cause in errors[number] ?? cause }
                 return reports + postpone(outcome)
             case .failure(let error):
                 failureCount += 1
-                return fail(log.pending.map(\.changes.saveNumber), error)
+                return fail(log.pending.map(\.changes.saveNumber), through: log.failureReach, error)
             }
         }
 
@@ -104,13 +105,16 @@ extension RootTier {
             postponeCount += 1
             let expired = log.postpone(outcome.postponed, at: outcome.end, since: outcome.lockLimit).map(
                 \.changes.saveNumber)
-            return expired.isEmpty ? [] : fail(expired, error)
+            guard let first = expired.first, let last = log.committing?.upperBound else { return [] }
+            waiters.recordFailure(of: first, error, inCommit: log.commitCount)
+            return fail(expired, through: last, error)
         }
 
-        /// Ends the wait for saves of the running commit that cannot be written now. Awaited saves are rolled back, and the
-        /// others are reported as delayed.
-        private mutating func fail(_ numbers: [SaveNumber], _ error: DataSourceError) -> [StoreFailure.Report] {
-            let through = log.committing?.upperBound ?? .beforeFirst
+        /// Ends the wait for the saves up to a number that cannot be written now. Awaited saves are rolled back, and the others
+        /// are reported as delayed.
+        private mutating func fail(
+            _ numbers: [SaveNumber], through: SaveNumber, _ error: DataSourceError
+        ) -> [StoreFailure.Report] {
             failure = (through, error)
             let failed = Set(numbers.filter { $0 <= through })
             let awaited = Set(
@@ -155,7 +159,6 @@ extension RootTier {
         mutating func endCommit() -> (notifications: [Notification], isMoreWaiting: Bool?) {
             let notifications = takeNotifications()
             if !notifications.isEmpty { return (notifications, nil) }
-            refusal = nil
             return ([], log.endCommit())
         }
 
@@ -166,7 +169,7 @@ extension RootTier {
             let notifications = waiting.take { entry in
                 switch entry.event {
                 case .outcome: outcome(entry.number)
-                case .flush: flushed(entry.number)
+                case .flush: flushed(entry)
                 case .end: .success(())
                 }
             }

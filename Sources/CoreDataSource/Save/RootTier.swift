@@ -1,12 +1,13 @@
 package import RowStore
 
-/// The lowest tier. It writes saves to the store in their order. All waiting saves are written in one transaction.
+/// The lowest tier. It writes saves to the store in their order. Small saves that wait are written in one transaction, and a large
+/// save is written in a transaction of its own.
 ///
 /// There is one exception to the order: saves that wait for rows locked by another program, and saves that depend on these
 /// saves, are written later.
 ///
 /// If the store is idle, a call commits its save at once, on its own thread. During a commit, a call only adds its save to the
-/// log. All these saves are committed together as soon as the running commit has ended.
+/// log. These saves are committed as soon as the running commit has ended. See ``SaveLog/takeForCommit(at:)``.
 package final class RootTier: Sendable {
     package let store: any PersistentStore
     /// The store, if it supports early writes.
@@ -147,7 +148,7 @@ package final class RootTier: Sendable {
     package func whenCommitted(_ number: SaveNumber, _ waiter: @escaping CommitWaiters.Waiter) {
         let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
             if let outcome = state.takeOutcome(number) { return outcome }
-            state.waiters.add(number, .outcome, waiter)
+            state.waiters.add(number, .outcome, afterCommit: state.log.commitCount, waiter)
             return nil
         }
         if let outcome { waiter(outcome) }

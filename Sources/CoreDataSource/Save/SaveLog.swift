@@ -18,6 +18,11 @@ package struct SaveLog {
     package private(set) var merged: SaveNumber?
     /// The numbers of the group that is being committed; nil if no commit is running.
     package private(set) var committing: ClosedRange<SaveNumber>?
+    /// The number of the newest save when the newest commit began. A failure of the whole commit ends the wait for all saves up to
+    /// this number, because the store would not write the saves of the next transactions either.
+    package private(set) var failureReach = SaveNumber.beforeFirst
+    /// Whether the store has written the running commit.
+    private var isWritten = false
     /// The number of commits that have begun.
     package private(set) var commitCount = 0
     /// The number of resets of the store. Cached rows of an older generation must be reloaded.
@@ -58,11 +63,14 @@ package struct SaveLog {
     private let layout: ModelLayout
     /// The largest number of bytes of unmerged saves. Beyond the limit, the main context must reload.
     private let unmergedByteLimit: Int
+    /// The largest number of bytes of a transaction with several saves.
+    private let transactionByteLimit: Int
 
-    package init(_ layout: ModelLayout, unmergedByteLimit: Int = .max) {
+    package init(_ layout: ModelLayout, unmergedByteLimit: Int = .max, transactionByteLimit: Int = 1 << 20) {
         self.layout = layout
         rows = PendingRows(layout)
         self.unmergedByteLimit = unmergedByteLimit
+        self.transactionByteLimit = transactionByteLimit
     }
 
     // MARK: Saves
@@ -107,7 +115,10 @@ package struct SaveLog {
     /// The saves that are neither committed nor rolled back.
     package var pending: [LoggedSave] { pendingNumbers.all.map { saves[$0] } }
 
-    /// Begins a commit of all pending saves that are not postponed.
+    /// Begins a commit of the oldest pending saves that are not postponed.
+    ///
+    /// The saves become one transaction. All callers of a transaction wait for its end, so its size has a limit, and the next
+    /// transaction begins with the first save that does not fit. So a save larger than the limit has a transaction of its own.
     ///
     /// - Returns: The group; nil if there is no save to commit, if a commit is running, or during a reset.
     package mutating func takeForCommit(at now: ContinuousClock.Instant = .now) -> [ChangeSet]? {
@@ -117,39 +128,54 @@ package struct SaveLog {
         let isFull = storedByteCount >= unmergedByteLimit && pendingNumbers.all.contains { saves[$0].isLocked }
         if isFull, isPostponing { return nil }
         var group: [ChangeSet] = []
+        var (byteCount, last) = (0, newest)
         for number in pendingNumbers.forCommit {
             visitedSaveCount += 1
             let isLeftOut = isFull && !saves[number].isLocked || postponedOrigins.contains(saves[number].changes.origin)
+            if !isLeftOut {
+                byteCount += saves[number].byteCount
+                // A store keeps early rows only if their save is the only one of its transaction.
+                if let first = group.first, byteCount > transactionByteLimit || first.earlyWrite?.isOpen == true {
+                    last = number.advanced(by: -1)
+                    break
+                }
+                group.append(saves[number].changes)
+            }
             saves[number].isCommitting = !isLeftOut
-            if isLeftOut { recordPostponement(number, since: now) } else { group.append(saves[number].changes) }
+            if isLeftOut { recordPostponement(number, since: now) }
         }
         (canSkipPostponed, hasResumed) = (!isFull, false)
         if group.isEmpty, canSkipPostponed { pendingNumbers.skip(through: newest) }
         guard !group.isEmpty else { return nil }
-        committing = committed.next...newest
+        (committing, failureReach, isWritten) = (committed.next...last, newest, false)
         commitCount += 1
         return group
     }
 
     /// Records that the group is in the store, except for refused and postponed saves.
     package mutating func recordCommitted(except others: Set<SaveNumber>) {
-        for number in pendingNumbers.forCommit where saves[number].isCommitting {
+        guard let committing else { return }
+        isWritten = true
+        // Later saves may still be marked by an earlier commit that has failed.
+        for number in pendingNumbers.forCommit.prefix(while: { $0 <= committing.upperBound })
+        where saves[number].isCommitting {
             visitedSaveCount += 1
             saves[number].isCommitting = false
             guard !others.contains(number) else { continue }
             markNotPending(number)
             storedByteCount += saves[number].byteCount
         }
-        pendingNumbers.keepForCommit { saves[$0].isPending }
-        if canSkipPostponed, let committing { pendingNumbers.skip(through: committing.upperBound) }
+        pendingNumbers.keepForCommit(through: committing.upperBound) { saves[$0].isPending }
+        if canSkipPostponed { pendingNumbers.skip(through: committing.upperBound) }
         advance()
     }
 
     /// Ends the commit. All waiters must already be notified.
     ///
-    /// - Returns: Whether another commit must follow, because saves were added or resumed during this commit.
+    /// - Returns: Whether another commit must follow: because saves did not fit into the transaction, or because saves were added
+    ///   or resumed during this commit. After a failure, the saves that did not fit need no other commit.
     package mutating func endCommit() -> Bool {
-        let through = committing?.upperBound ?? committed
+        let through = isWritten ? committing?.upperBound ?? committed : failureReach
         committing = nil
         return pendingNumbers.all.last.map { $0 > through || hasResumed } ?? false
     }
@@ -322,68 +348,6 @@ package struct SaveLog {
             trimmedRows = known
         }
         saves.removeAll(through: min(known, merged ?? newest))
-    }
-}
-
-/// Postponed saves. Another program has locked their rows, so later saves may be committed before them.
-extension SaveLog {
-    /// Leaves the given saves, and all later saves of their origins, out of commits until ``resume()``.
-    ///
-    /// - Parameters:
-    ///   - numbers: The saves that could not be written.
-    ///   - limit: A save that began to wait at this time or earlier has waited too long.
-    /// - Returns: The saves that have waited too long.
-    package mutating func postpone(
-        _ numbers: Set<SaveNumber>, at now: ContinuousClock.Instant, since limit: ContinuousClock.Instant
-    ) -> [LoggedSave] {
-        for number in numbers where isPending(number) {
-            postponedOrigins.insert(saves[number].changes.origin)
-            saves[number].isLocked = true
-            recordPostponement(number, since: now)
-        }
-        return pending.filter { save in save.postponedSince.map { $0 <= limit } ?? false }
-    }
-
-    mutating func recordPostponement(_ number: SaveNumber, since now: ContinuousClock.Instant) {
-        if saves[number].postponedSince == nil { saves[number].postponedSince = now }
-    }
-
-    /// Whether any origin is postponed.
-    package var isPostponing: Bool { !postponedOrigins.isEmpty }
-
-    /// Includes postponed saves in the next commit.
-    ///
-    /// - Returns: Whether any origin was postponed.
-    @discardableResult
-    package mutating func resume() -> Bool {
-        let wasPostponing = isPostponing
-        postponedOrigins = []
-        pendingNumbers.includeAll()
-        // The next commit must include the saves that the running commit has left out, so do not skip these saves.
-        if wasPostponing { (canSkipPostponed, hasResumed) = (false, true) }
-        return wasPostponing
-    }
-
-    /// Records that pending saves were reported as delayed.
-    ///
-    /// - Returns: The saves that were not marked before.
-    package mutating func recordDelay(of numbers: Set<SaveNumber>) -> [LoggedSave] {
-        var delayed: [LoggedSave] = []
-        for number in pendingNumbers.all where numbers.contains(number) && !saves[number].isDelayed {
-            saves[number].isDelayed = true
-            delayed.append(saves[number])
-        }
-        return delayed
-    }
-
-    /// Whether a save is neither committed nor rolled back.
-    package func isPending(_ number: SaveNumber) -> Bool {
-        saves.numbers(after: committed).contains(number) && saves[number].isPending
-    }
-
-    /// Whether the closure returns true for any pending save.
-    package func containsPending(_ isWanted: (LoggedSave) -> Bool) -> Bool {
-        pendingNumbers.all.contains { isWanted(saves[$0]) }
     }
 }
 

@@ -41,8 +41,8 @@ public protocol PersistentStore: Sendable {
     ///
     /// **Complexity**: should be proportional to the number of changed rows, not to the number of stored rows.
     ///
-    /// - Parameter group: The change sets of the waiting saves, oldest first; at least one. A change set is passed again only if
-    ///   the call throws or postpones the change set.
+    /// - Parameter group: The change sets of the oldest waiting saves, oldest first; at least one. Several change sets together
+    ///   have at most about 1 MB. A change set is passed again only if the call throws or postpones the change set.
     /// - Returns: The refused and postponed change sets, with their errors.
     /// - Throws: An error that concerns the whole group: `storeBusy`, `diskFull`, `storeUnreadable`,
     ///   `storeUnavailable`, `permissionDenied`, `storeClosed` and so on. In this case no change of the group is in the

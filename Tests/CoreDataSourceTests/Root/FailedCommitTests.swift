@@ -145,6 +145,28 @@ struct FailedCommitTests {
         }
     }
 
+    /// The saves of a flush can be in several transactions.
+    @Test(arguments: [false, true])
+    func allOtherSavesAreWrittenWhenAFlushThrows(isAtTheEnd: Bool) async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let root = container.stack.root
+        let sender = try #require(container.stack.layout.entity(named: "Sender"))
+        func accept(_ keys: Range<Int64>, origin: Int) throws {
+            let source = SaveSource("\(origin)", origin: origin)
+            _ = try root.accept(.inserting(keys, sender), from: source, isAwaited: false)
+        }
+        try accept(1..<2, origin: 101)
+        try await container.flush()
+        try accept(1..<2, origin: 102)
+        try accept(10..<20_010, origin: 103)
+        try accept(30_000..<50_000, origin: 104)
+        await expectError(.uniquenessViolated) {
+            if isAtTheEnd { try await container.close() } else { try await container.flush() }
+        }
+        #expect(container.pendingSaveCount == 0)
+        #expect(store.committedGroups == [[1], [2], [3], [4]])
+    }
+
     @Test func flushOfNothingReturns() async throws {
         let (container, _) = PersistentContainer.faulty()
         try await container.flush()

@@ -1,5 +1,6 @@
 import CoreDataSource
 import ErrorExpectations
+import RowStore
 import Testing
 
 @MainActor
@@ -22,6 +23,31 @@ struct GroupCommitTests {
         let groups = store.committedGroups
         #expect(groups.flatMap { $0 } == Array(1...20))
         #expect(groups.contains { $0.count >= 5 })
+    }
+
+    /// Its caller waited for the rows of both large saves: the one that was written when it came, and the one that came after it.
+    @Test func aSmallSaveDoesNotWaitForALargeSaveBehindIt() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let root = container.stack.root
+        let sender = try #require(container.stack.layout.entity(named: "Sender"))
+        func accept(_ keys: Range<Int64>, origin: Int) throws {
+            let source = SaveSource("\(origin)", origin: origin)
+            _ = try root.accept(.inserting(keys, sender), from: source, isAwaited: false)
+        }
+        let (release, arrived) = (store.holdCommits(), store.commitArrives())
+        try accept(1..<20_001, origin: 101)
+        root.commitSoon()
+        for await _ in arrived {}
+        try accept(20_001..<20_002, origin: 102)
+        try accept(30_000..<50_000, origin: 101)
+        try accept(50_000..<50_001, origin: 102)
+        try accept(50_001..<50_002, origin: 103)
+        let written = Shared<[[SaveNumber]]>([])
+        root.whenCommitted(2) { _ in written.value = store.committedGroups }
+        release()
+        try await container.flush()
+        #expect(written.value == [[1], [2]])
+        #expect(store.committedGroups == [[1], [2], [3], [4, 5]])
     }
 
     /// The one thing that three-tier stacks are known to hang on: main waits, and a save needs main.

@@ -330,9 +330,12 @@ let noRoom = DataSourceError(.diskFull, "There is no room left. Free some space 
 
 extension ChangeSet {
     /// A save of one row that has no value.
-    static func inserting(_ key: Int64, _ entity: EntityLayout) -> ChangeSet {
+    static func inserting(_ key: Int64, _ entity: EntityLayout) -> ChangeSet { inserting(key..<key + 1, entity) }
+
+    /// A save of rows that have no values.
+    static func inserting(_ keys: Range<Int64>, _ entity: EntityLayout) -> ChangeSet {
         var changes = EntityChanges(entity: entity.index)
-        changes.inserted = [StoredRow(key: key, row: RowSnapshot(columnCount: entity.columns.count))]
+        changes.inserted = keys.map { StoredRow(key: $0, row: RowSnapshot(columnCount: entity.columns.count)) }
         return ChangeSet(entities: [changes])
     }
 }
