@@ -24,13 +24,14 @@ extension PersistentContainer {
         /// finds these objects without a fetch. A running batch may exceed the limit. After the batch is saved, the context
         /// forgets objects until the rest is within the limit, and reads forgotten objects again when they are needed.
         public var registeredObjectByteLimit: Int
-        /// The most bytes of saves that may wait for the store; 64 MiB by default. Beyond the limit, further calls wait.
+        /// The most bytes of saves that may wait for the store; 64 MiB by default. Beyond the limit, further calls wait. The saves
+        /// that the store is writing do not count.
         ///
         /// A call waits before its batch begins. After 10 seconds, the call throws `storeUnavailable`. A call with a callback
         /// does not wait: its callback gets `storeUnavailable` at once.
         public var pendingByteLimit: Int
         /// The most values that may wait for their batch or their callback; 1,000,000 by default. Beyond the limit, further
-        /// calls wait.
+        /// calls wait. If a call has no callback, its values do not count while its batch runs.
         public var queuedValueLimit: Int
         /// The most bytes of saves that may wait for the main actor; 32 MiB by default. Beyond the limit, the main
         /// context skips the individual saves, and reloads its objects and lists.

@@ -1,6 +1,9 @@
 package import RowStore
 
-/// Admits calls in the order in which they arrive. Calls wait while too many bytes or values are pending.
+/// Admits calls in the order in which they arrive. Calls wait while too many bytes or values are waiting.
+///
+/// Values of a running batch and bytes of the running commit do not count, because they no longer wait. Otherwise, a single large
+/// save would make all calls wait until its end, and two large saves would pass a small one.
 ///
 /// A call waits before its batch begins, and it does not wait on the queue of a private context. So a waiting call does not
 /// block admitted batches.
@@ -12,8 +15,10 @@ package final class Admission: Sendable {
     private typealias Waiter = @Sendable (Result<Void, DataSourceError>) -> Void
 
     private struct State {
-        var pendingBytes = 0
+        var waitingBytes = 0
         var queuedValues = 0
+        /// Those of the queued values whose batch is running.
+        var runningValues = 0
         /// The number of admitted calls whose batch has not ended.
         var callCount = 0
         var isClosing = false
@@ -75,9 +80,24 @@ package final class Admission: Sendable {
         try outcome.withLock { $0 }.get()
     }
 
+    /// Records that the batch of an admitted call begins, so that its values no longer wait.
+    func beginBatch(_ values: Int) { changeRunning(by: values) }
+
+    /// Records that the batch of an admitted call did not begin after all.
+    func takeBackBatch(_ values: Int) { changeRunning(by: -values) }
+
+    private func changeRunning(by values: Int) {
+        if values != 0 { admit { $0.runningValues += values } }
+    }
+
     /// Records that the batch of an admitted call has ended.
-    package func leave(_ values: Int) {
-        forgetValues(values)
+    ///
+    /// - Parameter hasBegun: Whether ``beginBatch(_:)`` was called.
+    package func leave(_ values: Int, hasBegun: Bool = false) {
+        admit { state in
+            state.queuedValues -= values
+            if hasBegun { state.runningValues -= values }
+        }
         endBatch()
     }
 
@@ -92,23 +112,15 @@ package final class Admission: Sendable {
 
     /// Stops counting this number of values of admitted calls. If there is room now, admits waiting calls.
     func forgetValues(_ values: Int) {
-        let admitted = state.withLock { state in
-            state.queuedValues -= values
-            return takeAdmitted(&state)
-        }
-        for waiter in admitted { waiter(.success(())) }
+        admit { $0.queuedValues -= values }
     }
 
-    /// Updates the number of bytes in pending saves.
+    /// Updates the number of bytes of saves that wait for a commit.
     ///
     /// - Parameter bytes: Returns the current number. The closure runs under the lock, so that the later of two calls records
     ///   the newer number.
-    func recordPending(_ bytes: () -> Int) {
-        let admitted = state.withLock { state in
-            state.pendingBytes = bytes()
-            return takeAdmitted(&state)
-        }
-        for waiter in admitted { waiter(.success(())) }
+    func recordWaiting(_ bytes: () -> Int) {
+        admit { $0.waitingBytes = bytes() }
     }
 
     /// Refuses all further calls, and returns after the batches of all admitted calls have ended.
@@ -136,13 +148,23 @@ package final class Admission: Sendable {
         }
     }
 
+    /// Changes the state, and then admits the waiting calls for which there is room.
+    private func admit(after change: (inout State) -> Void) {
+        let admitted = state.withLock { state in
+            change(&state)
+            return takeAdmitted(&state)
+        }
+        for waiter in admitted { waiter(.success(())) }
+    }
+
     private func admit(_ values: Int, _ state: inout State) {
         state.queuedValues += values
         state.callCount += 1
     }
 
     private func isFull(_ state: State) -> Bool {
-        state.pendingBytes >= limits.pendingBytes || state.queuedValues >= limits.queuedValues
+        state.waitingBytes >= limits.pendingBytes
+            || state.queuedValues - state.runningValues >= limits.queuedValues
     }
 
     private func nextID() -> Int {

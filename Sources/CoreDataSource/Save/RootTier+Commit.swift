@@ -41,6 +41,8 @@ extension RootTier {
     /// - Returns: `isWritten` is false if the commit failed as a whole. `isMoreWaiting` is true if another commit must follow,
     ///   because saves were added or resumed during the commit.
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
+        // The group no longer waits, so other calls may begin.
+        recordWaiting()
         let result = Result { () throws(DataSourceError) in try store.commit(group) }
         let outcome = result.map { GroupOutcome($0, of: group, lockPatience) }
         let reports = state.withLock { $0.recordCommit(outcome) }
@@ -58,7 +60,7 @@ extension RootTier {
             isMoreWaiting = ended
             for (waiter, result) in notifications { waiter(result) }
         }
-        recordPending()
+        recordWaiting()
         for report in reports { failures.report(report) }
         switch result {
         case .success(let outcome):
@@ -75,7 +77,7 @@ extension RootTier {
     func didRollBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         notifyMainIfListening()
-        recordPending()
+        recordWaiting()
     }
 
     // MARK: Trying again

@@ -120,7 +120,7 @@ package final class RootTier: Sendable {
             state.recordBasis(of: number, basis)
             return (number: number, isMainListening: state.log.merged != nil)
         }
-        recordPending()
+        recordWaiting()
         if accepted.isMainListening { notifyMain() }
         return accepted.number
     }
@@ -138,7 +138,8 @@ package final class RootTier: Sendable {
         }
     }
 
-    func recordPending() { admission.recordPending { state.withLock { $0.log.pendingByteCount } } }
+    /// Tells the admission how much waits for a commit.
+    func recordWaiting() { admission.recordWaiting { state.withLock { $0.log.waitingByteCount } } }
 
     func notifyMainIfListening() {
         if state.withLock({ $0.log.merged != nil }) { notifyMain() }
@@ -255,9 +256,9 @@ extension RootTier {
 
 /// The limits of a container.
 package struct RootLimits: Sendable {
-    /// Further calls wait while the pending saves have at least this number of bytes.
+    /// Further calls wait while the saves that wait for a commit have at least this number of bytes.
     package var pendingBytes: Int
-    /// Further calls wait while the admitted calls have at least this number of values.
+    /// Further calls wait while the admitted calls whose batch has not begun have at least this number of values.
     package var queuedValues: Int
     /// The largest number of bytes of saves that wait for the main context. Beyond the limit, the main context reloads
     /// from the store.

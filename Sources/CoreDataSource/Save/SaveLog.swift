@@ -34,6 +34,9 @@ package struct SaveLog {
     package var pendingCount: Int { pendingNumbers.all.count }
     /// The memory of the pending saves, in bytes.
     package private(set) var pendingByteCount = 0
+    /// The memory of the pending saves that the running commit does not write, in bytes.
+    var waitingByteCount: Int { max(0, pendingByteCount - committingByteCount) }
+    private var committingByteCount = 0
     /// The memory of the saves that the main context has not merged, in bytes.
     package private(set) var unmergedByteCount = 0
     /// The reason why the main context must reload from the store; nil if the main context is up to date.
@@ -133,13 +136,14 @@ package struct SaveLog {
             visitedSaveCount += 1
             let isLeftOut = isFull && !saves[number].isLocked || postponedOrigins.contains(saves[number].changes.origin)
             if !isLeftOut {
-                byteCount += saves[number].byteCount
+                let newByteCount = byteCount + saves[number].byteCount
                 // A store keeps early rows only if their save is the only one of its transaction.
-                if let first = group.first, byteCount > transactionByteLimit || first.earlyWrite?.isOpen == true {
+                if let first = group.first, newByteCount > transactionByteLimit || first.earlyWrite?.isOpen == true {
                     last = number.advanced(by: -1)
                     break
                 }
                 group.append(saves[number].changes)
+                byteCount = newByteCount
             }
             saves[number].isCommitting = !isLeftOut
             if isLeftOut { recordPostponement(number, since: now) }
@@ -148,6 +152,7 @@ package struct SaveLog {
         if group.isEmpty, canSkipPostponed { pendingNumbers.skip(through: newest) }
         guard !group.isEmpty else { return nil }
         (committing, failureReach, isWritten) = (committed.next...last, newest, false)
+        committingByteCount = byteCount
         commitCount += 1
         return group
     }
@@ -155,7 +160,7 @@ package struct SaveLog {
     /// Records that the group is in the store, except for refused and postponed saves.
     package mutating func recordCommitted(except others: Set<SaveNumber>) {
         guard let committing else { return }
-        isWritten = true
+        (isWritten, committingByteCount) = (true, 0)
         // Later saves may still be marked by an earlier commit that has failed.
         for number in pendingNumbers.forCommit.prefix(while: { $0 <= committing.upperBound })
         where saves[number].isCommitting {
@@ -176,7 +181,7 @@ package struct SaveLog {
     ///   or resumed during this commit. After a failure, the saves that did not fit need no other commit.
     package mutating func endCommit() -> Bool {
         let through = isWritten ? committing?.upperBound ?? committed : failureReach
-        committing = nil
+        (committing, committingByteCount) = (nil, 0)
         return pendingNumbers.all.last.map { $0 > through || hasResumed } ?? false
     }
 

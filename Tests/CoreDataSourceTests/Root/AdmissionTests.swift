@@ -6,13 +6,16 @@ import Testing
 /// Calls are held while too much is waiting, and let in again.
 @MainActor
 struct AdmissionTests {
+    /// A container in which one save is being committed, and a second save fills what may wait.
     private func full() async throws -> (
         PersistentContainer, FaultyStore, ManualTimers, SenderDataSource, @Sendable () -> Void
     ) {
         let (container, store, timers) = PersistentContainer.timed(configuration: .init(pendingByteLimit: 1))
-        let release = store.holdCommits()
+        let (release, arrived) = (store.holdCommits(), store.commitArrives())
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(ItemData(key: "first", number: 0), waitFor: .main)
+        for await _ in arrived {}
+        try await senders.add(ItemData(key: "second", number: 0), waitFor: .main)
         return (container, store, timers, senders, release)
     }
 
@@ -20,9 +23,9 @@ struct AdmissionTests {
         let (container, _, _, senders, release) = try await full()
         let held = Task { try await senders.add(ItemData(key: "held", number: 1)) }
         while container.stack.root.admission.waitingCount == 0 { await Task.yield() }
-        #expect(container.pendingSaveCount == 1)
+        #expect(container.pendingSaveCount == 2)
         // Reading is not held.
-        #expect(try await senders.fetch(as: SenderValue.self).count == 1)
+        #expect(try await senders.fetch(as: SenderValue.self).count == 2)
         release()
         #expect(try await held.value == SaveReport(inserted: 1))
     }
@@ -37,7 +40,7 @@ struct AdmissionTests {
         await expectError(.storeUnavailable) { try await held.value }
         release()
         try await container.flush()
-        #expect(try senders.count(Sender.self) == 1)
+        #expect(try senders.count(Sender.self) == 2)
     }
 
     @Test func aFormWithACallbackIsRefusedAtOnce() async throws {
@@ -57,7 +60,7 @@ struct AdmissionTests {
         await expectThrows(CancellationError.self) { try await held.value }
         release()
         try await container.flush()
-        #expect(try senders.count(Sender.self) == 1)
+        #expect(try senders.count(Sender.self) == 2)
     }
 
     @Test func aBlockedCallerIsHeldToo() async throws {
@@ -66,7 +69,49 @@ struct AdmissionTests {
         while container.stack.root.admission.waitingCount == 0 { await Task.yield() }
         release()
         try await held.value
-        #expect(try senders.count(Sender.self) == 2)
+        #expect(try senders.count(Sender.self) == 3)
+    }
+
+    /// All calls waited for the end of a large save, and one that was let in after it waited for the next large save, too.
+    @Test func theSavesOfTheRunningCommitDoNotCount() async throws {
+        let (container, store, _) = PersistentContainer.timed(configuration: .init(pendingByteLimit: 1))
+        let admission = container.stack.root.admission
+        let (release, arrived) = (store.holdCommits(), store.commitArrives())
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(ItemData(key: "first", number: 0), waitFor: .main)
+        for await _ in arrived {}
+        try admission.enterNow(1)
+        admission.leave(1)
+        try await senders.add(ItemData(key: "second", number: 0), waitFor: .main)
+        expectError(.storeUnavailable) { try admission.enterNow(1) }
+        release()
+        try await container.flush()
+        try admission.enterNow(1)
+        admission.leave(1)
+    }
+
+    /// The saves of all other data sources waited for the hooks of a large one.
+    @Test func theValuesOfARunningBatchDoNotCount() async throws {
+        let (container, _) = PersistentContainer.faulty(.contacts, configuration: .init(queuedValueLimit: 100))
+        let admission = container.stack.root.admission
+        let contacts = try container.dataSource(PausingSource.self)
+        let (hasBegun, goOn) = (AsyncStream<Void>.makeStream(), Gate())
+        let values = pausing(100) {
+            hasBegun.continuation.finish()
+            goOn.wait()
+        }
+        async let large = contacts.add(values)
+        for await _ in hasBegun.stream {}
+        let isAdmitted = (try? admission.enterNow(1)) != nil
+        if isAdmitted { admission.leave(1) }
+        goOn.open()
+        #expect(try await large.inserted == 100)
+        #expect(isAdmitted)
+        #expect(admission.queuedValueCount == 0)
+        // The values no longer count as running either.
+        try admission.enterNow(100)
+        expectError(.storeUnavailable) { try admission.enterNow(1) }
+        admission.leave(100)
     }
 
     /// The values that wait for their batch count, not only the saves that wait for the store.

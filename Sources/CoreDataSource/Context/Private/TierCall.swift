@@ -94,8 +94,8 @@ struct TierCall: Sendable {
     ) async throws -> SavedWork<Result> {
         let isOnMain = isMainActor(#isolation)
         try await stack.root.admission.enter(values)
-        let outcome = await run { try $0.save(isAwaited: level == .store, work) }
-        stack.root.admission.leave(values)
+        let outcome = await run { try $0.begin(values) { try $0.save(isAwaited: level == .store, work) } }
+        stack.root.admission.leave(values, hasBegun: true)
         if case .failure = outcome, isOnMain && values > 0 { await stack.mainNotifier.mergeNow() }
         let saved = try outcome.get()
         var failure: (any Error)?
@@ -113,9 +113,18 @@ struct TierCall: Sendable {
         values: Int, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> SavedWork<Result> {
         try await stack.root.admission.enter(values)
-        let outcome = await run { try $0.dryRunOnQueues(work) }
-        stack.root.admission.leave(values)
+        let outcome = await run { try $0.begin(values) { try $0.dryRunOnQueues(work) } }
+        stack.root.admission.leave(values, hasBegun: true)
         return try outcome.get()
+    }
+
+    /// Runs the batch of an admitted call. If the call must choose its queues again, its values wait again.
+    private func begin<R>(_ values: Int, _ batch: (TierCall) throws -> R) throws -> R {
+        stack.root.admission.beginBatch(values)
+        do { return try batch(self) } catch {
+            if error is NewTierReached { stack.root.admission.takeBackBatch(values) }
+            throw error
+        }
     }
 
     private func dryRunOnQueues<Result: Sendable>(
