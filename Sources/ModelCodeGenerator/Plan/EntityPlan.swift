@@ -2,10 +2,13 @@ internal import ManagedModel
 
 /// The plan for the generated code of one entity.
 struct EntityPlan {
+    /// The class of the library that is the superclass of all classes.
+    static let rootClassName = "ManagedObject"
+
     var entity: EntityDescription
     /// The identifier of the class, not yet escaped; nil if the entity has no class of its own.
     var className: String?
-    var superclassName: String
+    var superclassName = Self.rootClassName
     /// The properties that the class or the extension declares.
     var list: PropertyList
     var relationships = RelationshipList()
@@ -33,7 +36,7 @@ extension ModelPlan {
     /// Plans the ancestors from the root down, so that an inherited property has the same name in every class.
     func entityPlan(for entity: EntityDescription) -> EntityPlan {
         var plan = EntityPlan(
-            entity: entity, className: names.classes[entity.name], superclassName: "ManagedObject",
+            entity: entity, className: names.classes[entity.name],
             list: PropertyList(), inherited: [], manualAncestors: [])
         // Ancestors without a class. The next class below them declares their properties.
         var ancestorsWithoutClass: [EntityDescription] = []
@@ -192,7 +195,7 @@ extension ModelPlan {
                     RelationshipPlan(
                         relationshipName: relationship.name, name: name,
                         destination: names.classes[relationship.destinationName].map(Identifier.escaped)
-                            ?? "ManagedObject",
+                            ?? EntityPlan.rootClassName,
                         kind: relationship.isToMany ? relationship.isOrdered ? .ordered : .toMany : .toOne,
                         index: entry.index))
             }

@@ -83,8 +83,18 @@ struct ImportWriter {
     }
 
     /// Whether a visible declaration in the file uses the module.
-    private var isVisible: Bool {
-        isWhole || entities.contains { $0.className != nil && $0.generation != .manual }
+    private var isVisible: Bool { isWhole || entities.contains(where: usesLibraryVisibly) }
+
+    /// Whether a visible declaration for the entity names a type of the library. Other declarations, such as those of an entity whose
+    /// superclass is in the model, use only the model's classes and types of Swift and Foundation.
+    private func usesLibraryVisibly(_ entity: EntityPlan) -> Bool {
+        guard entity.className != nil, entity.generation != .manual else { return false }
+        let requests = plan.fetchRequests[entity.entity.name] ?? []
+        return entity.generation == .class && entity.superclassName == EntityPlan.rootClassName
+            || requests.contains { $0.omissionReason == nil }
+            || entity.relationships.relationships.contains {
+                $0.kind == .toMany || $0.destination == EntityPlan.rootClassName
+            }
     }
 
     private var isFoundationInDeclarations: Bool {

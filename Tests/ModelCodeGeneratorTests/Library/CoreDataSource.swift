@@ -49,6 +49,8 @@ open class ManagedObject {
         values[column].flatMap(Value.read) ?? .zero
     }
 
+    public final func calculatedAttribute<Value: AttributeStorable>(at column: Int) -> Value { .zero }
+
     public final func setAttribute<Value: AttributeStorable>(_ value: Value, at column: Int) {
         values[column] = value
     }
