@@ -21,7 +21,8 @@ struct HistoryReader {
 
     private static let endedLimit = 16
     private static let pageSize = 256
-    /// The largest number of bytes of a page with several records. A single record can be larger.
+    /// The largest number of bytes of a page with several records, and of the texts of all records that were read for it,
+    /// including records that the filter leaves out. A single record can be larger.
     private static let pageBytes: Int64 = 1 << 20
 
     private var damaged: DataSourceError {
@@ -170,14 +171,9 @@ struct HistoryReader {
         let start = try start(after: position)
         let pageSize = min(HistoryReader.pageSize, filter.pageLimit)
         var page = HistoryPage(historyID: start.historyID, position: start)
-        // The size of a record with all of its parts is the distance from its start to the start of the next record.
-        let found = try rows(
-            """
-            SELECT number, time, kind, source, author, member, process, program, entities, note, coalesce((SELECT next.start \
-            FROM \(schema.history) next WHERE next.number = least(record.number, \(Int64.max - 1)) + 1 AND next.part = 0), \
-            \(schema.historyEnd.bytes)) - start FROM \(schema.history) record \
-            WHERE number > $1 AND part = 0 ORDER BY number LIMIT \(pageSize + 1)
-            """, [WireValue(start.number)])
+        let found = try heads(after: start.number, atMost: pageSize + 1)
+        // The texts of further records would make the result too large.
+        page.isMore = found.rowCount > 0 && Int64(found.rowCount) < found.integer(0, 11)
         var bytes: Int64 = 0
         for row in 0..<found.rowCount {
             var record = StoredRecord(found, row)
@@ -201,6 +197,25 @@ struct HistoryReader {
         }
         if filter.includesValues { try readChanges(&page.records) }
         return page
+    }
+
+    /// Reads records without their changes. The result has an eleventh column with the size of each record with all of its parts,
+    /// and a twelfth with the number of records that it would have without the limit of bytes.
+    private func heads(after number: Int64, atMost count: Int) throws(DataSourceError) -> QueryResult {
+        let texts = ["source", "author", "program", "entities", "note"]
+        let byteCount = texts.map { "coalesce(octet_length(\($0)), 0)::bigint" }.joined(separator: " + ")
+        // The size of a record with all of its parts is the distance from its start to the start of the next record.
+        return try rows(
+            """
+            SELECT number, time, kind, source, author, member, process, program, entities, note, size, found FROM \
+            (SELECT heads.*, count(*) OVER () AS found, row_number() OVER (ORDER BY number) AS place, \
+            sum(\(byteCount)) OVER (ORDER BY number) AS texts FROM \
+            (SELECT number, time, kind, source, author, member, process, program, entities, note, coalesce((SELECT next.start \
+            FROM \(schema.history) next WHERE next.number = least(record.number, \(Int64.max - 1)) + 1 AND next.part = 0), \
+            \(schema.historyEnd.bytes)) - start AS size FROM \(schema.history) record \
+            WHERE number > $1 AND part = 0 ORDER BY number LIMIT \(count)) heads) counted \
+            WHERE place = 1 OR texts <= \(HistoryReader.pageBytes) ORDER BY number
+            """, [WireValue(number)])
     }
 
     private func readChanges(_ records: inout [StoredRecord]) throws(DataSourceError) {
@@ -245,8 +260,8 @@ struct HistoryReader {
     func inspection(_ layout: ModelLayout?, tail: Int) throws(DataSourceError) -> InspectedHistory {
         let (start, end) = (try start(after: nil), try end())
         let last = HistoryPosition(historyID: start.historyID, number: max(start.number, end.number - Int64(tail)))
-        let records = try InspectedHistory.newest(tail) { filter throws(DataSourceError) in
-            try page(after: last, filter).records
+        let records = try InspectedHistory.newest(tail, after: last) { position, filter throws(DataSourceError) in
+            try page(after: position, filter)
         }
         let sizes = try rows(
             "SELECT least(coalesce(sum(size), 0), 1e15)::bigint FROM \(schema.history) WHERE number > 0", [])

@@ -15,15 +15,22 @@ package struct InspectedHistory: Sendable {
     ///
     /// - Parameters:
     ///   - tail: The maximum number of records.
-    ///   - page: Returns a page of records. The page begins with the oldest record to return.
+    ///   - start: The position before the oldest record to return.
+    ///   - page: Returns the page of records after a position.
     package static func newest(
-        _ tail: Int, _ page: (HistoryFilter) throws(DataSourceError) -> [StoredRecord]
+        _ tail: Int, after start: HistoryPosition,
+        _ page: (HistoryPosition, HistoryFilter) throws(DataSourceError) -> HistoryPage
     ) throws(DataSourceError) -> [StoredRecord] {
         if tail <= 0 { return [] }
         var filter = HistoryFilter()
-        let whole = try page(filter)
+        var newest = try page(start, filter)
         filter.includesValues = false
-        return whole + (try page(filter)).dropFirst(whole.count)
+        while newest.isMore {
+            let next = try page(newest.position, filter)
+            newest.records += next.records
+            (newest.position, newest.isMore) = (next.position, next.isMore)
+        }
+        return newest.records
     }
 
     package init(

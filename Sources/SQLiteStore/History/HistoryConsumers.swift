@@ -19,8 +19,8 @@ extension HistoryReading {
         let (start, end) = (try start(after: nil), try end())
         let last = HistoryPosition(historyID: start.historyID, number: max(start.number, end.number - Int64(tail)))
         var reading = self
-        let records = try InspectedHistory.newest(tail) { filter throws(DataSourceError) in
-            try reading.page(after: last, filter).records
+        let records = try InspectedHistory.newest(tail, after: last) { position, filter throws(DataSourceError) in
+            try reading.page(after: position, filter)
         }
         let bytes = try connection.values("SELECT total(\"size\") FROM \"_history\"").first?.first
         let count: Int64 = if case .real(let number)? = bytes { Int64(min(max(number, 0), 1e15)) } else { 0 }

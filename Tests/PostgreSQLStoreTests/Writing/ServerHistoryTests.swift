@@ -114,6 +114,33 @@ struct ServerHistoryTests {
         store.close()
     }
 
+    /// An app may give authors of any length. The server returns all records of a page at once, including records that the filter
+    /// leaves out.
+    @Test(arguments: [true, false]) func longAuthorsEndAPage(includesValues: Bool) throws {
+        let place = try FailurePlace()
+        let store = try open(place, kept(64 << 20))
+        let author = String(repeating: "a", count: 100 << 10)
+        for key in Int64(1)...40 {
+            var save = FailurePlace.save(key, number: key)
+            save.facts = SaveFacts(.local, dataSourceName: nil, author: author)
+            try store.write([save])
+        }
+        for authors in [nil, ["b"]] as [Set<String>?] {
+            var filter = HistoryFilter(authors: authors)
+            filter.includesValues = includesValues
+            var (ends, position): ([Int64], HistoryPosition?) = ([], nil)
+            var isMore = true
+            while isMore, ends.count < 40 {
+                let page = try store.readHistory(after: position, filter)
+                #expect(page.records.count == (authors == nil ? 10 : 0))
+                ends.append(page.position.number)
+                (position, isMore) = (page.position, page.isMore)
+            }
+            #expect(ends == [10, 20, 30, 40])
+        }
+        store.close()
+    }
+
     @Test(arguments: [0, 1])
     func numbersThatAreTooLargeAreRefused(part: Int) throws {
         let place = try FailurePlace()
