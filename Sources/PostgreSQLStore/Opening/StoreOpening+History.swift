@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import MigrationSQL
+internal import ModelMigration
 internal import RowStore
 
 /// What happens to the history of a generation when the next generation is made.
@@ -8,7 +9,7 @@ enum HistoryCarriage {
     /// The new generation begins a new history.
     case ended(HistoryReader.Ended)
     /// The new generation continues the history of the old schema.
-    case moved(from: PostgreSQLSchema)
+    case moved(from: PostgreSQLSchema, MigratedNames)
 
     var keepsHistory: Bool { if case .none = self { false } else { true } }
 }
@@ -146,7 +147,9 @@ extension StoreOpening {
         // Do not read a history that will be dropped, because it may be damaged.
         guard found.keepsHistory, options.history != KeptHistory.none else { return .none }
         let keyed = found.identity.entitiesOfOtherKeys(in: options.identity.completed(by: found))
-        if purpose.isMigration, keyed.isEmpty { return .moved(from: old) }
+        if purpose.isMigration, keyed.isEmpty {
+            return .moved(from: old, MigratedNames(from: try found.model(), to: options.layout.model))
+        }
         return try ended(connection, old, because: "Some rows of the store were reset.")
     }
 
@@ -161,11 +164,12 @@ extension StoreOpening {
             try schema.checkHistoryNames()
             for sql in schema.historySQL { try run(sql, connection) }
             try reader.begin(ended.limits, ended)
-        case .moved(let old):
+        case .moved(let old, let names):
             try schema.checkHistoryNames()
             for table in [old.history, old.historyState] {
                 try run("ALTER TABLE \(table) SET SCHEMA \(schema.name.quoted)", connection)
             }
+            try reader.follow(names)
             try reader.record(.migration, "The store was migrated to another model.")
         }
     }

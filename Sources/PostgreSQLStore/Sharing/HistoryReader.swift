@@ -1,5 +1,6 @@
 #if PostgreSQL
 internal import Foundation
+internal import ModelMigration
 internal import RowStore
 
 /// Reads the records and the state of a kept history, over any connection.
@@ -85,6 +86,27 @@ struct HistoryReader {
     /// The key of the row in `_history_state` that contains the names of a layout.
     static func namesKey(_ signature: UInt64) -> String { "names \(String(signature, radix: 16))" }
 
+    /// The names of all layouts that records use, by the names of their rows in `_history_state`. Damaged names are left out.
+    private func layouts() throws(DataSourceError) -> [String: HistoryNames] {
+        let found = try rows("SELECT name, text FROM \(schema.historyState) WHERE starts_with(name, 'names ')", [])
+        var layouts: [String: HistoryNames] = [:]
+        for row in 0..<found.rowCount where !found.isNull(row, 1) {
+            layouts[found.text(row, 0)] = HistoryNames(text: found.text(row, 1))
+        }
+        return layouts
+    }
+
+    /// Stores the names that the parts of all layouts have after a migration to this schema. The names of its own layout are stored
+    /// as those of a layout that was never migrated.
+    func follow(_ names: MigratedNames) throws(DataSourceError) {
+        let encoding = HistoryEncoding(schema.layout)
+        let own = HistoryReader.namesKey(encoding.signature)
+        for (name, stored) in try layouts() {
+            let followed = name == own ? encoding.names : stored.followed(through: names, to: schema.layout)
+            try set(name, text: followed.text)
+        }
+    }
+
     /// The history that a reset ends.
     struct Ended {
         let limits: KeptHistory.Limits
@@ -169,6 +191,7 @@ struct HistoryReader {
     /// Returns the next page of the records after a position. Must run in a transaction that sees one state.
     func page(after position: HistoryPosition?, _ filter: HistoryFilter) throws(DataSourceError) -> HistoryPage {
         let start = try start(after: position)
+        let filter = filter.entityNames == nil ? filter : filter.including(try layouts().values)
         let pageSize = min(HistoryReader.pageSize, filter.pageLimit)
         var page = HistoryPage(historyID: start.historyID, position: start)
         let found = try heads(after: start.number, atMost: pageSize + 1)

@@ -2,18 +2,25 @@ internal import Foundation
 internal import ManagedModel
 
 /// The names of the entities and columns of a layout. With the names, records can be read after the model has changed.
+///
+/// Each migration of the store adds the names that the parts have since: ``followed(through:to:)``.
 package struct HistoryNames: Sendable, Codable, Equatable {
-    fileprivate struct Entity: Sendable, Codable, Equatable {
+    struct Entity: Sendable, Codable, Equatable {
         var name: String
         var columns: [Column]
+        /// The name since the last migration. Empty if the migration, or an earlier one, has removed the entity; nil if the store
+        /// has not been migrated since.
+        var newName: String?
     }
 
-    fileprivate struct Column: Sendable, Codable, Equatable {
+    struct Column: Sendable, Codable, Equatable {
         var name: String
         var storage: UInt8
+        /// See ``Entity/newName``.
+        var newName: String?
     }
 
-    fileprivate var entities: [Entity]
+    var entities: [Entity]
 
     package init(_ layout: ModelLayout) {
         entities = layout.entities.map { entity in
@@ -47,19 +54,16 @@ package struct HistoryNames: Sendable, Codable, Equatable {
 
     /// Translates changes of the layout that has these names to another layout. The result leaves out entities and columns that
     /// the other layout does not have, and columns whose storage differs. Renamed entities, attributes and relationships are
-    /// found by their renaming identifiers.
+    /// found by the names that they have since the migrations of the store, or by their renaming identifiers if the store has not
+    /// been migrated.
     func translate(_ changes: ChangeSet, to layout: ModelLayout) -> ChangeSet {
-        let renamed = RenamedNames(
-            layout.entities.map { ($0.historyName, layout.formerHistoryName($0)) }, Set(entities.map(\.name)))
-        let targets = Dictionary(
-            layout.entities.compactMap { entity in renamed.oldName(of: entity.historyName).map { ($0, entity) } }
-        ) { first, _ in first }
+        let targets = targets(in: layout)
         var translated = ChangeSet(entities: [])
         for old in changes.entities {
-            guard let target = targets[entities[old.entity].name] else { continue }
+            guard let target = targets[old.entity] else { continue }
             let map = ColumnMap(from: entities[old.entity], to: target) { number in
                 guard number >= 0, number < Int64(entities.count) else { return nil }
-                return targets[entities[Int(number)].name].map { Int64($0.index) }
+                return targets[Int(number)].map { Int64($0.index) }
             }
             var new = EntityChanges(entity: target.index)
             new.inserted = old.inserted.map { StoredRow(key: $0.key, row: map.row($0.row)) }
@@ -68,6 +72,20 @@ package struct HistoryNames: Sendable, Codable, Equatable {
             if !new.isEmpty { translated.add(part: ChangeSet(entities: [new])) }
         }
         return translated
+    }
+
+    /// The entities of another layout, in the order of ``entities``; nil for an entity that the other layout does not have.
+    private func targets(in layout: ModelLayout) -> [EntityLayout?] {
+        let known = Dictionary(layout.entities.map { ($0.historyName, $0) }) { first, _ in first }
+        if entities.contains(where: { $0.newName != nil }) {
+            return entities.map { entity in entity.newName.flatMap { known[$0] } }
+        }
+        let renamed = RenamedNames(
+            layout.entities.map { ($0.historyName, layout.formerHistoryName($0)) }, Set(entities.map(\.name)))
+        let targets = Dictionary(
+            layout.entities.compactMap { entity in renamed.oldName(of: entity.historyName).map { ($0, entity) } }
+        ) { first, _ in first }
+        return entities.map { targets[$0.name] }
     }
 }
 
@@ -99,10 +117,9 @@ private struct ColumnMap {
     ) {
         self.entityNumber = entityNumber
         blank = RowSnapshot(columnCount: target.columns.count)
-        let known = Dictionary(old.columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
-        let renamed = RenamedNames(target.columns.map { ($0.name, target.formerName(of: $0)) }, Set(known.keys))
+        let known = old.newName == nil ? ColumnMap.columns(of: old, namedAs: target) : ColumnMap.columns(of: old)
         for (index, column) in target.columns.enumerated() where column.isStored {
-            let found = renamed.oldName(of: column.name).flatMap { known[$0] }
+            let found = known[column.name]
             if found == nil, let value = column.attribute.flatMap({ RowValue(defaultOf: $0) }) {
                 blank.setValue(value, index)
             }
@@ -112,6 +129,21 @@ private struct ColumnMap {
             pairs.append((found, index, column.storage))
         }
         entityColumns = target.entityNumberColumns
+    }
+
+    /// The old indexes of the columns, by the names that they have since the migrations of the store.
+    private static func columns(of old: HistoryNames.Entity) -> [String: Int] {
+        let named = old.columns.enumerated().compactMap { index, column in column.newName.map { ($0, index) } }
+        return Dictionary(named) { first, _ in first }
+    }
+
+    /// The old indexes of the columns, by the names in another layout. They are found by their names and renaming identifiers.
+    private static func columns(of old: HistoryNames.Entity, namedAs target: EntityLayout) -> [String: Int] {
+        let known = Dictionary(old.columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        let renamed = RenamedNames(target.columns.map { ($0.name, target.formerName(of: $0)) }, Set(known.keys))
+        return target.columns.reduce(into: [:]) { columns, column in
+            columns[column.name] = renamed.oldName(of: column.name).flatMap { known[$0] }
+        }
     }
 
     func row(_ old: RowSnapshot) -> RowSnapshot {

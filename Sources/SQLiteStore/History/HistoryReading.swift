@@ -24,6 +24,7 @@ struct HistoryReading {
         after position: HistoryPosition?, _ filter: HistoryFilter
     ) throws(DataSourceError) -> HistoryPage {
         let start = try start(after: position)
+        let filter = filter.entityNames == nil ? filter : filter.including(try HistoryTables.layouts(connection).values)
         var page = HistoryPage(historyID: start.historyID, position: start)
         let statement = try connection.prepare(
             """

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Foundation
+internal import ModelMigration
 internal import RowStore
 
 /// The tables of a kept history. They are additional to the tables of the model.
@@ -140,6 +141,33 @@ enum HistoryTables {
             }
         }
         return reasons
+    }
+
+    // MARK: Layouts
+
+    /// The names of all layouts that records use, by the names of their rows in `_history_state`. Damaged names are left out.
+    static func layouts(_ connection: Connection) throws(DataSourceError) -> [String: HistoryNames] {
+        let rows = try connection.values(
+            "SELECT \"name\", \"value\" FROM \"_history_state\" WHERE \"name\" >= 'names ' AND \"name\" < 'names!'")
+        var layouts: [String: HistoryNames] = [:]
+        for row in rows {
+            if case .text(let name) = row[0], case .text(let text) = row[1] { layouts[name] = HistoryNames(text: text) }
+        }
+        return layouts
+    }
+
+    /// Stores the names that the parts of all layouts have after a migration.
+    ///
+    /// - Parameter layout: The layout of the new model. Its own names are stored as those of a layout that was never migrated.
+    static func follow(
+        _ names: MigratedNames, to layout: ModelLayout, _ connection: Connection
+    ) throws(DataSourceError) {
+        let encoding = HistoryEncoding(layout)
+        let own = HistoryWriter.namesKey(encoding.signature)
+        for (name, stored) in try layouts(connection) {
+            let followed = name == own ? encoding.names : stored.followed(through: names, to: layout)
+            try set(name, .text(followed.text), connection)
+        }
     }
 
     // MARK: The end

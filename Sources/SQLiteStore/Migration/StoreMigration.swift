@@ -125,6 +125,8 @@ extension StoreMigration {
     private func writeRecord() throws(DataSourceError) {
         let keyed = found.identity.entitiesOfOtherKeys(in: identity).sorted()
         if purpose.isMigration, keyed.isEmpty {
+            let names = MigratedNames(from: oldSchema.layout.model, to: schema.layout.model)
+            try HistoryTables.follow(names, to: schema.layout, probe.connection)
             return try HistoryWriter.note(
                 .migration, "The store was migrated to another model.", on: probe.connection, schema.layout)
         }

@@ -53,7 +53,8 @@ final class MigratedPlace: Sendable {
     /// - Parameter keys: Those of data sources, by entity.
     func open(
         _ model: ManagedObjectModel, _ policy: ResetPolicy = .migrate(otherwise: .fail), key: String = "",
-        keys: [String: String] = [:], progress: (@Sendable (MigrationProgress) -> Void)? = nil,
+        keys: [String: String] = [:], history: KeptHistory = .unchanged,
+        progress: (@Sendable (MigrationProgress) -> Void)? = nil,
         initialRow: @escaping @Sendable (EntityLayout) -> RowSnapshot? = { _ in nil }
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
         let layout = ModelLayout(model, initialRow: initialRow)
@@ -65,6 +66,7 @@ final class MigratedPlace: Sendable {
             var options = try serverOptions(layout, identity)
             options.resetPolicy = policy
             options.migrationProgress = progress
+            options.history = history
             let store = try PostgreSQLStore.open(options)
             return (store, store.startup)
         }
@@ -73,7 +75,7 @@ final class MigratedPlace: Sendable {
             url: directory.appending(component: "test.store"), layout: layout, identity: identity,
             synchronous: .normal, resetPolicy: policy,
             migrationProgress: progress)
-        options.isShared = kind == .sharedFile
+        (options.isShared, options.history) = (kind == .sharedFile, history)
         let store = try SQLiteStore.open(options)
         return (store, store.startup)
     }

@@ -1,0 +1,147 @@
+import ManagedModel
+import RowStore
+import StoreTestModel
+import Testing
+
+/// What a history promises when the model has changed several times.
+struct HistoryMigrationPromises {
+    /// The renaming identifier that a part has in the third version: its name in the version before, or its first name.
+    enum Identifier: CaseIterable { case last, first }
+
+    /// A version of a model in which an entity, its sub-entity, an attribute and a relationship are renamed twice. The last renaming
+    /// also lets the other one of the two relationships name their links.
+    private func model(_ version: Int, _ identifier: Identifier) -> ManagedObjectModel {
+        func name(_ names: [String]) -> String { names[version] }
+        func earlier(_ names: [String]) -> String? {
+            version == 0 ? nil : names[identifier == .last ? version - 1 : 0]
+        }
+        let (group, team) = (["Group", "Club", "Union"], ["Team", "Crew", "Band"])
+        let (title, people) = (["title", "label", "caption"], ["people", "folks", "souls"])
+        return ManagedObjectModel(
+            name: "Shop",
+            entities: [
+                EntityDescription(
+                    name: name(group),
+                    attributes: [
+                        AttributeDescription(
+                            name: name(title), type: .string, isOptional: true, renamingIdentifier: earlier(title))
+                    ],
+                    relationships: [
+                        RelationshipDescription(
+                            name: name(people), destinationName: "Person", inverseName: "groups", isToMany: true,
+                            isOptional: true, renamingIdentifier: earlier(people))
+                    ], renamingIdentifier: earlier(group)),
+                EntityDescription(
+                    name: name(team), parentName: name(group), renamingIdentifier: earlier(team)),
+                EntityDescription(
+                    name: "Person", attributes: [AttributeDescription(name: "name", type: .string, isOptional: true)],
+                    relationships: [
+                        RelationshipDescription(
+                            name: "groups", destinationName: name(group), inverseName: name(people), isToMany: true,
+                            isOptional: true)
+                    ]),
+            ])
+    }
+
+    /// Saves a person, a group, a team, and a link from the group to the person.
+    private func save(_ store: any PersistentStore, _ model: ManagedObjectModel, _ version: Int) throws {
+        let (layout, key) = (ModelLayout(model), Int64(version * 100 + 1))
+        let links = try #require(try pairs(layout))
+        let entities = try ["Person", model.entities[0].name, model.entities[1].name].map {
+            try #require(layout.entity(named: $0))
+        }
+        for (index, entity) in entities.enumerated() {
+            var row = RowSnapshot(columnCount: entity.columns.count)
+            row.setText("\(version) \(index)", 0)
+            try store.write([.of(entity.index, insert: [StoredRow(key: key + Int64(index), row: row)])])
+        }
+        var link = RowSnapshot(columnCount: layout.entities[links.layout].columns.count)
+        link.setInteger(key + 1, links.own.key)
+        link.setInteger(Int64(entities[1].index), try #require(links.own.entity))
+        link.setInteger(key, links.other.key)
+        try store.write([.of(links.layout, insert: [StoredRow(key: key + 3, row: link)])])
+    }
+
+    /// The columns of a link, as seen from a group.
+    private func pairs(_ layout: ModelLayout) throws -> PairColumns? {
+        let group = try #require(layout.entity(named: layout.model.entities[0].name))
+        guard case .pairs(let pairs)? = group.relationships.first?.storage else { return nil }
+        return pairs
+    }
+
+    private func records(
+        _ store: any PersistentStore, of names: Set<String>? = nil, _ layout: ModelLayout
+    ) throws -> [StoredRecord] {
+        let filter = HistoryFilter(entityNames: names).resolved(layout)
+        return try #require(store.recordStore).readHistory(after: nil, filter).records
+    }
+
+    /// Expects that filters find the records of all versions, and that their values are those of the newest version.
+    private func expectAll(
+        _ store: any PersistentStore, _ layout: ModelLayout, versions: [(version: Int, first: Int64)],
+        migrations: [Int64]
+    ) throws {
+        func numbers(_ places: [Int64]) -> [Int64] {
+            (versions.flatMap { version in places.map { version.first + $0 } } + migrations).sorted()
+        }
+        func found(_ name: String) throws -> [Int64] { try records(store, of: [name], layout).map(\.number) }
+        #expect(try found("Union") == numbers([1, 2]))
+        #expect(try found("Band") == numbers([2]))
+        #expect(try found("Union.souls") == numbers([3]))
+        #expect(try found("Person.groups") == numbers([3]))
+        #expect(try found("Person") == numbers([0]))
+        let all = try records(store, layout)
+        let links = try #require(try pairs(layout))
+        let (union, band) = (try #require(layout.entity(named: "Union")), try #require(layout.entity(named: "Band")))
+        for (version, first) in versions {
+            let changes = try (0...3).map { place in
+                try #require(all[Int(first) + place - 1].changes?.entities.first, "\(version) \(place)")
+            }
+            #expect(changes[1].entity == union.index && changes[2].entity == band.index)
+            #expect(changes[1].inserted.map { $0.row.text(0) } == ["\(version) 1"])
+            #expect(changes[2].inserted.map { $0.row.text(0) } == ["\(version) 2"])
+            #expect(changes[3].entity == links.layout)
+            let link = try #require(changes[3].inserted.first).row
+            #expect(link.value(links.own.key, .integer) == .integer(Int64(version * 100 + 2)))
+            #expect(link.value(try #require(links.own.entity), .integer) == .integer(Int64(union.index)))
+            #expect(link.value(links.other.key, .integer) == .integer(Int64(version * 100 + 1)))
+        }
+    }
+
+    @Test(arguments: MigratedPlace.Kind.all, Identifier.allCases)
+    func recordsOfAllVersionsAreFoundByTheNewestNames(kind: MigratedPlace.Kind, identifier: Identifier) throws {
+        let place = try MigratedPlace(kind)
+        for version in 0...2 {
+            let history: KeptHistory = version == 0 ? .kept(for: .seconds(86_400), upTo: 64 << 20) : .unchanged
+            let model = model(version, identifier)
+            let store = try place.open(model, history: history).store
+            try save(store, model, version)
+            if version == 2 {
+                try expectAll(
+                    store, ModelLayout(model), versions: [(0, 1), (1, 6), (2, 11)], migrations: [5, 10])
+            }
+            store.close()
+        }
+    }
+
+    /// The store was not opened with the second version. The third one lists the names of the first one.
+    @Test(arguments: MigratedPlace.Kind.all)
+    func recordsOfASkippedVersionAreFoundByTheNewestNames(kind: MigratedPlace.Kind) throws {
+        let place = try MigratedPlace(kind)
+        let old = model(0, .last)
+        let first = try place.open(old, history: .kept(for: .seconds(86_400), upTo: 64 << 20)).store
+        try save(first, old, 0)
+        first.close()
+        var model = model(2, .last)
+        let properties = ["caption": "title", "souls": "people"]
+        model.earlierVersions = [
+            EarlierVersion(
+                hashes: [old.hash.description], entityNames: ["Union": "Group", "Band": "Team", "Person": "Person"],
+                propertyNames: ["Union": properties, "Band": properties])
+        ]
+        let second = try place.open(model).store
+        try save(second, model, 2)
+        try expectAll(second, ModelLayout(model), versions: [(0, 1), (2, 6)], migrations: [5])
+        second.close()
+    }
+}
