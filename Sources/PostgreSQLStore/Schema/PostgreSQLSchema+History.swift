@@ -40,9 +40,6 @@ extension PostgreSQLSchema {
         """
     }
 
-    /// The bytes of a row of `_history` besides its changes, roughly.
-    static let historyOverhead = 160
-
     /// The server's time in milliseconds since 1970.
     static let historyTime = "(extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::bigint"
 
@@ -92,7 +89,7 @@ extension PostgreSQLSchema {
     func recordingEvent(_ kind: HistoryKind, program: String, entities: String, note: String) -> String {
         let end = historyEnd
         return """
-            INSERT INTO \(history) VALUES (\(end.number) + 1, 0, \(end.bytes), \(PostgreSQLSchema.historyOverhead), true, \
+            INSERT INTO \(history) VALUES (\(end.number) + 1, 0, \(end.bytes), \(StoredRecord.rowOverhead), true, \
             \(PostgreSQLSchema.historyTime), \(kind.rawValue.quotedText), NULL, NULL, 0, 0, \(program), \(entities), \
             \(note.quotedText), NULL)
             """

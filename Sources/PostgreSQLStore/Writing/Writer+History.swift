@@ -9,14 +9,13 @@ struct ServerHistory {
     fileprivate let encoding: HistoryEncoding
     /// Whether the store has the names of the layout's entities and columns.
     fileprivate var hasNames = false
-    /// What was added since old records were last dropped. The number of records starts at its limit, so that the first save
-    /// drops old records: the member might make only a few saves.
-    fileprivate var added = (bytes: Int64(0), records: ServerHistory.recordLimit, rows: 0)
-    /// Whether the last drop has left old records, or another member has lowered the limit since.
-    fileprivate var isBehind = false
-    /// The statement that drops old records, and the largest number of rows that its last run was allowed to drop.
+    fileprivate var schedule = TrimmingSchedule()
+    /// The rows that were added since old records were last dropped.
+    fileprivate var addedRows = 0
+    /// The statement that drops old records, the largest number of rows that its last run was allowed to drop, and the time of
+    /// that run.
     private let dropping: String
-    private var dropLimit = 0
+    private var lastDrop = (limit: 0, time: Int64(0))
 
     init(_ state: HistoryReader.State, _ schema: PostgreSQLSchema) {
         (id, limits) = (state.id, state.limits)
@@ -26,12 +25,10 @@ struct ServerHistory {
 
     /// The request that drops old records in this transaction; nil if it is not yet time.
     fileprivate mutating func dropRequest() -> Request? {
-        guard
-            isBehind || added.bytes >= limits.bytes / ServerHistory.share
-                || added.records >= ServerHistory.recordLimit
-        else { return nil }
-        dropLimit = max(ServerHistory.rowLimit, 2 * added.rows)
-        return Request(dropping, [WireValue(Int64(dropLimit))])
+        let now = TrimmingSchedule.now
+        guard schedule.isDue(at: now, limits) else { return nil }
+        lastDrop = (max(ServerHistory.rowLimit, 2 * addedRows), now)
+        return Request(dropping, [WireValue(Int64(lastDrop.limit))])
     }
 
     /// Called after a commit.
@@ -44,12 +41,12 @@ struct ServerHistory {
         hasNames = true
         if let byteLimit, byteLimit > 0, byteLimit != limits.bytes {
             // After another member has lowered the limit, the next save drops old records.
-            if byteLimit < limits.bytes { isBehind = true }
+            if byteLimit < limits.bytes { schedule.isBehind = true }
             limits.bytes = byteLimit
         }
         for (request, result) in zip(requests, results) where request.sql == dropping {
-            isBehind = result.changedRows >= dropLimit
-            added = (0, 0, 0)
+            schedule.didLook(at: lastDrop.time, isBehind: result.changedRows >= lastDrop.limit)
+            addedRows = 0
         }
     }
 
@@ -60,8 +57,6 @@ struct ServerHistory {
     /// The largest size of a save whose values are recorded, in bytes. A larger save would need too much memory for its
     /// requests.
     fileprivate var largestSave: Int64 { min(limits.largestSave, 64 << 20) }
-    /// Old records are dropped when a sixteenth of the byte limit, or this number of records, was added.
-    private static let (share, recordLimit): (Int64, Int) = (16, 64)
     /// The largest number of rows that a transaction drops, unless twice the number of added rows is larger.
     private static let rowLimit = 256
 }
@@ -89,7 +84,7 @@ extension Writer {
         guard history != nil, saves.contains(where: { Int64($0.byteCount) > smallest.largestSave }) else { return }
         let limits = try HistoryReader(schema, connection).limits()
         // After another member has lowered the limit, this save drops old records.
-        if let known = history?.limits.bytes, limits.bytes < known { history?.isBehind = true }
+        if let known = history?.limits.bytes, limits.bytes < known { history?.schedule.isBehind = true }
         history?.limits = limits
     }
 
@@ -102,9 +97,8 @@ extension Writer {
         for (index, set) in saves.enumerated() {
             record(set, number: first - Int64(index), &start, history, &requests)
         }
-        history.added.bytes += start
-        history.added.records += saves.count
-        history.added.rows += requests.count
+        history.schedule.add(bytes: start, records: saves.count)
+        history.addedRows += requests.count
         return requests
     }
 
@@ -120,7 +114,7 @@ extension Writer {
             let isFirst = part == 0
             let texts = [facts.dataSourceName, facts.author, member.name, entities, note]
             let textBytes = isFirst ? StoredRecord.byteCount(ofTexts: texts) : 0
-            let size = Int64(PostgreSQLSchema.historyOverhead + (bytes?.count ?? 0) + textBytes)
+            let size = Int64(StoredRecord.rowOverhead + (bytes?.count ?? 0) + textBytes)
             let head = [
                 WireValue(number), WireValue(part), WireValue(start), WireValue(size), WireValue(Int64(isLast ? 1 : 0)),
             ]

@@ -39,6 +39,14 @@ package struct HistoryEncoding: Sendable {
         }
     }
 
+    /// The size of the parts with which a store records the changes, in bytes: the sum that the byte limit of a history bounds, besides
+    /// the texts of the records.
+    func recordedByteCount(_ changes: ChangeSet) -> Int {
+        var bytes = 0
+        forEachPart(of: changes) { words, _ in bytes += words.count * 8 + StoredRecord.rowOverhead }
+        return bytes
+    }
+
     /// Passes the parts of the changes to a closure, in their order.
     ///
     /// - Parameter body: Gets the words of a part, and whether it is the last one.

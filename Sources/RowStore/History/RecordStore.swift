@@ -43,6 +43,10 @@ package struct StoredRecord: Sendable {
     /// newer values.
     package var isPassedStep: Bool { undo != nil && note == nil && entityNames.isEmpty }
 
+    /// The bytes with which a row of a record counts toward the limit of the history, besides its changes, roughly. A record has a
+    /// row for each part of its changes: ``HistoryEncoding/forEachPart(of:_:)``.
+    package static let rowOverhead = 160
+
     /// Returns the bytes with which the texts of a record count toward the limit of the history, besides the overhead of its
     /// first row, which already has room for short texts. An app may give authors of any length.
     package static func byteCount(ofTexts texts: [String?]) -> Int {

@@ -74,18 +74,19 @@ public final class InMemoryHistory: Sendable {
         _ sets: [ChangeSet], writing write: (StoredHistoryChange) throws(DataSourceError) -> Void
     ) throws(DataSourceError) {
         try isWriting.withLock { (_) throws(DataSourceError) in
-            let (entries, dropped, numbers, stored) = state.withLock { state in
+            let (entries, look, numbers, stored) = state.withLock { state in
                 let entries = state.history.entries(sets)
                 return (
-                    entries, state.history.countToDrop(adding: entries), state.history.numbers,
+                    entries, state.history.look(adding: entries), state.history.numbers,
                     StoredHistory(state.history, layouts: state.layouts)
                 )
             }
-            let removed = numbers.flatMap { dropped == 0 ? nil : $0.lowerBound...$0.lowerBound + Int64(dropped) - 1 }
+            let dropped = Int64(look?.dropped ?? 0)
+            let removed = numbers.flatMap { dropped == 0 ? nil : $0.lowerBound...$0.lowerBound + dropped - 1 }
             try write(
                 StoredHistoryChange(
                     removed: removed, added: entries.map { CodableRecord($0.record, encoding) }, stored: stored))
-            state.withLock { $0.history.append(entries, dropping: dropped) }
+            state.withLock { $0.history.append(entries, look) }
         }
     }
 

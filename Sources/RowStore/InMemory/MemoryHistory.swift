@@ -9,31 +9,35 @@ struct MemoryHistory: Sendable {
     }
 
     private let layout: ModelLayout
+    private let encoding: HistoryEncoding
     let limits: KeptHistory.Limits
     private(set) var id = UUID().uuidString
     /// The IDs of the earlier histories, with the reasons why they ended, oldest first.
     private(set) var ended: [(id: String, reason: String)] = []
+    /// The records. The first ``droppedCount`` of them are dropped, and have no values.
     private var records: [StoredRecord] = []
     private var byteCounts: [Int] = []
+    private var droppedCount = 0
+    /// The bytes of the records that are not dropped.
     private var byteCount = 0
     /// The number of the newest record.
     private var last: Int64 = 0
     var consumers: [String: Int64] = [:]
     private let member: StoreMember
 
-    /// The number and the bytes of the records that were added since the last look for records to drop. The number begins so high
-    /// that the first save looks: a custom store that is opened again may have old records, and its program may make few saves.
-    private var added = (count: Int.max / 2, bytes: 0)
+    private var schedule = TrimmingSchedule()
 
     private static let pageSize = 256
     private static let endedLimit = 16
-    private static let recordOverhead = 160
+    /// The maximum number of records that a commit drops, unless twice the number of added records is larger.
+    private static let dropLimit = 64
 
     /// - Parameter name: The name of the container; nil for the name of the program.
     init(_ layout: ModelLayout, _ limits: KeptHistory.Limits, name: String?) {
         let process = ProcessInfo.processInfo
         member = StoreMember(number: 0, processID: process.processIdentifier, name: name ?? process.processName)
         self.layout = layout
+        encoding = HistoryEncoding(layout)
         self.limits = limits
     }
 
@@ -48,16 +52,16 @@ struct MemoryHistory: Sendable {
         (id, consumers) = (stored.id, stored.consumers)
         ended = stored.ended.map { ($0.id, $0.reason) }
         self.records = records
-        byteCounts = records.map { MemoryHistory.byteCount($0, values: $0.changes?.byteCount ?? 0) }
+        byteCounts = records.map(byteCount)
         byteCount = byteCounts.reduce(0, +)
         last = records.last?.number ?? 0
     }
 
-    /// All records, the oldest first.
-    var all: [StoredRecord] { records }
+    /// All records that are not dropped, the oldest first.
+    var all: ArraySlice<StoredRecord> { records[droppedCount...] }
 
     /// The numbers of the records; nil if there are none.
-    var numbers: ClosedRange<Int64>? { records.first.map { $0.number...last } }
+    var numbers: ClosedRange<Int64>? { all.first.map { $0.number...last } }
 
     /// Calls the body with the history.
     mutating func use<R>(_ body: (inout MemoryHistory) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
@@ -68,7 +72,7 @@ struct MemoryHistory: Sendable {
 
     mutating func append(_ set: ChangeSet) {
         let entries = entries([set])
-        append(entries, dropping: countToDrop(adding: entries))
+        append(entries, look(adding: entries))
     }
 
     /// Makes the records for some saves, but does not add them to the history.
@@ -81,32 +85,32 @@ struct MemoryHistory: Sendable {
             (record.dataSourceName, record.author) = (facts.dataSourceName, facts.author)
             (record.undo, record.mark) = (facts.undo, facts.mark)
             record.revertsIncoming = facts.revertsIncoming
-            let bytes = set.byteCount
-            if Int64(bytes) > limits.largestSave {
+            if Int64(set.byteCount) > limits.largestSave {
                 record.note = StoredRecord.tooLarge
             } else {
                 record.changes = set
                 // Do not keep the early write: only the commit needs it.
                 record.changes?.earlyWrite = nil
             }
-            entries.append(
-                Entry(
-                    record: record,
-                    byteCount: MemoryHistory.byteCount(record, values: record.changes == nil ? 0 : bytes)))
+            entries.append(Entry(record: record, byteCount: byteCount(record)))
         }
         return entries
     }
 
-    /// - Parameter bytes: The bytes of the record's values.
-    private static func byteCount(_ record: StoredRecord, values bytes: Int) -> Int {
-        bytes + recordOverhead + record.textByteCount
+    /// The bytes of a record are the same as in a file, but large values that an update has not changed count, too, because they
+    /// are in memory.
+    private func byteCount(_ record: StoredRecord) -> Int {
+        guard let changes = record.changes else { return StoredRecord.rowOverhead + record.textByteCount }
+        let unchanged = changes.byteCount - encoding.byteCount(changes)
+        return encoding.recordedByteCount(changes) + unchanged + record.textByteCount
     }
 
     /// Drops all records and consumers, and begins a history with a new ID.
     mutating func end(_ reason: String) {
         ended = (ended + [(id, reason)]).suffix(MemoryHistory.endedLimit)
         id = UUID().uuidString
-        (records, byteCounts, byteCount, last, consumers, added) = ([], [], 0, 0, [:], (0, 0))
+        (records, byteCounts, droppedCount, byteCount, last) = ([], [], 0, 0, 0)
+        (consumers, schedule) = ([:], TrimmingSchedule())
         begin(reason)
     }
 
@@ -114,74 +118,93 @@ struct MemoryHistory: Sendable {
     mutating func begin(_ note: String) {
         var record = record(.reset, [], 1)
         record.note = note
-        append([Entry(record: record, byteCount: MemoryHistory.recordOverhead)], dropping: 0)
+        append([Entry(record: record, byteCount: byteCount(record))], nil)
     }
 
     private func record(_ kind: HistoryKind, _ entities: [String], _ number: Int64) -> StoredRecord {
         StoredRecord(
-            number: number, time: Int64(Date().timeIntervalSince1970 * 1000), kind: kind, member: member,
-            entityNames: entities)
+            number: number, time: TrimmingSchedule.now, kind: kind, member: member, entityNames: entities)
     }
 
     /// Adds records, and drops the oldest ones.
-    mutating func append(_ entries: [Entry], dropping dropped: Int) {
-        let all = unseen(entries)
-        added = isLookDue(all) ? (0, 0) : all
+    ///
+    /// - Parameter look: The result of ``look(adding:)``; nil to drop none.
+    mutating func append(_ entries: [Entry], _ look: Look?) {
+        schedule = added(entries)
         for entry in entries {
             records.append(entry.record)
             byteCounts.append(entry.byteCount)
             byteCount += entry.byteCount
         }
         last = records.last?.number ?? last
-        if dropped == 0 { return }
-        byteCount -= byteCounts[..<dropped].reduce(0, +)
-        records.removeFirst(dropped)
-        byteCounts.removeFirst(dropped)
+        guard let look else { return }
+        schedule.didLook(at: look.time, isBehind: look.isBehind)
+        for index in droppedCount..<droppedCount + look.dropped {
+            byteCount -= byteCounts[index]
+            let record = records[index]
+            records[index] = StoredRecord(
+                number: record.number, time: record.time, kind: record.kind, member: member, entityNames: [])
+        }
+        droppedCount += look.dropped
+        // Each removal moves all later records, so remove many records together.
+        guard droppedCount * 8 >= records.count else { return }
+        records.removeFirst(droppedCount)
+        byteCounts.removeFirst(droppedCount)
+        droppedCount = 0
     }
 
-    /// The records since the last look, together with the given ones.
-    private func unseen(_ entries: [Entry]) -> (count: Int, bytes: Int) {
-        entries.reduce(added) { ($0.count + 1, $0.bytes + $1.byteCount) }
+    /// The schedule after the records are added.
+    private func added(_ entries: [Entry]) -> TrimmingSchedule {
+        var schedule = schedule
+        schedule.add(bytes: entries.reduce(0) { $0 + Int64($1.byteCount) }, records: entries.count)
+        return schedule
     }
 
-    /// Whether to look for records to drop. A look visits up to an eighth of all records, and readers wait for it. So not every
-    /// save makes one.
-    private func isLookDue(_ unseen: (count: Int, bytes: Int)) -> Bool {
-        unseen.count >= records.count / 64 || Int64(unseen.bytes) >= limits.bytes / 64
+    /// What a look for old records has found.
+    struct Look: Sendable {
+        /// How many of the oldest records are to be dropped.
+        var dropped = 0
+        /// Whether more records are to be dropped.
+        var isBehind = false
+        /// The time of the look, in milliseconds since 1970.
+        let time: Int64
     }
 
-    /// Returns how many of the oldest records are dropped when records are added.
-    func countToDrop(adding entries: [Entry]) -> Int {
-        guard let now = entries.last?.record.time, isLookDue(unseen(entries)) else { return 0 }
+    /// Looks for the records to drop when records are added; nil if it is not yet time.
+    func look(adding entries: [Entry]) -> Look? {
+        guard let now = entries.last?.record.time, added(entries).isDue(at: now, limits) else { return nil }
         let unread = consumers.values.min() ?? .max
         let ages = HistoryAges(now: now, limits)
         // For a record from the future, use the time of the first later record that is not from the future.
         var next: StoredRecord?
-        if let first = records.first, ages.isFuture(first.time) {
-            next = records.first { !ages.isFuture($0.time) } ?? entries.last?.record
+        if let first = all.first, ages.isFuture(first.time) {
+            next = all.first { !ages.isFuture($0.time) } ?? entries.last?.record
         }
-        var (dropped, kept) = (0, entries.reduce(byteCount) { $0 + $1.byteCount })
-        while dropped < records.count {
-            let isTooMuch = Int64(kept) > limits.bytes
-            if let known = next, known.number <= records[dropped].number { next = nil }
-            let isOld = ages.isOld(records[dropped].time, next: next?.time)
-            guard isTooMuch || isOld && records[dropped].number <= unread else { break }
-            kept -= byteCounts[dropped]
-            dropped += 1
+        var look = Look(time: now)
+        var kept = entries.reduce(byteCount) { $0 + $1.byteCount }
+        for (record, bytes) in zip(all, byteCounts[droppedCount...]) {
+            if let known = next, known.number <= record.number { next = nil }
+            let isOld = ages.isOld(record.time, next: next?.time) && record.number <= unread
+            guard Int64(kept) > limits.bytes || isOld else { break }
+            if look.dropped == max(MemoryHistory.dropLimit, 2 * entries.count) {
+                look.isBehind = true
+                break
+            }
+            kept -= bytes
+            look.dropped += 1
         }
-        // Each removal moves all later records, so remove many records together.
-        return dropped * 8 >= records.count ? dropped : 0
+        return look
     }
 
     // MARK: Reading
 
     /// The position before the oldest record.
     private var start: HistoryPosition {
-        HistoryPosition(historyID: id, number: (records.first?.number ?? last + 1) - 1)
+        HistoryPosition(historyID: id, number: (all.first?.number ?? last + 1) - 1)
     }
 
     /// The position after the newest record.
-    var newest: HistoryPosition { records.last.map(position) ?? start }
+    var newest: HistoryPosition { all.last.map(position) ?? start }
 
     private func position(_ record: StoredRecord) -> HistoryPosition {
         HistoryPosition(historyID: id, number: record.number, time: record.time)
@@ -196,7 +219,8 @@ struct MemoryHistory: Sendable {
         // If the files of a custom store were restored from a copy, the store may have lost the record at the position, or may
         // have made another record with the same number since.
         let index = Int(clamping: position.number) - Int(start.number) - 1
-        let isOther = position.time != 0 && records.indices.contains(index) && records[index].time != position.time
+        let isKnown = index >= 0 && index < all.count
+        let isOther = position.time != 0 && isKnown && all[droppedCount + index].time != position.time
         if position.number > last || isOther {
             throw DataSourceError(historyExpired: "The store was restored from an older copy.", start: start)
         }
@@ -208,7 +232,7 @@ struct MemoryHistory: Sendable {
     ) throws(DataSourceError) -> HistoryPage {
         var page = HistoryPage(historyID: id, position: try checked(position))
         let first = Int(page.position.number - start.number)
-        let looked = records[first...].prefix(min(MemoryHistory.pageSize, filter.pageLimit))
+        let looked = all.dropFirst(first).prefix(min(MemoryHistory.pageSize, filter.pageLimit))
         page.records = looked.filter(filter.includes)
         if let last = looked.last { page.position = self.position(last) }
         page.isMore = looked.endIndex < records.endIndex

@@ -7,25 +7,17 @@ struct HistoryTrimming {
     /// transaction that adds many rows: it drops up to twice as many rows and bytes as it adds.
     private static let rowLimit = 64
     private static let byteLimit: Int64 = 2 << 20
-    /// The records are checked after a sixteenth of the history's byte limit was added, after a sixteenth of the history's time
-    /// limit, or after ``maxPause``, whichever comes first.
-    private static let share: Int64 = 16
-    /// The longest time between two checks, in milliseconds.
-    private static let maxPause: Int64 = 60_000
 
-    /// The bytes that were added since the last check, and those that the current transaction has added.
-    private var unchecked: Int64 = 0
+    var schedule = TrimmingSchedule()
+    /// The bytes and rows that the current transaction has added.
     private var added: Int64 = 0
     private var addedRows = 0
-    private var lastCheck: Int64 = 0
-    /// Whether the last check stopped at a limit, and left old records to the next transaction, or another member has lowered the
-    /// limits of the history since.
-    var isBehind = false
 
     mutating func begin() { (added, addedRows) = (0, 0) }
 
-    mutating func record(_ bytes: Int64) {
-        unchecked += bytes
+    /// - Parameter isFirst: Whether the row is the first one of its record.
+    mutating func record(_ bytes: Int64, isFirst: Bool) {
+        schedule.add(bytes: bytes, records: isFirst ? 1 : 0)
         added += bytes
         addedRows += 1
     }
@@ -34,12 +26,8 @@ struct HistoryTrimming {
         _ connection: Connection, _ limits: KeptHistory.Limits, end: HistoryWriter.Place
     ) throws(DataSourceError) {
         guard added > 0 else { return }
-        let now = HistoryWriter.now
-        let pause = min(limits.seconds * 1000 / HistoryTrimming.share, HistoryTrimming.maxPause)
-        guard isBehind || unchecked >= limits.bytes / HistoryTrimming.share || abs(now - lastCheck) >= pause else {
-            return
-        }
-        (unchecked, lastCheck) = (0, now)
+        let now = TrimmingSchedule.now
+        guard schedule.isDue(at: now, limits) else { return }
         let rowLimit = max(HistoryTrimming.rowLimit, 2 * addedRows)
         let rows = try connection.values(
             """
@@ -51,7 +39,7 @@ struct HistoryTrimming {
             next: try HistoryTrimming.next(after: rows.first, connection, HistoryAges(now: now, limits)),
             unread: try HistoryTables.oldestUnread(connection))
         var (dropped, bytes): (Int64?, Int64) = (nil, 0)
-        isBehind = false
+        schedule.didLook(at: now, isBehind: false)
         for (index, row) in rows.enumerated() {
             guard case .integer(let key) = row[0], case .integer(let start) = row[1], case .integer(let size) = row[2],
                 case .integer(let time) = row[3]
@@ -62,7 +50,7 @@ struct HistoryTrimming {
             if index == rowLimit
                 || index > 0 && bytes > max(HistoryTrimming.byteLimit, added &* 2)
             {
-                isBehind = true
+                schedule.isBehind = true
                 break
             }
             dropped = key

@@ -70,7 +70,7 @@ final class HistoryWriter {
         // Another member can have opened the store with other limits, which counts as a write.
         if isByMember {
             let new = try HistoryTables.limits(connection)
-            if new.bytes < limits.bytes || new.seconds < limits.seconds { trimming.isBehind = true }
+            if new.bytes < limits.bytes || new.seconds < limits.seconds { trimming.schedule.isBehind = true }
             limits = new
         }
         let name = HistoryWriter.namesKey(encoding.signature)
@@ -153,12 +153,12 @@ final class HistoryWriter {
         let entities = facts?.entities.joined(separator: "\n")
         let texts = [facts?.save?.dataSourceName, facts?.save?.author, member.name, entities, facts?.note]
         let textBytes = facts == nil ? 0 : StoredRecord.byteCount(ofTexts: texts)
-        let size = Int64((words?.count ?? 0) * 8 + HistoryWriter.rowOverhead + textBytes)
+        let size = Int64((words?.count ?? 0) * 8 + StoredRecord.rowOverhead + textBytes)
         var code = statement.bind(.integer(key), 1)
         code |= statement.bind(.integer(place.end), 2)
         code |= statement.bind(.integer(size), 3)
         code |= statement.bind(.integer(isLast ? 1 : 0), 4)
-        code |= statement.bind(.integer(HistoryWriter.now), 5)
+        code |= statement.bind(.integer(TrimmingSchedule.now), 5)
         if let facts {
             code |= statement.bind(.text(facts.save?.kindText ?? facts.kind.rawValue), 6)
             code |= statement.bind(facts.save?.dataSourceName.map { .text($0) } ?? .null, 7)
@@ -182,7 +182,7 @@ final class HistoryWriter {
         if code & 0xFF == SQLITE_CONSTRAINT { throw HistoryTables.damaged(connection) }
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
         place.end += size
-        trimming.record(size)
+        trimming.record(size, isFirst: facts != nil)
     }
 
     private func insertionStatement() throws(DataSourceError) -> Statement {
@@ -193,15 +193,6 @@ final class HistoryWriter {
         return statement
     }
 
-    /// The bytes of a row besides its changes, roughly.
-    private static let rowOverhead = 160
-
-    /// The time in milliseconds since 1970.
-    static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
 }
 
 extension StoreMember {

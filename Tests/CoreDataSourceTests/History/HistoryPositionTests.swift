@@ -89,6 +89,21 @@ struct HistoryPositionTests {
         }
     }
 
+    /// One of many records is too old. The other records do not delay the drop.
+    @Test(arguments: HistoryPlace.lasting)
+    func aSingleOldRecordIsDropped(place: HistoryPlace) async throws {
+        let configuration = PersistentContainer.Configuration.keeping(.kept(for: .seconds(100_000), upTo: 1 << 20))
+        let directory = try TemporaryDirectory()
+        let first = try await place.open(directory.store, configuration)
+        try await save(first, 0..<20)
+        try await first.close()
+        try place.makeRecordsOlder(by: 200_000_000, upTo: 1, directory.store)
+        let second = try await place.open(directory.store, configuration)
+        try await save(second, 20..<21)
+        #expect(try await second.records().map(\.number) == Array(2...21))
+        try await second.close()
+    }
+
     @Test(arguments: HistoryPlace.all)
     func aConsumerGoesOnWhereItWas(place: HistoryPlace) async throws {
         try await place.withContainer { container, _ in
