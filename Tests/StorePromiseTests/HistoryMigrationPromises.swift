@@ -1,6 +1,7 @@
 import ManagedModel
 import RowStore
 import StoreTestModel
+import TestSupport
 import Testing
 
 /// What a history promises when the model has changed several times.
@@ -144,4 +145,23 @@ struct HistoryMigrationPromises {
         try expectAll(second, ModelLayout(model), versions: [(0, 1), (2, 6)], migrations: [5])
         second.close()
     }
+
+    #if PostgreSQL
+    /// Another program has removed a link before the relationship was renamed, while no container had the store open.
+    @Test(.enabled(if: PostgreSQLServer.isInstalled)) func aWriteToAServerIsFoundByTheNewestName() throws {
+        let place = try MigratedPlace(.server)
+        let old = model(0, .last)
+        let first = try place.open(old, history: .kept(for: .seconds(86_400), upTo: 64 << 20)).store
+        try save(first, old, 0)
+        first.close()
+        try place.session().run("DELETE FROM \"store 1\".\"_Group_people\"")
+        let model = model(1, .last)
+        let second = try place.open(model).store
+        let records = try records(second, of: ["Club.folks"], ModelLayout(model))
+        #expect(records.map(\.kind) == [.local, .outsideWrites, .migration])
+        #expect(records.map(\.entityNames) == [["Group.people"], ["Group.people"], []])
+        #expect(try self.records(second, of: ["Club"], ModelLayout(model)).map(\.number) == [2, 3, 6])
+        second.close()
+    }
+    #endif
 }

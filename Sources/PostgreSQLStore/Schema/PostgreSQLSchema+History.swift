@@ -99,10 +99,19 @@ extension PostgreSQLSchema {
     func recordingOutsideWrite(_ keepsHistory: Bool) -> String {
         guard keepsHistory else { return "" }
         let event = recordingEvent(
-            .outsideWrites, program: "session_user", entities: "NEW.entity",
+            .outsideWrites, program: "session_user", entities: outsideEntity,
             note: "Another program has written to the store.")
         // Drop old records here, too, because perhaps no member makes a save.
         return "\n\(event);\nIF found % 64 = 0 THEN \(droppingRecords(atMost: "256")); END IF;"
+    }
+
+    /// The name of the changed entity in a record of a write of another program, as SQL. The feed has the name of a table of links
+    /// instead of the name of the relationship. A later model may have no such table, so the record must have the name of the
+    /// relationship.
+    private var outsideEntity: String {
+        let cases = layout.entities.filter { $0.links != nil }
+            .map { "WHEN \($0.name.quotedText) THEN \($0.historyName.quotedText)" }
+        return cases.isEmpty ? "NEW.entity" : "CASE NEW.entity \(cases.joined(separator: " ")) ELSE NEW.entity END"
     }
 
     /// Checks that no table of the model has the same name as one of these tables.

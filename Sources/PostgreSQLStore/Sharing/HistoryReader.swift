@@ -199,10 +199,7 @@ struct HistoryReader {
         page.isMore = found.rowCount > 0 && Int64(found.rowCount) < found.integer(0, 11)
         var bytes: Int64 = 0
         for row in 0..<found.rowCount {
-            var record = StoredRecord(found, row)
-            // A trigger records the writes of other programs, with the names of tables. Replace the name of a table of links by
-            // the name of the relationship.
-            record.entityNames = record.entityNames.map(schema.layout.historyName)
+            let record = StoredRecord(found, row)
             let isWanted = filter.includes(record)
             let size = filter.includesValues ? found.integer(row, 10) : 0
             if row == pageSize

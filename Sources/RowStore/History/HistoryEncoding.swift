@@ -228,11 +228,6 @@ extension HistoryFilter {
 }
 
 extension ModelLayout {
-    /// Returns the name in records of the layout with the given name: for links, the name of their relationship.
-    package func historyName(ofLayoutNamed name: String) -> String {
-        entities.first { $0.links != nil && $0.name == name }?.historyName ?? name
-    }
-
     /// The indexes of the layouts whose rows a name means: an entity with its sub-entities, or the links of a relationship.
     fileprivate func recordedEntities(named name: String) -> [Int] {
         if let entity = entity(named: name) { return entity.concreteFamily }
