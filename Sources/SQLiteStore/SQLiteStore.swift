@@ -213,6 +213,8 @@ package final class SQLiteStore: PersistentStore {
             let hasWriteLock = access.map { (try? $0.writeLock.take()) != nil } ?? true
             if !hasWriteLock || writer.current?.hasLock == false {
                 try? writer.current?.connection.set(closingCopiesLog: false)
+            } else {
+                writer.current?.recordOutsideWrites()
             }
             writer.current?.close()
             if hasWriteLock { access?.writeLock.release() }

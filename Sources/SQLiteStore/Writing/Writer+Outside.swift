@@ -69,6 +69,18 @@ extension Writer {
         return isSeen || isFound ? isFound : nil
     }
 
+    /// Records a write of another program in the history if no save has recorded it. Called before the store is closed, because the
+    /// next container does not notice earlier writes. Ignores errors: the store must be closed anyway. In a shared store, only a
+    /// save can tell a write of another program from the writes of members, so this function does nothing.
+    func recordOutsideWrites() {
+        guard let history, sharing == nil, openEarlyWrite == nil, !isOutcomeUnknown,
+            (try? execute(.checkFile, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
+        else { return }
+        _ = lookOutside()
+        // Each transaction begins with the record.
+        if history.foundOutsideWrites { try? transaction {} }
+    }
+
     /// Whether all writes of other programs were reported, and no other program is in a transaction that writes.
     ///
     /// A program first writes its rows to the log, and may then wait for the disk before the rows can be read. During this time

@@ -243,6 +243,22 @@ struct HistorySwitchTests {
         }
     }
 
+    /// The next container does not notice a write from before it was opened.
+    @Test func aWriteAfterTheLastSaveIsRecordedAtTheClose() async throws {
+        let directory = try TemporaryDirectory()
+        let place = HistoryPlace.sqlite
+        let first = try await place.open(directory.store)
+        try await first.dataSource(ContactDataSource.self).add(contactList(0..<2))
+        try RawConnection(directory.store).execute("UPDATE \"ContactEntity\" SET \"name\" = 'outside'")
+        try await first.close()
+        for _ in 0..<2 {
+            let container = try await place.open(directory.store)
+            #expect(try await container.records().map(\.kind) == [.incoming, .outsideWrites])
+            try await container.close()
+        }
+        try expectIntact(directory.store)
+    }
+
     /// Damage by another program leads to an error, never to records that are silently missing.
     @Test(
         arguments: [
