@@ -44,6 +44,18 @@ struct HistoryMigrationPromises {
             ])
     }
 
+    /// The third version, if the second one was skipped. It lists the names of the first one.
+    private func skipping(_ old: ManagedObjectModel) -> ManagedObjectModel {
+        var model = model(2, .last)
+        let properties = ["caption": "title", "souls": "people"]
+        model.earlierVersions = [
+            EarlierVersion(
+                hashes: [old.hash.description], entityNames: ["Union": "Group", "Band": "Team", "Person": "Person"],
+                propertyNames: ["Union": properties, "Band": properties])
+        ]
+        return model
+    }
+
     /// Saves a person, a group, a team, and a link from the group to the person.
     private func save(_ store: any PersistentStore, _ model: ManagedObjectModel, _ version: Int) throws {
         let (layout, key) = (ModelLayout(model), Int64(version * 100 + 1))
@@ -125,7 +137,7 @@ struct HistoryMigrationPromises {
         }
     }
 
-    /// The store was not opened with the second version. The third one lists the names of the first one.
+    /// The store was not opened with the second version.
     @Test(arguments: MigratedPlace.Kind.all)
     func recordsOfASkippedVersionAreFoundByTheNewestNames(kind: MigratedPlace.Kind) throws {
         let place = try MigratedPlace(kind)
@@ -133,17 +145,25 @@ struct HistoryMigrationPromises {
         let first = try place.open(old, history: .kept(for: .seconds(86_400), upTo: 64 << 20)).store
         try save(first, old, 0)
         first.close()
-        var model = model(2, .last)
-        let properties = ["caption": "title", "souls": "people"]
-        model.earlierVersions = [
-            EarlierVersion(
-                hashes: [old.hash.description], entityNames: ["Union": "Group", "Band": "Team", "Person": "Person"],
-                propertyNames: ["Union": properties, "Band": properties])
-        ]
+        let model = skipping(old)
         let second = try place.open(model).store
         try save(second, model, 2)
         try expectAll(second, ModelLayout(model), versions: [(0, 1), (2, 6)], migrations: [5])
         second.close()
+    }
+
+    /// An app has read a record with the first version, and reverts it after the migration.
+    @Test func changesThatWereReadBeforeTheMigrationAreTranslated() throws {
+        let old = model(0, .last)
+        let model = skipping(old)
+        let (layout, newLayout) = (ModelLayout(old), ModelLayout(model))
+        let (team, band) = (try #require(layout.entity(named: "Team")), try #require(newLayout.entity(named: "Band")))
+        var row = RowSnapshot(columnCount: team.columns.count)
+        row.setText("a", 0)
+        let changes = ChangeSet.of(team.index, insert: [StoredRow(key: 1, row: row)])
+        let translated = changes.translated(from: layout, to: newLayout)
+        #expect(translated.entities.map(\.entity) == [band.index])
+        #expect(translated.entities.first?.inserted.map { $0.row.text(0) } == ["a"])
     }
 
     #if PostgreSQL

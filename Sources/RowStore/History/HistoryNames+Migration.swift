@@ -25,6 +25,19 @@ extension HistoryNames {
     }
 }
 
+extension ChangeSet {
+    /// Returns the changes in another layout. Entities and columns are found as in a migration from one model to the other.
+    ///
+    /// - Parameter layout: The layout of the changes.
+    package func translated(from layout: ModelLayout, to other: ModelLayout) -> ChangeSet {
+        if layout === other { return self }
+        let names = HistoryNames(layout)
+        if names == HistoryNames(other) { return self }
+        return names.followed(through: MigratedNames(from: layout.model, to: other.model), to: other)
+            .translate(self, to: other)
+    }
+}
+
 /// The rows of a new layout that continue the rows of an old entity or the links of an old relationship.
 private struct NamedTarget {
     let layout: EntityLayout

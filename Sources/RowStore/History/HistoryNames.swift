@@ -89,18 +89,6 @@ package struct HistoryNames: Sendable, Codable, Equatable {
     }
 }
 
-extension ChangeSet {
-    /// Returns the changes in another layout. Entities and columns are found by their names, as in the records of an older
-    /// model.
-    ///
-    /// - Parameter layout: The layout of the changes.
-    package func translated(from layout: ModelLayout, to other: ModelLayout) -> ChangeSet {
-        if layout === other { return self }
-        let names = HistoryNames(layout)
-        return names == HistoryNames(other) ? self : names.translate(self, to: other)
-    }
-}
-
 /// Translates the rows of an entity from an old layout to another layout.
 private struct ColumnMap {
     /// The old and the new index of each column that both layouts have, and its storage.
