@@ -36,18 +36,23 @@ struct ServerHistory {
     /// - Parameters:
     ///   - requests: The last requests of the transaction.
     ///   - results: Their results.
-    ///   - byteLimit: The byte limit of the store; nil if it is not known.
-    mutating func didCommit(_ requests: [Request], _ results: [QueryResult], byteLimit: Int64?) {
+    ///   - check: The result with the limits of the store in its columns from the third on.
+    mutating func didCommit(_ requests: [Request], _ results: [QueryResult], _ check: QueryResult) {
         hasNames = true
-        if let byteLimit, byteLimit > 0, byteLimit != limits.bytes {
-            // After another member has lowered the limit, the next save drops old records.
-            if byteLimit < limits.bytes { schedule.isBehind = true }
-            limits.bytes = byteLimit
-        }
         for (request, result) in zip(requests, results) where request.sql == dropping {
             schedule.didLook(at: lastDrop.time, isBehind: result.changedRows >= lastDrop.limit)
             addedRows = 0
         }
+        guard check.rowCount == 1, let bytes = check.optionalInteger(0, 2), bytes > 0,
+            let seconds = check.optionalInteger(0, 3), (1..<1 << 40).contains(seconds)
+        else { return }
+        follow(KeptHistory.Limits(seconds: seconds, bytes: bytes))
+    }
+
+    /// Takes over the limits of the store. If another member has lowered them, the next save drops old records.
+    fileprivate mutating func follow(_ new: KeptHistory.Limits) {
+        if new.bytes < limits.bytes || new.seconds < limits.seconds { schedule.isBehind = true }
+        limits = new
     }
 
     /// Called for each new connection. If the old connection was lost, the server might have lost the commit that stored the
@@ -71,10 +76,12 @@ extension Writer {
         )
     }
 
-    /// A further column with the byte limit of the history, as SQL; empty without a history. Another member can have opened the
-    /// store with another limit.
-    var historyByteLimit: String {
-        history == nil ? "" : ", (SELECT number FROM \(schema.historyState) WHERE name = 'bytes')"
+    /// Further columns with the byte limit and the time limit of the history, as SQL; empty without a history. Another member can
+    /// have opened the store with other limits.
+    var historyLimits: String {
+        guard history != nil else { return "" }
+        return ["bytes", "seconds"].map { ", (SELECT number FROM \(schema.historyState) WHERE name = '\($0)')" }
+            .joined()
     }
 
     /// Reads the limits of the history again if a save might be too large for them: another member can have opened the store
@@ -82,10 +89,8 @@ extension Writer {
     func readHistoryLimits(before saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) {
         let smallest = KeptHistory.Limits(seconds: 1, bytes: Int64(KeptHistory.Limits.leastBytes))
         guard history != nil, saves.contains(where: { Int64($0.byteCount) > smallest.largestSave }) else { return }
-        let limits = try HistoryReader(schema, connection).limits()
-        // After another member has lowered the limit, this save drops old records.
-        if let known = history?.limits.bytes, limits.bytes < known { history?.schedule.isBehind = true }
-        history?.limits = limits
+        // After another member has lowered the limits, this save drops old records.
+        history?.follow(try HistoryReader(schema, connection).limits())
     }
 
     /// The requests that record saves in the history, with temporary negative numbers.

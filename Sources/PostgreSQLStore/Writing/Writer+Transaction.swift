@@ -97,10 +97,7 @@ extension Writer {
                 () throws(DataSourceError) in
                 try connection.pipeline(requests)
             }
-            guard history != nil else { return }
-            let check = results[Self.leaseCheckIndex]
-            history?.didCommit(
-                requests, results, byteLimit: check.rowCount == 1 ? check.optionalInteger(0, 2) : nil)
+            history?.didCommit(requests, results, results[Self.leaseCheckIndex])
         } catch {
             throw failure(error, connection.failedRequest, saves)
         }
@@ -156,7 +153,7 @@ extension Writer {
     private static let leaseCheckIndex = 3
 
     /// Checks the leases and the history in a separate statement after the lock of the feed, because the check must see all
-    /// commits before the lock. If the store keeps a history, the third column is the history's byte limit.
+    /// commits before the lock. If the store keeps a history, the third and fourth columns are the history's limits.
     private func leaseCheckRequest(of saves: [ChangeSet]) -> Request {
         let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
             .sorted { $0.key < $1.key }
@@ -168,7 +165,7 @@ extension Writer {
             SELECT 1 / (NOT EXISTS (SELECT FROM unnest($1::text[], $2::bigint[]) AS used(entity, epoch) \
             LEFT JOIN \(schema.qualified(PostgreSQLSchema.leases)) l ON l.entity = used.entity AND l.epoch = used.epoch \
             AND l.holder = $3 WHERE l.entity IS NULL))::integer, \
-            sqrt(-(\(history.sql))::integer)\(historyByteLimit)
+            sqrt(-(\(history.sql))::integer)\(historyLimits)
             """,
             [WireValue(names), WireValue(used.map(\.value)), WireValue(membership.member.number)] + history.values)
     }

@@ -207,6 +207,17 @@ struct ServerHistoryTests {
         for store in [first, second] { store.close() }
     }
 
+    @Test func aLowerTimeLimitOfAnotherMemberCountsFromTheSecondSave() throws {
+        let place = try FailurePlace()
+        let first = try open(place, .kept(for: .seconds(86_400), upTo: 64 << 20))
+        try save(first, 1...3)
+        try place.run("UPDATE _history SET time = time - 7200000 WHERE number <= 2")
+        let second = try open(place, kept(64 << 20))
+        for key in Int64(4)...5 { try save(first, key...key) }
+        #expect(try place.run("SELECT min(number) FROM _history WHERE number > 0") == [["3"]])
+        for store in [first, second] { store.close() }
+    }
+
     /// A large save reads the limits before it is recorded. The member then drops old records, although it adds too few bytes and
     /// records to look for them.
     @Test func aLowerLimitThatALargeSaveHasReadCountsFromThatSave() throws {
