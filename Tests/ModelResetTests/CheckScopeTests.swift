@@ -136,7 +136,7 @@ import Testing
                 Shop.xcdatamodeld: changed (version Shop); stores made before are reset, unless they are migrated:
                   Item.name: required -> optional
                   Item.price: optional -> required
-                  can be migrated with the policy .migrate, except for a store in this state, which is reset:
+                  can be migrated with the policy .migrate, except for a store with one of these problems, which is reset:
                     Item.price: the attribute is required now and has no default value, but some objects have no value. \
                 Give the attribute a default value.
                   a migration loses nothing

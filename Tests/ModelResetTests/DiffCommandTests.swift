@@ -82,7 +82,7 @@ import Testing
             outcome.output == """
                 Item.name: optional -> required
                 Item.price: added (Decimal, optional)
-                can be migrated with the policy .migrate, except for a store in this state, which is reset:
+                can be migrated with the policy .migrate, except for a store with one of these problems, which is reset:
                   Item.name: the attribute is required now and has no default value, but some objects have no value. \
                 Give the attribute a default value.
                 a migration loses nothing
@@ -146,14 +146,14 @@ import Testing
                   Item.price: Decimal -> Double cannot be carried over. Keep the type, or give the new attribute another name.
                   Item.boxes: to-many -> to-one cannot be carried over. Keep to-many, or give the new relationship another name.
                   Item.boxes: destination Box -> Crate cannot be carried over. Give the new relationship another name.
-                after these are mended, a store in this state is still reset:
+                after these are mended, a store with one of these problems is still reset:
                 \(states)
                 """), "\(first.output)")
         let second = try await program.run("diff", path, try program.write("Mended", new("cost", "crate")))
         #expect(
             second.output.hasSuffix(
                 """
-                can be migrated with the policy .migrate, except for a store in this state, which is reset:
+                can be migrated with the policy .migrate, except for a store with one of these problems, which is reset:
                 \(states)a migration loses these:
                   Item.boxes: the links (to-many Box, optional)
                   Item.note: the values (String, optional)

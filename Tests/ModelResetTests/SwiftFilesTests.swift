@@ -69,7 +69,7 @@ import Testing
             A.place.code: added (UUID, required)
             A.place.name: added (String, required)
             A.tags: added (Transformable, required)
-            can be migrated with the policy .migrate, except for a store in this state, which is reset:
+            can be migrated with the policy .migrate, except for a store with one of these problems, which is reset:
               A.place.code: the attribute is new and required, but its initial value is another value in each new object, \
             so the existing objects cannot all get one value. Make the attribute optional, or give it a literal as its \
             default value.

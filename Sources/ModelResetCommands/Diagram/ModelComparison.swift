@@ -17,7 +17,7 @@ struct ModelComparison {
         guard plan.isPossible else {
             let lines = ["cannot be migrated, so stores are reset:"] + plan.obstacles.map(indented)
             if problemsThatPreventMigration.isEmpty { return lines }
-            return lines + ["after these are mended, a store in this state is still reset:"]
+            return lines + ["after these are mended, a store with one of these problems is still reset:"]
                 + problemsThatPreventMigration.map(indented)
         }
         let losses = plan.losses.map { indented($0.description) }
@@ -28,7 +28,9 @@ struct ModelComparison {
                     + (losses.isEmpty ? "; nothing is lost" : ", but these are lost:")
             ]
         } else {
-            lines = ["can be migrated with the policy .migrate, except for a store in this state, which is reset:"]
+            lines = [
+                "can be migrated with the policy .migrate, except for a store with one of these problems, which is reset:"
+            ]
             lines +=
                 problemsThatPreventMigration.map(indented) + [
                     "a migration loses" + (losses.isEmpty ? " nothing" : " these:")
