@@ -222,6 +222,21 @@ struct ScopeLoadingTests {
         }
     }
 
+    /// The store keeps no scopes, so each list ends before it shows its scope.
+    @Test func theScopesOfListsThatCannotBeginAreForgotten() async throws {
+        let layout = ModelLayout(.contacts)
+        let container = PersistentContainer(
+            layout, FaultyStore(layout), startup: StoreStartup(reason: .firstLaunch), configuration: .init())
+        let contacts = try container.dataSource(ContactDataSource.self)
+        let scopes = contacts.mainTier.stack.root.scopes
+        for number in 0..<100 {
+            let request = ObjectRequest(ContactEntity.self, freshnessOf: SyncScope("\(number)"))
+            expectError(.scopesNotKept) { try contacts.list(request) }
+        }
+        #expect(scopes.shownCount == 0)
+        try await container.close()
+    }
+
     /// - Returns: The number of statements that read scopes during a load that stores nothing.
     private func reads(isShown: Bool) async throws -> Int {
         let directory = try TemporaryDirectory()

@@ -72,7 +72,12 @@ final class ScopeHub {
         try stack.root.checkOpen()
         // Follow first, so that no later change is missed.
         begin(scope.id)
-        return add(scope.id, try stack.freshness(of: scope.id, in: lists.pinned))
+        do throws(DataSourceError) {
+            return add(scope.id, try stack.freshness(of: scope.id, in: lists.pinned))
+        } catch {
+            forgetReleased()
+            throw error
+        }
     }
 
     /// Like ``follow(_:)``, but reads the scope off the main actor.
@@ -123,11 +128,16 @@ final class ScopeHub {
     /// The scopes of all lists.
     private var shownIDs: Set<ScopeID> { Set(followed.compactMap { $0.list?.id }) }
 
-    private func add(_ id: ScopeID, _ value: ScopeFreshness) -> ListFreshness {
-        let count = followed.count
+    /// Forgets the scopes that no list shows. Their names would otherwise be kept until a scope changes, and accumulate.
+    ///
+    /// A list that reads its scope off the main actor shows the scope again when it is added.
+    private func forgetReleased() {
         followed.removeAll { $0.list == nil }
-        // Forget the scopes of released lists also if no scope changes, so that their names do not accumulate.
-        if followed.count < count { stack.root.scopes.showOnly(shownIDs) }
+        stack.root.scopes.showOnly(shownIDs)
+    }
+
+    private func add(_ id: ScopeID, _ value: ScopeFreshness) -> ListFreshness {
+        if followed.contains(where: { $0.list == nil }) { forgetReleased() }
         let list = ListFreshness(id, value)
         followed.append(Entry(list: list))
         // A read may have begun since this list began, when the hub did not follow the scope yet.
