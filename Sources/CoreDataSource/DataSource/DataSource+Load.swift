@@ -47,8 +47,8 @@ extension DataSource {
     /// ``RetryAfterError``, loads throw for at least as long as the error says, but at most for a day. A load with the `maxAge`
     /// zero tries at once.
     ///
-    /// **Isolation**: any actor. If the caller is on the main actor, the main context shows the objects when the call returns, and
-    /// lists show the freshness of the scope when the call returns or throws.
+    /// **Isolation**: any actor. The call reads the store on other threads. If the caller is on the main actor, the main context
+    /// shows the objects when the call returns, and lists show the freshness of the scope when the call returns or throws.
     ///
     /// A list deletes only objects that were in scope before its request, or before the request for its first page. So an
     /// object that is inserted during the request, or that comes into scope by an edit, stays at first. If the list lacks such
@@ -90,9 +90,13 @@ extension DataSource {
         let load = ScopeLoad(
             source: self, scope: scope, maxAge: maxAge, timeLimit: timeLimit, deletion: deleting, options: options,
             request: request, generation: generation, askedAt: askedAt)
-        let found: ScopeFreshness?
+        let found: ScopeFreshness
         do {
-            found = try await wait(for: load, whenStale)
+            if let known = try await wait(for: load, whenStale) {
+                found = known
+            } else {
+                found = try await tier.readFreshness(of: scope)
+            }
         } catch {
             // Lists show the failure, also that of another caller's load.
             if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
@@ -100,7 +104,7 @@ extension DataSource {
         }
         // Another caller may have stored the list just now.
         if isMainActor(#isolation) { await tier.stack.mainNotifier.mergeNow() }
-        return try found ?? freshness(of: scope)
+        return found
     }
 
     /// If an object of the store is stale, loads the object in the background.
@@ -133,7 +137,7 @@ extension DataSource {
             return known
         }
         try tier.claim(scope)
-        var found = try load.freshness()
+        var found = try await load.readFreshness()
         let key = load.key
         let now = tier.stack.root.scheduling.now()
         if !found.isStale(after: load.maxAge, at: now) { return found }
@@ -151,7 +155,7 @@ extension DataSource {
         while try await !loads.run(key, patience, load.run) {
             // This was the load of another caller. Its request may be too old for this caller. It may also have made no
             // request, because the last answer was fresh enough for the other caller.
-            let loaded = try load.freshness()
+            let loaded = try await load.readFreshness()
             if load.isEnough(loaded, after: found.answer) { return nil }
             if !loaded.isStale(after: load.maxAge, at: tier.stack.root.scheduling.now()) { return nil }
         }
@@ -198,6 +202,13 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
     /// - Throws: `storeReset` if the store was reset since the caller asked; errors of the store.
     func freshness() throws(DataSourceError) -> ScopeFreshness {
         let found = try tier.freshness(of: scope)
+        try checkNotReset()
+        return found
+    }
+
+    /// Like ``freshness()``, but does not read on the caller's actor.
+    func readFreshness() async throws(DataSourceError) -> ScopeFreshness {
+        let found = try await tier.readFreshness(of: scope)
         try checkNotReset()
         return found
     }

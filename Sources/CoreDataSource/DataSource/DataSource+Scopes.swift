@@ -57,7 +57,7 @@ extension DataSource {
         var writing = ScopeWriting(scope, requestedAt: requestedAt, deletion: deleting, options: options)
         writing.basis = freshness.map(LoadBasis.init)
         // This read throws if the store keeps no scopes.
-        _ = try tier.stored(scope)
+        _ = try await tier.readFreshness(of: scope)
         switch answer {
         case .list(let values, let entityTag, let cursor):
             return try await write(values, writing, .whole(entityTag, cursor)).report
@@ -112,7 +112,7 @@ extension DataSource {
     public nonisolated func forget<Object: ManagedObject>(_ scope: SyncScope<Object>) async throws {
         try tier.claim(scope)
         // This read throws if the store keeps no scopes.
-        _ = try tier.stored(scope)
+        _ = try await tier.readFreshness(of: scope)
         let change = tier.change(scope, .forgotten)
         _ = try await tier.perform(waitFor: .store) { $0.scopeChanges.append(change) }
         tier.stack.root.scopes.forget(scope.name, withFailure: true)
@@ -371,6 +371,14 @@ extension PrivateTier {
         var found = try stack.root.freshness(of: id(of: scope))
         found.isLoading = isLoading
         return found
+    }
+
+    /// Like ``freshness(of:)``, but does not read on the caller's actor: the main actor must not wait for the store.
+    @concurrent
+    nonisolated func readFreshness<Object: ManagedObject>(
+        of scope: SyncScope<Object>
+    ) async throws(DataSourceError) -> ScopeFreshness {
+        try freshness(of: scope)
     }
 }
 

@@ -92,6 +92,34 @@ struct ScopeCostTests {
         try await container.close()
     }
 
+    /// A store on a server may answer late, and the main actor must not wait for it.
+    @Test func loadsOnTheMainActorReadTheirScopesOnOtherThreads() async throws {
+        let directory = try TemporaryDirectory()
+        let (onMain, elsewhere) = (Shared<[String]>([]), Shared(0))
+        var configuration = PersistentContainer.Configuration(synchronous: .normal)
+        configuration.now = { Date(timeIntervalSinceReferenceDate: 1_000) }
+        configuration.trace = { statement in
+            if statement.isWriting || !statement.sql.contains("_scopes") { return }
+            if MainQueue.isCurrent { onMain.update { $0.append(statement.sql) } } else { elsewhere.update { $0 += 1 } }
+        }
+        let container = try await PersistentContainer(
+            model: .contacts, store: .sqlite(directory.store), configuration: configuration)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        await expectThrows(Poison.self) {
+            try await contacts.load(.contacts, maxAge: .zero) { _ in throw Poison() }
+        }
+        await expectError(.loadPostponed) {
+            try await contacts.load(.contacts, maxAge: .seconds(10)) { _ in throw Poison() }
+        }
+        let found = try await contacts.load(.contacts, maxAge: .zero) { _ in .list(contactList(0..<3), entityTag: "1") }
+        #expect(found.entityTag == "1")
+        try await contacts.load(.contacts, maxAge: .zero, whenStale: .serveStale) { _ in .notModified }
+        try await contacts.apply(.list(contactList(0..<3)), to: .contacts, requestedAt: Date())
+        try await contacts.forget(.contacts)
+        #expect(onMain.value == [] && elsewhere.value > 0)
+        try await container.close()
+    }
+
     @Test(arguments: HistoryPlace.migrated, [KeptHistory.unchanged, .ample])
     func aLoadWritesOneRowMoreThanASync(_ place: HistoryPlace, _ history: KeptHistory) async throws {
         let sync = try await writes(place, history) { contacts in
