@@ -96,12 +96,11 @@ package struct RowCopy {
         return value.map { parameter($0, column) } ?? "NULL"
     }
 
-    /// - Parameter columns: Columns of the old row. If none of them has a value, the result is NULL instead of the default
-    ///   value.
+    /// - Parameter columns: Columns of the old row. If none of them has a value, the result is NULL instead of the value.
     private mutating func defaultExpression(
         _ column: Int, of part: AttributeDescription, ifAny columns: [Int]
     ) -> String {
-        guard let value = RowValue(defaultOf: part) else { return "NULL" }
+        guard let value = RowValue(defaultOf: part) ?? initialValues[column] else { return "NULL" }
         let isPresent = columns.map { "\(old.expressions[$0]) IS NOT NULL" }.joined(separator: " OR ")
         return "CASE WHEN \(isPresent) THEN \(parameter(value, column)) END"
     }

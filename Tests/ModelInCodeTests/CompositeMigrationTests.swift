@@ -1,8 +1,9 @@
 import CoreDataSource
 import ErrorExpectations
+import Foundation
 import Testing
 
-/// A release adds parts with default values to composites.
+/// A release adds parts with default values or initial values to composites.
 @MainActor
 struct CompositeMigrationTests {
     /// Makes a store with three stops: one without a place, one with a place, and one whose place has a former country.
@@ -24,6 +25,7 @@ struct CompositeMigrationTests {
     func aNewPartGetsItsDefaultValueUnlessTheCompositeIsNil(kind: ReleasePlace.Kind) async throws {
         let place = try ReleasePlace(kind)
         try await makeStops(place)
+        let start = Date()
         let container = try await place.open(SecondStops.model, .migrate(otherwise: .fail))
         #expect(container.startup.migration?.rowsCarried == 3)
         let main = container.main
@@ -38,6 +40,15 @@ struct CompositeMigrationTests {
         #expect(try main.count(SecondStops.Stop.self, where: isUnplaced) == 1)
         #expect(try main.count(SecondStops.Stop.self, where: isHigh) == 2)
         #expect(try main.count(SecondStops.Stop.self, where: \.place?.former == nil) == 2)
+        // The initial values that are evaluated are stored, too.
+        let seen = stops.map { $0.place?.seenAt }
+        #expect(seen[0] == nil && seen[1] == seen[2] && stops.allSatisfy { $0.exact.seenAt >= start })
+        #expect(stops.map { $0.place?.former?.mottos } == [nil, nil, ["none"]])
+        let (isSeen, isSeenExactly): (FetchPredicate<SecondStops.Stop>, FetchPredicate<SecondStops.Stop>) = (
+            \.place?.seenAt >= start, \.exact.seenAt >= start
+        )
+        #expect(try main.count(SecondStops.Stop.self, where: isSeen) == 2)
+        #expect(try main.count(SecondStops.Stop.self, where: isSeenExactly) == 3)
         // A new object has no place.
         try await container.dataSource(SecondStops.Source.self).perform { context in
             try context.insert(SecondStops.Stop.self).name = "d"
@@ -75,11 +86,13 @@ private enum SecondStops {
     @StoredComposite("Country") struct Country {
         var code: String = ""
         var area: Int = 7
+        @StoredPart(.codable) var mottos: [String] = ["none"]
     }
 
     @StoredComposite("Spot") struct Spot {
         var latitude: Double = 0
         var height: Double = 3
+        var seenAt: Date = Date()
         @StoredPart(.composite) var former: Country?
     }
 

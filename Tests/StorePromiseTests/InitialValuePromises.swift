@@ -57,6 +57,48 @@ struct InitialValuePromises {
         }
     }
 
+    @Test(arguments: kinds) func aNewPartGetsItsValueUnlessTheCompositeIsNil(kind: MigratedPlace.Kind) throws {
+        func model(_ parts: AttributeDescription...) -> ManagedObjectModel {
+            let place = AttributeDescription(name: "place", type: .composite, isOptional: true, compositeName: "Place")
+            let parts = [AttributeDescription(name: "name", type: .string)] + parts
+            return ManagedObjectModel(
+                name: "Shop", entities: [.item([Self.title, place])],
+                composites: [CompositeDescription(name: "Place", attributes: parts)])
+        }
+        let new = model(
+            AttributeDescription(name: "tags", type: .transformable), AttributeDescription(name: "madeAt", type: .date),
+            AttributeDescription(name: "code", type: .string),
+            AttributeDescription(name: "note", type: .string, isOptional: true))
+        try MigratedPlace.filled(kind, model()) { place, contents in
+            let objects = Guarded(0)
+            let (store, startup) = try place.open(
+                new,
+                initialRow: { entity in
+                    let number = objects.increment()
+                    return Self.row(
+                        entity,
+                        [
+                            "place.tags": .blob(Array("[]".utf8)), "place.madeAt": .real(Double(number)),
+                            "place.code": .text("\(number)"), "place.note": .text("note"),
+                        ])
+                })
+            #expect(startup.migration?.rowsCarried == 3)
+            let items = try store.contents(ModelLayout(new))["Item"] ?? [:]
+            #expect(items.values.count { $0["place.name"] == .null } == 1 && items.count == 3)
+            for (key, item) in items {
+                let before = contents["Item"]?[key] ?? [:]
+                let isNil = before["place.name"] == .null
+                // A value that differs in each new object, and the value of an optional part, are no values of existing objects.
+                let parts: [String: RowValue] = [
+                    "place.tags": isNil ? .null : .blob(Array("[]".utf8)), "place.madeAt": isNil ? .null : .real(1),
+                    "place.code": .null, "place.note": .null,
+                ]
+                #expect(item == before.merging(parts) { $1 })
+            }
+            store.close()
+        }
+    }
+
     @Test(arguments: kinds) func aValueThatDiffersIsRefused(kind: MigratedPlace.Kind) throws {
         let model = Self.new(AttributeDescription(name: "code", type: .string))
         try MigratedPlace.filled(kind, Self.old) { place, _ in

@@ -111,13 +111,38 @@ extension StoredCompositeValue {
 
 extension ManagedObject {
     /// Returns the row of a new object without the default values of the model: only the initial values that are calculated
-    /// for each new object. The object has no context, and is discarded.
+    /// for each new object. The parts of optional composites have their own initial values, as if no composite were nil. The
+    /// object has no context, and is discarded.
     static func initialRow(_ layout: EntityLayout) -> RowSnapshot {
         let home = ObjectHome(layout, in: nil, .inBatch)
         let row = RowSnapshot(columnCount: layout.columns.count)
         let object = make(home, key: 0, row: row, .inserted, asOf: .beforeFirst)
         object.setInitialValues()
+        var type: ManagedObject.Type = self
+        while let declared = DeclaredEntity.own(of: type) {
+            object.setInitialParts(of: declared.entity.attributes, declared.composites)
+            type = declared.superclass
+        }
         return object.row
+    }
+
+    /// Sets the initial values of the parts of optional composites.
+    ///
+    /// - Parameters:
+    ///   - attributes: The attributes to look for optional composites, also in the composites inside of them.
+    ///   - types: The types of the composites.
+    ///   - path: The names of the composites around the attributes, each with a dot.
+    private func setInitialParts(
+        of attributes: [AttributeDescription], _ types: [any StoredCompositeValue.Type], in path: String = ""
+    ) {
+        for attribute in attributes where attribute.type == .composite {
+            let parts = "\(path)\(attribute.name)."
+            guard let type = types.first(where: { $0.compositeName == attribute.compositeName }),
+                let column = layout.columns.firstIndex(where: { $0.name.utf8.starts(with: parts.utf8) })
+            else { continue }
+            if attribute.isOptional { type.setInitialValues(of: self, at: column) }
+            setInitialParts(of: type.attributes(), type.parts, in: parts)
+        }
     }
 
     /// Returns the index of the first column that a class with `@StoredEntity` declares. For the macro.

@@ -96,7 +96,8 @@ package enum AttributeSource: Sendable, Equatable {
     case widenedOrDefault(Int, NumberWidening)
     /// The default value of the model; if there is none, the initial value of the class.
     case defaultValue
-    /// The default value of a new part of an optional composite, if the composite of the old row is not nil. Otherwise nil.
+    /// The default value of a new part of an optional composite; if there is none, the initial value of the part. Nil if the
+    /// composite of the old row is nil.
     ///
     /// - `columns`: The columns of the composite in the old row.
     case defaultOfPart(AttributeDescription, columns: [Int])

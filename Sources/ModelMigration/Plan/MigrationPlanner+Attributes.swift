@@ -128,16 +128,18 @@ extension MigrationPlanner {
         return widening
     }
 
-    /// A new part of an optional composite gets its default value in each row whose composite is not nil. The leaf itself has no
-    /// default value, because then each new object would have the composite.
+    /// A new part of an optional composite gets its default value, or the initial value of a required part, in each row whose
+    /// composite is not nil. The leaf itself is optional and has no default value, because otherwise each new object would have
+    /// the composite.
     private func defaultOfPart(
         _ leaf: MigrationLeaf, of entity: EntityDescription, among pairs: [LeafPair]
     ) -> AttributeSource? {
-        guard let (part, composite) = new.part(of: entity, at: leaf.named.name), part.defaultValue != nil else {
-            return nil
-        }
+        guard let (part, composite) = new.part(of: entity, at: leaf.named.name) else { return nil }
         let columns = pairs.filter { $0.new.named.name.starts(with: composite) }.compactMap { $0.old?.column }
-        return columns.isEmpty ? nil : .defaultOfPart(part, columns: columns)
+        if columns.isEmpty { return nil }
+        let isRequired = !part.isOptional && part.derivationExpression == nil
+        guard part.defaultValue != nil || isRequired && initialValue(of: leaf, entity) == .shared else { return nil }
+        return .defaultOfPart(part, columns: columns)
     }
 
     private mutating func added(

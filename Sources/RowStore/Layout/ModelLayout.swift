@@ -12,7 +12,8 @@ public final class ModelLayout: Sendable {
     /// Receives reports of stored values that do not have their attribute's type.
     package let damage = DamagedValues()
     /// Returns the row of a new object of an entity, with only the values that its class evaluates for each new object; nil if
-    /// there is no class. Called in a migration, on the thread that opens the store.
+    /// there is no class. The parts of optional composites have their values, too, as if no composite were nil. Called in a
+    /// migration, on the thread that opens the store.
     package let initialRow: @Sendable (EntityLayout) -> RowSnapshot?
     private let indexesByName: [String: Int]
 
