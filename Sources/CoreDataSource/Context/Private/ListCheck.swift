@@ -1,0 +1,107 @@
+internal import RowStore
+
+/// A row before or after the edits of an answer.
+struct EditedRow {
+    let layout: EntityLayout
+    let key: Int64
+    let row: RowSnapshot
+    var isInserted = false
+
+    var end: LinkEnd { LinkEnd(entity: layout.index, key: key) }
+}
+
+extension EditedRow {
+    init(_ object: ManagedObject, _ row: RowSnapshot) {
+        self.init(layout: object.layout, key: object.key, row: row, isInserted: object.isInserted)
+    }
+}
+
+/// Compares the rows that an answer edits with complete lists.
+struct ListCheck {
+    private var after: EditedRows
+    private var before: EditedRows
+    /// Whether an object of a list may be edited if it stays in the list. This is so for the last request of a load, because a
+    /// server may confirm the list again and again.
+    private let keepsMembership: Bool
+    /// Returns the objects that match a predicate that follows relationships.
+    private let fetch: ([EditedRow], CompleteList) throws -> Set<LinkEnd>
+    private(set) var comparisonCount = 0
+
+    init(
+        _ after: [EditedRow], _ before: [EditedRow], keepsMembership: Bool,
+        _ fetch: @escaping ([EditedRow], CompleteList) throws -> Set<LinkEnd>
+    ) {
+        self.after = EditedRows(after)
+        self.before = EditedRows(before)
+        self.keepsMembership = keepsMembership
+        self.fetch = fetch
+    }
+
+    /// Whether any of the inserted and edited rows matches the predicate of a list, and is missing in the list.
+    mutating func adds(to list: CompleteList, _ isMissing: (LinkEnd) -> Bool) throws -> Bool {
+        try !matches(after.candidates(of: list).filter { isMissing($0.end) }, list).isEmpty
+    }
+
+    /// Whether any of the rows matches the predicate of a list, before or after the edits.
+    mutating func changes(_ list: CompleteList) throws -> Bool {
+        var candidates = after.candidates(of: list)
+        if !list.query.joined.isEmpty {
+            // It is not known which rows matched before the edits, so in the last request, only inserted rows can be missing.
+            if keepsMembership { candidates.removeAll { !$0.isInserted } }
+            return try !matches(candidates, list).isEmpty
+        }
+        let (new, old) = (try matches(candidates, list), try matches(before.candidates(of: list), list))
+        return keepsMembership ? new != old : !new.isEmpty || !old.isEmpty
+    }
+
+    private mutating func matches(_ rows: [EditedRow], _ list: CompleteList) throws -> Set<LinkEnd> {
+        comparisonCount += rows.count
+        if !list.query.joined.isEmpty { return try fetch(rows, list) }
+        let budget = QueryBudget(isCancellable: false)
+        var found: Set<LinkEnd> = []
+        for row in rows where try list.query.predicate.evaluate(row.row, key: row.key, row.layout, budget) {
+            found.insert(row.end)
+        }
+        return found
+    }
+}
+
+/// Rows that are found by the values that predicates require.
+private struct EditedRows {
+    private struct Column: Hashable {
+        let entity: Int
+        let column: Int
+    }
+
+    private let rows: [Int: [EditedRow]]
+    private var indexes: [Column: [RowValue: [EditedRow]]] = [:]
+
+    init(_ rows: [EditedRow]) { self.rows = Dictionary(grouping: rows, by: \.layout.index) }
+
+    /// Returns at least the rows that match the predicate of a list.
+    mutating func candidates(of list: CompleteList) -> [EditedRow] {
+        list.family.flatMap { entity -> [EditedRow] in
+            guard let rows = rows[entity] else { return [] }
+            let layout = rows[0].layout
+            guard let (column, values) = list.query.predicate.wantedValues(layout) else { return rows }
+            let place = Column(entity: entity, column: column)
+            let storage = layout.columns[column].storage
+            let index = indexes[place] ?? Dictionary(grouping: rows) { $0.row.value(column, storage) }
+            indexes[place] = index
+            return values.flatMap { index[$0] ?? [] }
+        }
+    }
+}
+
+extension CompleteList {
+    /// - Parameter scope: A scope whose whole list the store has.
+    /// - Returns: The list; nil if the model does not have its entity.
+    init?(_ scope: StoredScope, in model: ModelLayout) {
+        guard let layout = model.entity(named: scope.entity) else { return nil }
+        let predicate = scope.format.isEmpty ? nil : try? FetchPredicate<ManagedObject>(format: scope.format)
+        let request = ObjectRequest(ManagedObject.self, where: predicate)
+        // Another version of the app may use a predicate that this version cannot read. Then each object may be in scope.
+        let query = (try? FetchPlan(request, entity: layout, in: model))?.query ?? RowQuery(entity: layout.index)
+        self.init(family: layout.concreteFamily, query: query, earlier: [])
+    }
+}
