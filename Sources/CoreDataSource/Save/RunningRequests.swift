@@ -20,7 +20,7 @@ struct AnsweredRequest: Sendable {
     /// The longest time by which the request of another member's list may be older than a request during which the list is stored.
     static let longestOverlap: TimeInterval = 3_600
     /// The answers, by the names of their scopes, that would count as later, but were already stored when this request began: lists
-    /// of the last hour, and answers of a member whose clock is ahead.
+    /// and pages of the last hour, and answers of a member whose clock is ahead.
     var laterAnswers: [String: Int64] = [:]
     /// The number of the answer: for a scope, the ``ScopeChange/number`` that the store keeps with the answer. Each page of a list
     /// has a number of its own; 0 before the answer.
@@ -51,6 +51,9 @@ struct CompleteList: Sendable {
     let query: RowQuery
     /// Whether the server has only said that the list is not modified, so that the answer names no objects.
     var isConfirmed = false
+    /// Whether only the first pages of the list are stored, of a load of another member. The other pages may have the objects that
+    /// are missing.
+    var isPart = false
     /// The objects on earlier pages, which are part of the list. If they are forgotten, they count as missing in the list.
     var earlier: Set<LinkEnd>
 }
@@ -336,7 +339,7 @@ extension RunningRequests {
     }
 
     /// Returns the scopes of the entities for which another member has stored a later answer since the request has begun: the answer
-    /// to a later request, or a whole list. It is not known whether the server made that list before or after the answer to this
+    /// to a later request, or a list or page. It is not known whether the server made that list before or after the answer to this
     /// request, and the feed does not say which objects the list has.
     ///
     /// - Returns: The scopes; nil for a custom store that does not know the times of requests.

@@ -70,7 +70,7 @@ extension PostgreSQLSchema {
     var laterRequestsSQL: String {
         """
         SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM \(scopes) WHERE "requested" >= $1 \
-        OR ("requested" >= $2 AND "complete" = 1 \
+        OR ("requested" >= $2 \
         AND "name" <> "entity" || ' ' || right("predicate", length("name") - length("entity") - 1))
         """
     }

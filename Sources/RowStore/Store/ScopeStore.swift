@@ -33,8 +33,8 @@ package protocol RequestReader: StoreReader {
     /// Returns the scopes whose stored answers were requested at the given time or later, without their texts of any length: the
     /// entity tag, the cursor and the failure.
     ///
-    /// - Parameter listTime: A time before the given time. For whole lists, requests count from this time. Scopes of single objects
-    ///   are no lists: there may be many of them.
+    /// - Parameter listTime: A time before the given time. For lists and their pages, requests count from this time. Scopes of
+    ///   single objects are no lists: there may be many of them.
     func scopes(requestedSince time: Date, listsSince listTime: Date) throws(DataSourceError) -> [StoredScope]
 }
 

@@ -28,7 +28,7 @@ enum ScopeTable {
     /// entity and the format of the predicate.
     static let laterRequestsSQL = """
         SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM "_scopes" WHERE "requested" >= ?1 \
-        OR ("requested" >= ?2 AND "complete" = 1 \
+        OR ("requested" >= ?2 \
         AND "name" <> "entity" || ' ' || substr("predicate", length("entity") + 1 - length("name")))
         """
     /// Deletes the scopes with the oldest requests if there are too many scopes. The parameter is the name of the scope that

@@ -71,6 +71,54 @@ extension ScopeLaterAnswerTests {
         }
     }
 
+    /// Loads all contacts. During the first request, another process stores the first page of a list, which has uid-1.
+    ///
+    /// - Parameter first: The uids in the older answer.
+    /// - Returns: The number of requests, and the names after the load. The second page was not stored yet.
+    private func load(
+        _ mine: ContactDataSource, _ place: ScopePlace, first: [Int], besidePageOf theirs: ContactDataSource
+    ) async throws -> (count: Int, names: [String: String]) {
+        let (page, answer) = (Signal(), Signal())
+        let later = Shared<Task<ScopeFreshness, any Error>?>(nil)
+        let count = try await load(mine, place, first: first) {
+            later.value = Task {
+                defer { page.send() }
+                return try await theirs.load(Self.some, maxAge: .zero, deleting: .all) { request in
+                    if request.page == 0 { return .page(Self.list([1], 0), next: "a") }
+                    page.send()
+                    await answer.wait()
+                    return .page(Self.list([0], 0), next: nil)
+                }
+            }
+            await page.wait()
+        }
+        let found = try names(mine)
+        answer.send()
+        _ = try? await later.value?.value
+        return (count, found)
+    }
+
+    /// The page changes no value, so the feed of the other process has no row. The older answer deletes or edits the object.
+    @Test(arguments: ScopeStoreKind.shared, [[0, 2], [0, 1, 2]])
+    func objectsOfALaterPageOfAnotherProcessStay(_ kind: ScopeStoreKind, _ first: [Int]) async throws {
+        try await withMembers(kind) { mine, theirs, place in
+            try await mine.load(.contacts, maxAge: .zero) { _ in .list(Self.list(0..<3, 0)) }
+            let found = try await load(mine, place, first: first, besidePageOf: theirs)
+            #expect(found.count == 2)
+            #expect(found.names == ["uid-0": "3", "uid-1": "3", "uid-2": "3"])
+        }
+    }
+
+    /// Other pages of the list may have the object that the stored page lacks.
+    @Test(arguments: ScopeStoreKind.shared)
+    func aPageOfAnotherProcessRefusesNoNewObject(_ kind: ScopeStoreKind) async throws {
+        try await withMembers(kind) { mine, theirs, place in
+            let found = try await load(mine, place, first: [0], besidePageOf: theirs)
+            #expect(found.count == 1)
+            #expect(found.names == ["uid-0": "1", "uid-1": "0"])
+        }
+    }
+
     /// The answer to the later request comes second, but is the older one.
     @Test(arguments: ScopeStoreKind.shared)
     func aLaterRequestOfAnotherProcessAddsNoObjectThatAListLacks(_ kind: ScopeStoreKind) async throws {

@@ -45,6 +45,7 @@ struct ListCheck {
     /// Whether any of the rows matches the predicate of a list, before or after the edits.
     mutating func changes(_ list: CompleteList) throws -> Bool {
         var candidates = after.candidates(of: list)
+        if list.isPart { candidates.removeAll(where: \.isInserted) }
         if !list.query.joined.isEmpty {
             // It is not known which rows matched before the edits, so in the last request, only inserted rows can be missing.
             if keepsMembership { candidates.removeAll { !$0.isInserted } }
@@ -94,7 +95,7 @@ private struct EditedRows {
 }
 
 extension CompleteList {
-    /// - Parameter scope: A scope whose whole list the store has.
+    /// - Parameter scope: A scope whose whole list or first pages the store has.
     /// - Returns: The list; nil if the model does not have its entity.
     init?(_ scope: StoredScope, in model: ModelLayout) {
         guard let layout = model.entity(named: scope.entity) else { return nil }
@@ -102,6 +103,6 @@ extension CompleteList {
         let request = ObjectRequest(ManagedObject.self, where: predicate)
         // Another version of the app may use a predicate that this version cannot read. Then each object may be in scope.
         let query = (try? FetchPlan(request, entity: layout, in: model))?.query ?? RowQuery(entity: layout.index)
-        self.init(family: layout.concreteFamily, query: query, earlier: [])
+        self.init(family: layout.concreteFamily, query: query, isPart: !scope.isComplete, earlier: [])
     }
 }

@@ -158,7 +158,7 @@ extension PrivateContext {
                 : check.adds(to: list) { !one.rows.stored.keys.contains($0) && !list.earlier.contains($0) }
             if changesList { throw DataSourceError(tooLate: request) }
         }
-        for scope in scopes where scope.isComplete {
+        for scope in scopes {
             guard let list = CompleteList(scope, in: stack.layout) else { continue }
             if try check.changes(list) { throw DataSourceError(tooLate: request) }
         }
