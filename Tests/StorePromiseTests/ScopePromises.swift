@@ -67,6 +67,50 @@ struct ScopePromises {
         }
     }
 
+    /// The number of the last row is not used again, not even after the store has forgotten this row.
+    @Test(arguments: TestedStore.all)
+    func positionsShowWhichAnswersWereStoredLater(kind: TestedStore) throws {
+        func write(_ name: String, _ event: ScopeChange.Event, in store: any PersistentStore) throws {
+            var set = ChangeSet(entities: [])
+            set.scopes.append(
+                ScopeChange(
+                    name: name, entity: TestModel.layout.entities[TestModel.item].name, predicate: "",
+                    requestedAt: Date(timeIntervalSinceReferenceDate: 1), event))
+            try store.write([set])
+        }
+        func position(_ store: any PersistentStore) throws -> Int64? {
+            try store.read(.statement) { (reader) throws(DataSourceError) in
+                try (reader as? any RequestReader)?.lastAnswerPosition()
+            }
+        }
+        func names(_ store: any PersistentStore, after position: Int64) throws -> [String]? {
+            let start = Date(timeIntervalSinceReferenceDate: 0)
+            return try store.read(.statement) { (reader) throws(DataSourceError) in
+                try (reader as? any RequestReader)?.scopes(after: position, requestedSince: start, listsSince: start)
+            }?.map(\.name).sorted()
+        }
+        let answer = ScopeChange.Event.loaded(entityTag: "1", cursor: nil, isComplete: true)
+        try kind.withStore { store in
+            // Only some stores can be shared.
+            guard let start = try position(store) else { return }
+            try write("a", answer, in: store)
+            let first = try #require(try position(store))
+            try write("b", answer, in: store)
+            #expect(try names(store, after: start) == ["a", "b"] && names(store, after: first) == ["b"])
+            let second = try #require(try position(store))
+            let now = Date(timeIntervalSinceReferenceDate: 2)
+            for name in ["a", "c"] { try write(name, .failed("why", at: now, retryAt: now), in: store) }
+            #expect(try names(store, after: second) == [] && names(store, after: first) == ["b"])
+            for name in ["c", "b"] { try write(name, .forgotten, in: store) }
+            try write("d", answer, in: store)
+            #expect(try names(store, after: second) == ["d"])
+            let third = try #require(try position(store))
+            for name in ["a", "d"] { try write(name, .forgotten, in: store) }
+            for name in ["e", "f", "e"] { try write(name, answer, in: store) }
+            #expect(try names(store, after: third) == ["e", "f"] && names(store, after: start) == ["e", "f"])
+        }
+    }
+
     @Test(arguments: TestedStore.all)
     func aRefusedSaveChangesNoScope(kind: TestedStore) throws {
         try kind.withStore { store in

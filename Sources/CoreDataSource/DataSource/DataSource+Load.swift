@@ -59,8 +59,8 @@ extension DataSource {
     ///
     /// **Complexity**: O(1) if the objects are fresh; otherwise as for a sync. Before each request, a load reads the keys of
     /// all objects in scope, and keeps them in memory. This is necessary even if the load deletes nothing or the answer is
-    /// `.notModified`, because the answer to any request can be `.gone`. In a shared store, a load also reads which scopes have a
-    /// later request: once before the request, and at most three times for each answer or page.
+    /// `.notModified`, because the answer to any request can be `.gone`. In a shared store, a load also reads which answers other
+    /// processes have stored during its request, at most three times for each answer or page.
     ///
     /// - Parameters:
     ///   - scope: The scope. The data source must own its entity.
@@ -256,7 +256,7 @@ private struct ScopeLoad<Value: Sendable, Object: ManagedObject>: Sendable {
         let requests = tier.stack.root.requests
         writing.answered = requests.begin(at: requestedAt, scope: scope.name, canRequestAgain: canRequestAgain)
         defer { requests.end(writing.answered) }
-        try requests.recordLaterAnswers(&writing.answered, in: tier.stack.root.store)
+        try requests.recordLastAnswer(&writing.answered, in: tier.stack.root.store)
         var (pages, cursors): (ListedPages, Set<String>) = (ListedPages(), [])
         var next = firstRequest(before)
         while true {

@@ -113,7 +113,7 @@ extension DataSource {
                 if try await self.find(attribute, key, type) != nil { return }
                 var request = root.requests.begin(at: root.scheduling.now(), canRequestAgain: canRequestAgain)
                 defer { root.requests.end(request) }
-                try root.requests.recordLaterAnswers(&request, in: root.store)
+                try root.requests.recordLastAnswer(&request, in: root.store)
                 self.tier.loads.willRequest(work)
                 let value = try await LoadRace.limited(
                     to: timeLimit, "an object of \(Result.Object.entityName)", of: Result.Object.entityName,

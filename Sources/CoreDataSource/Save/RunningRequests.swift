@@ -19,9 +19,9 @@ struct AnsweredRequest: Sendable {
     var changedBeforeHooks: Set<LinkEnd>?
     /// The longest time by which the request of another member's list may be older than a request during which the list is stored.
     static let longestOverlap: TimeInterval = 3_600
-    /// The answers, by the names of their scopes, that would count as later, but were already stored when this request began: lists
-    /// and pages of the last hour, and answers of a member whose clock is ahead.
-    var laterAnswers: [String: Int64] = [:]
+    /// The position of the last answer that another member had stored when this request began. See
+    /// ``RequestReader/lastAnswerPosition()``. Earlier answers do not count as later, even if the clock of their member is ahead.
+    var lastAnswerPosition: Int64 = 0
     /// The number of the answer: for a scope, the ``ScopeChange/number`` that the store keeps with the answer. Each page of a list
     /// has a number of its own; 0 before the answer.
     var answer: Int64 = 0
@@ -331,11 +331,12 @@ extension RunningRequests {
 
 /// Comparing the times of requests with those of other members.
 extension RunningRequests {
-    /// Records which answers would count as later although this request begins only now.
-    func recordLaterAnswers(_ request: inout AnsweredRequest, in store: any PersistentStore) throws(DataSourceError) {
+    /// Records which answers are in the store before a request.
+    func recordLastAnswer(_ request: inout AnsweredRequest, in store: any PersistentStore) throws(DataSourceError) {
         if store.sharing == nil { return }
-        let scopes = try laterScopes(than: request, in: store) ?? []
-        request.laterAnswers = Dictionary(scopes.map { ($0.name, $0.answer) }, uniquingKeysWith: { $1 })
+        request.lastAnswerPosition = try store.read(.statement) { reader throws(DataSourceError) in
+            try (reader as? any RequestReader)?.lastAnswerPosition() ?? 0
+        }
     }
 
     /// Returns the scopes of the entities for which another member has stored a later answer since the request has begun: the answer
@@ -349,20 +350,19 @@ extension RunningRequests {
         if root.store.sharing == nil { return [] }
         let names = root.layout.names(ofEntitiesContaining: entities)
         return try laterScopes(than: request, in: root.store).map { scopes in
-            answersOfOthers(scopes).filter {
-                names.contains($0.entity) && $0.answer != request.laterAnswers[$0.name]
-            }
+            answersOfOthers(scopes).filter { names.contains($0.entity) }
         }
     }
 
-    /// Returns the scopes whose stored answers would count as later if they were stored since the request has begun. Members compare
-    /// only the times of requests. Equal times count as later, too.
+    /// Returns the scopes whose answers were stored since the request has begun, and count as later. Members compare only the times of
+    /// requests. Equal times count as later, too.
     private func laterScopes(
         than request: AnsweredRequest, in store: any PersistentStore
     ) throws(DataSourceError) -> [StoredScope]? {
         try store.read(.statement) { reader throws(DataSourceError) in
             try (reader as? any RequestReader)?.scopes(
-                requestedSince: request.requestedAt, listsSince: request.requestedAt - AnsweredRequest.longestOverlap)
+                after: request.lastAnswerPosition, requestedSince: request.requestedAt,
+                listsSince: request.requestedAt - AnsweredRequest.longestOverlap)
         }
     }
 }

@@ -106,11 +106,19 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func scopes(requestedSince time: Date, listsSince listTime: Date) throws(DataSourceError) -> [StoredScope] {
+    func lastAnswerPosition() throws(DataSourceError) -> Int64 {
+        guard try findsScopes() else { return 0 }
+        counters.count(statements: 1)
+        return try pipeline([Request(schema.lastPositionSQL)])[0].integer(0, 0)
+    }
+
+    func scopes(
+        after position: Int64, requestedSince time: Date, listsSince listTime: Date
+    ) throws(DataSourceError) -> [StoredScope] {
         guard try findsScopes() else { return [] }
         counters.count(statements: 1)
-        let parameters = [time, listTime].map { WireValue(RowValue.real($0.timeIntervalSinceReferenceDate)) }
-        return try pipeline([Request(schema.laterRequestsSQL, parameters)])[0].values
+        let times = [time, listTime].map { WireValue(RowValue.real($0.timeIntervalSinceReferenceDate)) }
+        return try pipeline([Request(schema.laterRequestsSQL, [WireValue(position)] + times)])[0].values
             .compactMap(StoredScope.init(values:))
     }
 }

@@ -108,6 +108,9 @@ package struct ScopeChange: Sendable {
     /// Whether the store forgets the scope.
     package var isForgotten: Bool { if case .forgotten = event { true } else { false } }
 
+    /// Whether the change is a failure, which keeps the stored answer.
+    package var isFailure: Bool { if case .failed = event { true } else { false } }
+
     /// Whether the change belongs to a stored scope. False if the stored scope has the same name, but another entity or
     /// predicate. A change that forgets the scope of a predicate without a version of the mapping belongs to all versions.
     package func concerns(_ stored: StoredScope) -> Bool {

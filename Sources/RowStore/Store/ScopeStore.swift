@@ -30,12 +30,21 @@ public protocol ScopeReader: StoreReader {
 
 /// A reader of a store that several members can have open.
 package protocol RequestReader: StoreReader {
-    /// Returns the scopes whose stored answers were requested at the given time or later, without their texts of any length: the
-    /// entity tag, the cursor and the failure.
+    /// Returns the position of the answer that was stored last; 0 if there is none. Each answer gets a higher position than all
+    /// answers that were stored before.
+    func lastAnswerPosition() throws(DataSourceError) -> Int64
+
+    /// Returns the scopes whose answers were stored after a position and requested at the given time or later, without their texts
+    /// of any length: the entity tag, the cursor and the failure.
     ///
-    /// - Parameter listTime: A time before the given time. For lists and their pages, requests count from this time. Scopes of
-    ///   single objects are no lists: there may be many of them.
-    func scopes(requestedSince time: Date, listsSince listTime: Date) throws(DataSourceError) -> [StoredScope]
+    /// - Parameters:
+    ///   - position: The result of ``lastAnswerPosition()``.
+    ///   - listTime: A time before the given time. For lists and their pages, requests count from this time. Scopes of single
+    ///     objects are no lists: there may be many of them.
+    /// - Complexity: O(*k* log *n*) for *k* answers after the position and *n* scopes.
+    func scopes(
+        after position: Int64, requestedSince time: Date, listsSince listTime: Date
+    ) throws(DataSourceError) -> [StoredScope]
 }
 
 extension ChangeSet {

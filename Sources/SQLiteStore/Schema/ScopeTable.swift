@@ -12,24 +12,39 @@ enum ScopeTable {
     static let name = "_scopes"
     static let quoted = name.quoted
 
+    /// The position is a column of its own, because VACUUM may change other row numbers.
     static let createSQL = """
-        CREATE TABLE IF NOT EXISTS "_scopes" ("name" TEXT PRIMARY KEY, "entity" TEXT NOT NULL, "predicate" TEXT NOT NULL, \
-        "requested" REAL, "tag" TEXT, "cursor" TEXT, "complete" INTEGER NOT NULL, "failures" INTEGER NOT NULL, \
-        "failed" REAL, "failure" TEXT, "retry" REAL, "answer" INTEGER NOT NULL, "version" INTEGER NOT NULL)
+        CREATE TABLE IF NOT EXISTS "_scopes" ("position" INTEGER PRIMARY KEY, "name" TEXT NOT NULL UNIQUE, \
+        "entity" TEXT NOT NULL, "predicate" TEXT NOT NULL, "requested" REAL, "tag" TEXT, "cursor" TEXT, \
+        "complete" INTEGER NOT NULL, "failures" INTEGER NOT NULL, "failed" REAL, "failure" TEXT, \
+        "retry" REAL, "answer" INTEGER NOT NULL, "version" INTEGER NOT NULL)
         """
 
     private static let columns = StoredScope.columns.map(\.quoted).joined(separator: ", ")
-    static let insertSQL = """
-        INSERT OR REPLACE INTO "_scopes" (\(columns)) VALUES (\((1...StoredScope.columns.count).map { "?\($0)" }
-            .joined(separator: ", ")))
+    private static let parameters = (1...StoredScope.columns.count).map { "?\($0)" }.joined(separator: ", ")
+    /// Inserts or replaces a scope after an answer. The row gets the next position.
+    static let insertSQL = "INSERT OR REPLACE INTO \"_scopes\" (\(columns)) VALUES (\(parameters))"
+    /// Inserts or replaces a scope after a failure. The row keeps its position, because its answer is the same.
+    static let failureSQL = """
+        INSERT OR REPLACE INTO "_scopes" ("rowid", \(columns)) \
+        VALUES ((SELECT "rowid" FROM "_scopes" WHERE "name" = ?1), \(parameters))
+        """
+    /// Writes a row of no scope at the next position. Must run before rows are deleted that may include the last one: SQLite gives a
+    /// new row the position after the last row, and a later answer must not get an earlier position. No scope has the name of the
+    /// row, because names have no character U+0000.
+    static let positionSQL = """
+        INSERT OR REPLACE INTO "_scopes" ("name", "entity", "predicate", "complete", "failures", "answer", "version") \
+        VALUES (char(0), '', '', 0, 0, 0, 0)
         """
     static let selectSQL = "SELECT \(columns) FROM \"_scopes\" WHERE \"name\" = ?1"
-    /// The parameters are the two times of ``RequestReader/scopes(requestedSince:listsSince:)``. The name of an object's scope is the
+    /// The position of the last row.
+    static let lastPositionSQL = "SELECT max(\"rowid\") FROM \"_scopes\""
+    /// The parameters are those of ``RequestReader/scopes(after:requestedSince:listsSince:)``. The name of an object's scope is the
     /// entity and the format of the predicate.
     static let laterRequestsSQL = """
-        SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM "_scopes" WHERE "requested" >= ?1 \
-        OR ("requested" >= ?2 \
-        AND "name" <> "entity" || ' ' || substr("predicate", length("entity") + 1 - length("name")))
+        SELECT \(StoredScope.columnsWithoutTexts.joined(separator: ", ")) FROM "_scopes" WHERE "rowid" > ?1 \
+        AND ("requested" >= ?2 OR ("requested" >= ?3 \
+        AND "name" <> "entity" || ' ' || substr("predicate", length("entity") + 1 - length("name"))))
         """
     /// Deletes the scopes with the oldest requests if there are too many scopes. The parameter is the name of the scope that
     /// was just written. This scope is always kept, even if other scopes seem to be newer because a clock was changed. If a

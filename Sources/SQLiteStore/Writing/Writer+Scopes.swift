@@ -36,15 +36,17 @@ extension Writer {
         for group in set.groupedScopes(upTo: ScopeTable.deletionLimit) {
             guard let change = group.first else { continue }
             if change.isForgotten {
+                _ = try connection.values(ScopeTable.positionSQL, [])
                 _ = try connection.values(
                     ScopeTable.deletionSQL(group.count),
                     group.flatMap { [.text($0.name), .text($0.entity), .text($0.predicate)] })
-                statementsRun += 1
+                statementsRun += 2
                 continue
             }
             let stored = try connection.scope(named: change.name)
             guard let scope = change.result(after: stored) else { continue }
-            _ = try connection.values(ScopeTable.insertSQL, scope.values)
+            let sql = change.isFailure ? ScopeTable.failureSQL : ScopeTable.insertSQL
+            _ = try connection.values(sql, scope.values)
             if stored == nil { _ = try connection.values(ScopeTable.trimSQL, [.text(scope.name)]) }
             statementsRun += 1
             rowsWritten += 1
@@ -81,11 +83,22 @@ extension Reader: ScopeReader {
 }
 
 extension Reader: RequestReader {
-    func scopes(requestedSince time: Date, listsSince listTime: Date) throws(DataSourceError) -> [StoredScope] {
+    func lastAnswerPosition() throws(DataSourceError) -> Int64 {
+        connection.expectScopeTable()
+        guard try connection.hasScopeTable() else { return 0 }
+        counters.count(statements: 2)
+        let found = try connection.values(ScopeTable.lastPositionSQL).first?.first
+        return if case .integer(let position) = found { position } else { 0 }
+    }
+
+    func scopes(
+        after position: Int64, requestedSince time: Date, listsSince listTime: Date
+    ) throws(DataSourceError) -> [StoredScope] {
         connection.expectScopeTable()
         guard try connection.hasScopeTable() else { return [] }
         counters.count(statements: 2)
         let times = [time, listTime].map { RowValue.real($0.timeIntervalSinceReferenceDate) }
-        return try connection.values(ScopeTable.laterRequestsSQL, times).compactMap(StoredScope.init(values:))
+        return try connection.values(ScopeTable.laterRequestsSQL, [.integer(position)] + times)
+            .compactMap(StoredScope.init(values:))
     }
 }

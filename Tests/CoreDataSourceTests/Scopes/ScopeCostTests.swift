@@ -175,6 +175,35 @@ struct ScopeCostTests {
         #expect(on == expected)
     }
 
+    /// A load compares its answer only with those that others store during its request. It does not read the other lists.
+    @Test(arguments: SharedPlace.Kind.all)
+    func aLoadReadsNoListsThatOthersHaveStoredBefore(_ kind: SharedPlace.Kind) async throws {
+        let (place, rows) = (try SharedPlace(kind), Shared<[Int]>([]))
+        var configuration = PersistentContainer.Configuration(synchronous: .normal)
+        configuration.trace = { statement in
+            if statement.isWriting || !statement.sql.contains("\"requested\" >= ") { return }
+            rows.update { $0.append(statement.rowCount) }
+        }
+        let (one, other) = (try place.open(configuration: configuration), try place.open())
+        let (mine, theirs) = (
+            try one.dataSource(ContactDataSource.self), try other.dataSource(ContactDataSource.self)
+        )
+        for number in 0..<20 {
+            let scope = SyncScope<ContactEntity>("\(number)")
+            try await theirs.load(scope, maxAge: .zero, timeLimit: .ample) { _ in .list(contactList(0..<3)) }
+        }
+        let crossing = SyncScope("crossing", ContactEntity.self, where: \.uid > "v")
+        try await mine.load(.contacts, maxAge: .zero, timeLimit: .ample) { _ in
+            try await theirs.load(crossing, maxAge: .zero, timeLimit: .ample) { _ in
+                .list([ContactData(uid: "x", name: "x")])
+            }
+            return .list(contactList(0..<3) { "new \($0)" })
+        }
+        #expect(rows.value.max() == 1, "\(rows.value)")
+        #expect(try mine.count(ContactEntity.self, where: \.name == "new 1") == 1)
+        for container in [one, other] { try await container.close() }
+    }
+
     /// The cells of a view load their objects while a slow list is requested. With an age, each object is a list of its own.
     @Test(arguments: [nil, Duration.seconds(60)])
     func theWorkOfAnAnswerDoesNotGrowWithTheOtherAnswers(maxAge: Duration?) async throws {

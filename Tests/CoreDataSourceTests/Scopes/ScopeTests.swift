@@ -262,7 +262,7 @@ struct ScopeTests {
         try raw.execute(
             """
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
-            INSERT INTO _scopes SELECT 'old ' || i, entity, predicate, i, tag, cursor, complete, failures, failed, failure, retry,
+            INSERT INTO _scopes SELECT NULL, 'old ' || i, entity, predicate, i, tag, cursor, complete, failures, failed, failure, retry,
             answer, version FROM n, _scopes
             """)
         try await contacts.apply(

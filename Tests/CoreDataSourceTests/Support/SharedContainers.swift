@@ -17,6 +17,7 @@ extension PersistentContainer {
         options.isShared = true
         options.leaseTimes = times
         options.history = configuration.history
+        options.tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
         if let name = configuration.name { options.memberName = name }
         let store = try SQLiteStore.open(options)
         return PersistentContainer(layout, store, startup: store.startup, configuration: configuration)

@@ -72,6 +72,7 @@ final class SharedPlace: Sendable {
             options.migrationProgress = configuration.migrationProgress
             options.leaseTimes = times
             options.history = configuration.history
+            options.tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
             if let name = configuration.name { options.memberName = name }
             let store = try PostgreSQLStore.open(options)
             return PersistentContainer(
