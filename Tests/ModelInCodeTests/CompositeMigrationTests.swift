@@ -6,6 +6,8 @@ import Testing
 /// A release adds parts with default values or initial values to composites.
 @MainActor
 struct CompositeMigrationTests {
+    private static let history = KeptHistory.kept(for: .seconds(3600), upTo: 1 << 20)
+
     /// Makes a store with three stops: one without a place, one with a place, and one whose place has a former country.
     private func makeStops(_ place: ReleasePlace) async throws {
         let container = try await place.open(FirstStops.model)
@@ -55,6 +57,30 @@ struct CompositeMigrationTests {
         }
         #expect(try main.count(SecondStops.Stop.self, where: isUnplaced) == 2)
         try await container.close()
+    }
+
+    /// The records of deletions have no values of parts that a later release has added.
+    @Test(arguments: ReleasePlace.Kind.all)
+    func undoneDeletionsFromBeforeTheMigrationGetTheValuesOfNewParts(kind: ReleasePlace.Kind) async throws {
+        let place = try ReleasePlace(kind)
+        try await makeStops(place)
+        let first = try await place.open(FirstStops.model, history: Self.history)
+        try await first.withAuthor("user") {
+            let source = try first.dataSource(FirstStops.Source.self)
+            for name in ["a", "b", "c"] { _ = try await source.delete(FirstStops.Stop.self, where: \.name == name) }
+        }
+        try await first.close()
+        let start = Date()
+        let second = try await place.open(SecondStops.model, .migrate(otherwise: .fail), history: Self.history)
+        _ = try second.dataSource(SecondStops.Source.self)
+        for _ in 0..<3 { _ = try await second.undo(author: "user") }
+        let stops = try second.main.fetch(SecondStops.Stop.self, order: [.ascending(\.name)])
+        #expect(stops.map { $0.place?.latitude } == [nil, 1, 2] && stops.map { $0.place?.height } == [nil, 3, 3])
+        #expect(stops.map { $0.place?.former?.area } == [nil, nil, 7])
+        let isSeen: FetchPredicate<SecondStops.Stop> = \.place?.seenAt >= start
+        #expect(try second.main.count(SecondStops.Stop.self, where: isSeen) == 2)
+        #expect(try second.main.count(SecondStops.Stop.self, where: \.place?.former == nil) == 2)
+        try await second.close()
     }
 }
 

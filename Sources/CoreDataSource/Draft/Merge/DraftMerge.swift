@@ -142,11 +142,14 @@ struct DraftMerge {
     }
 
     /// Sets the required attributes for which the record has no value, because an earlier model did not have them. They get the
-    /// values of a new object, as in a migration.
+    /// values of a new object, as in a migration. The same is true for the required parts of composites that are not nil.
     private func setMissingValues(of object: ManagedObject) {
         let layout = object.layout
+        let parts = MissingParts(in: object.row, layout, of: context.stack.layout.model).defaults
+        for (column, value) in parts where value != .null { object.setValue(value, column) }
         let missing = layout.storedColumns.filter { column in
-            layout.columns[column].attribute.map { !$0.isOptional && object.row.isNull(column) } ?? false
+            guard let attribute = layout.columns[column].attribute, object.row.isNull(column) else { return false }
+            return !attribute.isOptional || parts[column] != nil
         }
         if missing.isEmpty { return }
         let initialRow = type(of: object).initialRow(layout)
