@@ -45,26 +45,19 @@ extension CommittedSave {
 /// Reads the ends of links.
 private struct LinkReader {
     private let name: String
-    private let columns: PairColumns
+    private let families: LinkedPair.Families
     private let layout: ModelLayout
-    private let sourceFamily: [Int]
-    private let destinationFamily: [Int]
 
     init?(_ entity: Int, _ layout: ModelLayout) {
-        let links = layout.entities[entity]
-        guard let relationship = links.links, let owner = layout.entity(named: relationship.entity),
-            let index = owner.relationship(named: relationship.name)
-        else { return nil }
-        name = links.historyName
-        columns = links.pairColumns(isReversed: false)
+        guard let families = LinkedPair.Families(layout.entities[entity], layout) else { return nil }
+        name = layout.entities[entity].historyName
+        self.families = families
         self.layout = layout
-        sourceFamily = owner.concreteFamily
-        destinationFamily = owner.relationships[index].destinationFamily
     }
 
     func change(_ kind: SavedLink.Kind, _ row: RowSnapshot) -> SavedLink? {
-        guard let source = layout.linkedID(row, columns.own, sourceFamily),
-            let destination = layout.linkedID(row, columns.other, destinationFamily)
+        guard let source = layout.linkedID(row, families.columns.own, families.source),
+            let destination = layout.linkedID(row, families.columns.other, families.destination)
         else { return nil }
         return SavedLink(kind: kind, relationshipName: name, source: source, destination: destination)
     }

@@ -189,15 +189,9 @@ final class LeaseWriter {
 extension PostgreSQLSchema {
     /// The names of the tables of the entities and of their links.
     fileprivate func tables(of entities: Set<String>) -> [String] {
-        layout.entities.filter { entity in
-            if entities.contains(entity.name) { return true }
-            guard let links = entity.links, let source = layout.entity(named: links.entity) else { return false }
-            let destination = source.relationships.first { $0.path == links }?.destination
-            return ([source.index] + (destination.map { [$0] } ?? []))
-                .contains { number in
-                    layout.entities[number].concreteFamily.contains { entities.contains(layout.entities[$0].name) }
-                }
-        }.compactMap { tables[$0.index]?.bareName }
+        layout.entities.indices.filter { index in
+            layout.objectEntities(index).contains { entities.contains(layout.entities[$0].name) }
+        }.compactMap { tables[$0]?.bareName }
     }
 }
 #endif

@@ -158,7 +158,7 @@ extension MemoryState {
         for case let table? in tables {
             var changes = EntityChanges(entity: table.layout.index)
             let isDropped = dropped.contains(table.layout.index)
-            let links = table.layout.linksToRows(layout)
+            let links = layout.linksToRows(of: table.layout)
             for (key, row) in table.rows {
                 let gone = isDropped ? [] : links.filter { $0.leads(row, into: dropped) }
                 if isDropped || !gone.isEmpty && table.layout.links != nil {
@@ -173,36 +173,13 @@ extension MemoryState {
     }
 }
 
-/// The columns of a link in a row, and the entities that the link can lead to.
-private struct LinkToRow {
-    let columns: LinkColumns
-    let family: [Int]
-
-    func leads(_ row: RowSnapshot, into entities: Set<Int>) -> Bool {
+extension LinkToRow {
+    fileprivate func leads(_ row: RowSnapshot, into entities: Set<Int>) -> Bool {
         guard !row.isNull(columns.key) else { return false }
         if let entity = columns.entity, !row.isNull(entity) {
             return entities.contains(Int(truncatingIfNeeded: row.integer(entity)))
         }
         return !family.isEmpty && entities.isSuperset(of: family)
-    }
-}
-
-extension EntityLayout {
-    fileprivate func linksToRows(_ layout: ModelLayout) -> [LinkToRow] {
-        guard let links else {
-            return relationships.compactMap {
-                guard case .column(let columns) = $0.storage else { return nil }
-                return LinkToRow(columns: columns, family: $0.destinationFamily)
-            }
-        }
-        guard let source = layout.entity(named: links.entity), let index = source.relationship(named: links.name) else {
-            return []
-        }
-        let pairs = pairColumns(isReversed: false)
-        return [
-            LinkToRow(columns: pairs.own, family: source.concreteFamily),
-            LinkToRow(columns: pairs.other, family: source.relationships[index].destinationFamily),
-        ]
     }
 }
 

@@ -60,10 +60,8 @@ public final class ModelLayout: Sendable {
     /// entity itself. For links, these are the possible entities of the objects at both ends, because an app knows no entity of
     /// links.
     package func objectEntities(_ index: Int) -> [Int] {
-        guard let name = entities[index].links, let owner = entity(named: name.entity),
-            let relationship = owner.relationship(named: name.name)
-        else { return [index] }
-        return owner.concreteFamily + owner.relationships[relationship].destinationFamily
+        guard let (source, relationship) = relationship(ofLinks: entities[index]) else { return [index] }
+        return source.concreteFamily + relationship.destinationFamily
     }
 }
 

@@ -117,6 +117,43 @@ extension EntityLayout {
     }
 }
 
+/// The columns with which the rows of a layout lead to other rows.
+package struct LinkToRow: Sendable {
+    /// The name of the relationship, with the entity that declares it.
+    package let path: RelationshipName
+    package let columns: LinkColumns
+    /// The indexes of the entities that the other row can belong to.
+    package let family: [Int]
+}
+
+extension ModelLayout {
+    /// Returns the relationship whose links are the rows of a layout, with the entity that declares it. Returns nil for the
+    /// layout of an entity.
+    package func relationship(
+        ofLinks links: EntityLayout
+    ) -> (source: EntityLayout, relationship: RelationshipLayout)? {
+        guard let name = links.links, let source = entity(named: name.entity),
+            let index = source.relationship(named: name.name)
+        else { return nil }
+        return (source, source.relationships[index])
+    }
+
+    /// Returns the columns with which the rows of a layout lead to other rows. For a layout of links, returns both ends.
+    package func linksToRows(of entity: EntityLayout) -> [LinkToRow] {
+        if let (source, relationship) = relationship(ofLinks: entity) {
+            let pairs = entity.pairColumns(isReversed: false)
+            return [
+                LinkToRow(path: relationship.path, columns: pairs.own, family: source.concreteFamily),
+                LinkToRow(path: relationship.path, columns: pairs.other, family: relationship.destinationFamily),
+            ]
+        }
+        return entity.relationships.compactMap { relationship in
+            guard case .column(let columns) = relationship.storage else { return nil }
+            return LinkToRow(path: relationship.path, columns: columns, family: relationship.destinationFamily)
+        }
+    }
+}
+
 /// The names of the columns of a link.
 package enum LinkNames {
     package static let source = "_source"

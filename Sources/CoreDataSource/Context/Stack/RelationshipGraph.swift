@@ -163,10 +163,8 @@ final class RelationshipGraph: Sendable {
 
     /// Returns the entities of both ends of a layout of links. Returns an empty array for other layouts.
     private static func linkEnds(of entity: EntityLayout, _ layout: ModelLayout) -> [Int] {
-        guard let links = entity.links, let source = layout.entity(named: links.entity),
-            let relationship = source.relationship(named: links.name)
-        else { return [] }
-        return Set(source.concreteFamily + source.relationships[relationship].destinationFamily).sorted()
+        guard let (source, relationship) = layout.relationship(ofLinks: entity) else { return [] }
+        return Set(source.concreteFamily + relationship.destinationFamily).sorted()
     }
 
     private static func reach(of entity: EntityLayout, _ layout: ModelLayout, _ incoming: [[Incoming]]) -> Set<Int> {

@@ -115,14 +115,12 @@ struct LinkedPair {
 
         /// - Returns: Nil if the layout does not store links.
         init?(_ links: EntityLayout, _ layout: ModelLayout) {
-            guard let path = links.links, let owner = layout.entity(named: path.entity),
-                let index = owner.relationship(named: path.name)
-            else { return nil }
+            guard let (owner, relationship) = layout.relationship(ofLinks: links) else { return nil }
             columns = links.pairColumns(isReversed: false)
             source = owner.concreteFamily
-            destination = owner.relationships[index].destinationFamily
-            name = path.name
-            inverseName = owner.relationships[index].inverse?.name
+            destination = relationship.destinationFamily
+            name = relationship.name
+            inverseName = relationship.inverse?.name
         }
     }
 

@@ -144,22 +144,9 @@ extension LinkEnd {
 extension RowSnapshot {
     /// Adjusts the links in the row to the new keys.
     fileprivate mutating func rename(_ keys: [LinkEnd: Int64], _ entity: EntityLayout, _ layout: ModelLayout) {
-        for (column, family) in entity.linkedColumns(layout) {
-            guard let end = end(column, family), let key = keys[end] else { continue }
-            setValue(.integer(key), column.key)
-        }
-    }
-}
-
-extension EntityLayout {
-    /// The columns that store links, each with the entities that a link can lead to.
-    fileprivate func linkedColumns(_ layout: ModelLayout) -> [(LinkColumns, [Int])] {
-        if let pairs = LinkedPair.Families(self, layout) {
-            return [(pairs.columns.own, pairs.source), (pairs.columns.other, pairs.destination)]
-        }
-        return relationships.compactMap { relationship in
-            guard case .column(let column) = relationship.storage else { return nil }
-            return (column, relationship.destinationFamily)
+        for link in layout.linksToRows(of: entity) {
+            guard let end = end(link.columns, link.family), let key = keys[end] else { continue }
+            setValue(.integer(key), link.columns.key)
         }
     }
 }
