@@ -175,7 +175,7 @@ extension EditingContext {
                 guard let index = context.bindings[group.end.entity].layout.relationship(named: group.name) else {
                     continue
                 }
-                try context.readEnds(of: owners.compactMap { cachedObject($0.end) ?? nil }, at: index) { _ in }
+                try context.readEnds(of: owners.compactMap { registeredObject($0.end) }, at: index) { _ in }
             }
         }
     }

@@ -130,7 +130,7 @@ struct DeleteRules {
                 for row in rows { try delete(row, for: relationship.path.entity) }
             }
         } else if rule == .cascade || rule == .deny && !onlyCascades {
-            let ends = try self.ends(of: relationship, from: objects, keys: keys, in: context)
+            let ends = try context.ends(of: relationship, from: objects, keys: keys)
             if rule == .deny {
                 for object in objects {
                     denials.append(
@@ -139,7 +139,7 @@ struct DeleteRules {
             } else {
                 try context.reading { () throws(DataSourceError) in try context.readObjects(ends.values.joined()) }
                 for end in ends.values.joined() {
-                    if let other = context.cachedObject(end) ?? nil { try delete(other, for: relationship.path.entity) }
+                    if let other = context.registeredObject(end) { try delete(other, for: relationship.path.entity) }
                 }
             }
         }
@@ -164,30 +164,13 @@ struct DeleteRules {
             }
         case .column(let column) where relationship.isSymmetric && rule == .nullify:
             for object in objects {
-                guard let end = object.row.end(column, relationship.destinationFamily) else { continue }
+                guard let end = object.row.end(of: relationship) else { continue }
                 try context.reading { () throws(DataSourceError) in try context.readObjects([end]) }
-                if let partner = context.cachedObject(end) ?? nil,
-                    partner.row.end(column, relationship.destinationFamily) == LinkEnd(object)
-                {
+                if let partner = context.registeredObject(end), partner.row.end(of: relationship) == LinkEnd(object) {
                     try unlink(partner, column, for: relationship.path.entity)
                 }
             }
         case .column, .inverseColumn, .none: break
-        }
-    }
-
-    private func ends(
-        of relationship: RelationshipLayout, from objects: [ManagedObject], keys: ValueList, in context: EditingContext
-    ) throws -> [LinkEnd: [LinkEnd]] {
-        if case .column(let column) = relationship.storage {
-            return Dictionary(
-                objects.compactMap { object in
-                    object.row.end(column, relationship.destinationFamily).map { (LinkEnd(object), [$0]) }
-                }
-            ) { first, _ in first }
-        }
-        return try context.reading { () throws(DataSourceError) in
-            try context.readEnds(relationship, of: objects[0].layout.index, keys) ?? [:]
         }
     }
 
@@ -204,7 +187,7 @@ struct DeleteRules {
     private func check(_ denial: Denial) throws {
         guard let context = denial.object.context as? EditingContext else { return }
         try context.reading { () throws(DataSourceError) in try context.readObjects(denial.ends) }
-        let left = denial.ends.compactMap { context.cachedObject($0) ?? nil }
+        let left = denial.ends.compactMap { context.registeredObject($0) }
         guard let first = left.first else { return }
         let (name, relationship) = (denial.object.layout.name, denial.relationship.name)
         let linked = left.count == 1 ? "\(first.objectID) is" : "\(left.count) objects are"

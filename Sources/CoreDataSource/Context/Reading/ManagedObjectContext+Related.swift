@@ -28,7 +28,7 @@ extension ManagedObjectContext {
                 try readDestinations(of: near, column, relationship)
             }
         }
-        return object.row.end(column, relationship.destinationFamily).flatMap { cachedObject($0) ?? nil }
+        return object.row.end(of: relationship).flatMap { registeredObject($0) }
     }
 
     /// Returns the objects of a relationship, in the order of the relationship. If the relationship is not ordered, the objects
@@ -45,7 +45,7 @@ extension ManagedObjectContext {
             }
             ends = try self.ends(of: object, at: index)
         }
-        return ends.compactMap { cachedObject($0) ?? nil }
+        return ends.compactMap { registeredObject($0) }
     }
 
     /// Returns the ends of a to-many relationship, without making objects.
@@ -58,7 +58,7 @@ extension ManagedObjectContext {
         else { return ends }
         let unknown = ends.filter { cachedObject($0) == nil }
         if !unknown.isEmpty { try followingRelationship { () throws(DataSourceError) in try readObjects(unknown) } }
-        return ends.filter { (cachedObject($0) ?? nil) != nil }
+        return ends.filter { registeredObject($0) != nil }
     }
 
     /// Like ``ends(of:at:)``, but includes ends whose objects this batch has deleted.
@@ -111,6 +111,9 @@ extension ManagedObjectContext {
         if binding.hasAllRows || related.isMissing(end) { return .some(nil) }
         return nil
     }
+
+    /// Returns the registered object of an end; nil if the object does not exist, or if the store must be read.
+    func registeredObject(_ end: LinkEnd) -> ManagedObject? { cachedObject(end) ?? nil }
 
     /// Returns the object, and registered objects of the same entity that were fetched together with the object.
     private func groupMembers(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
@@ -291,6 +294,23 @@ extension ManagedObjectContext {
         }
         // A draft and another save may have made the same link.
         return found.byOwner(mayHaveDoubleLinks: editing == .inDraft)
+    }
+
+    /// Returns the ends of a relationship by their owners, without making objects. Owners without links are not in the result.
+    ///
+    /// - Parameters:
+    ///   - owners: Objects of one entity.
+    ///   - keys: The keys of the owners.
+    func ends(
+        of relationship: RelationshipLayout, from owners: [ManagedObject], keys: ValueList
+    ) throws -> [LinkEnd: [LinkEnd]] {
+        guard case .column = relationship.storage else {
+            return try reading { () throws(DataSourceError) in
+                try readEnds(relationship, of: owners[0].layout.index, keys) ?? [:]
+            }
+        }
+        let links = owners.compactMap { owner in owner.row.end(of: relationship).map { (LinkEnd(owner), [$0]) } }
+        return Dictionary(links) { first, _ in first }
     }
 }
 

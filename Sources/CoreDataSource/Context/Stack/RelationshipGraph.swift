@@ -300,4 +300,10 @@ extension RowSnapshot {
         guard let entity, family.contains(entity) else { return nil }
         return LinkEnd(entity: entity, key: integer(column.key))
     }
+
+    /// Returns the destination of a relationship whose link is in the row; nil if there is none, or if the link is in another row.
+    func end(of relationship: RelationshipLayout) -> LinkEnd? {
+        guard case .column(let column) = relationship.storage else { return nil }
+        return end(column, relationship.destinationFamily)
+    }
 }

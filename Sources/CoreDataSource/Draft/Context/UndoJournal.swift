@@ -105,6 +105,8 @@ struct LinkedPair {
     /// The name of the inverse relationship, which belongs to the destination; nil if there is no inverse.
     let inverseName: String?
 
+    var ends: [LinkEnd] { [source, destination] }
+
     /// The entities that the source and the destination of a link can belong to.
     struct Families {
         let columns: PairColumns

@@ -80,16 +80,9 @@ extension DraftComparison {
     private func linked(
         _ relationship: RelationshipLayout, _ objects: [ManagedObject]
     ) throws -> [(parent: LinkEnd, child: LinkEnd)] {
-        if case .column(let column) = relationship.storage {
-            return objects.compactMap { object in
-                object.row.end(column, relationship.destinationFamily).map { (LinkEnd(object), $0) }
-            }
-        }
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
-        let ends = try context.reading { () throws(DataSourceError) in
-            try context.readEnds(relationship, of: objects[0].layout.index, keys)
-        }
-        return objects.flatMap { object in (ends?[LinkEnd(object)] ?? []).map { (LinkEnd(object), $0) } }
+        let ends = try context.ends(of: relationship, from: objects, keys: keys)
+        return objects.flatMap { object in (ends[LinkEnd(object)] ?? []).map { (LinkEnd(object), $0) } }
     }
 
     /// Whether a link still exists after the merge. The draft might have removed the link.
@@ -145,10 +138,8 @@ extension DraftComparison {
 
     /// The object to which another save has linked the object of a part; nil if the part is not a link.
     private func theirDestination(_ part: Part) -> LinkEnd? {
-        guard case .link(let index) = part.kind, let object = row(part).flatMap({ current($0.end) }),
-            case .column(let column) = object.layout.relationships[index].storage
-        else { return nil }
-        return object.row.end(column, object.layout.relationships[index].destinationFamily)
+        guard case .link(let index) = part.kind, let object = row(part).flatMap({ current($0.end) }) else { return nil }
+        return object.row.end(of: object.layout.relationships[index])
     }
 
     /// The object that a part deletes; nil if the part is not a deletion.

@@ -292,7 +292,7 @@ extension DraftDifference {
             guard row.state == .deleted, layout.entities[row.end.entity].links != nil,
                 let pair = LinkedPair(row, layout)
             else { return }
-            links[row.end.entity, default: []].insert([pair.source, pair.destination])
+            links[row.end.entity, default: []].insert(Set(pair.ends))
         }
     }
 }

@@ -98,7 +98,7 @@ struct DraftComparison {
     func id(_ end: LinkEnd) -> ManagedObjectID { ManagedObjectID(layout(end), key: end.key) }
 
     /// The newest saved object; nil if the object was deleted.
-    func current(_ end: LinkEnd) -> ManagedObject? { context.cachedObject(end) ?? nil }
+    func current(_ end: LinkEnd) -> ManagedObject? { context.registeredObject(end) }
 
     /// Whether an object exists or will be inserted.
     func exists(_ end: LinkEnd) -> Bool { inserted.contains(end) || current(end) != nil }
@@ -109,15 +109,11 @@ struct DraftComparison {
         for row in difference.rows {
             let layout = layout(row.end)
             if layout.links != nil {
-                let pair = LinkedPair(row, context.stack.layout)
-                ends.formUnion([pair?.source, pair?.destination].compactMap { $0 })
+                ends.formUnion(LinkedPair(row, context.stack.layout)?.ends ?? [])
                 continue
             }
             ends.insert(row.end)
-            for relationship in layout.relationships {
-                guard case .column(let column) = relationship.storage else { continue }
-                if let end = row.row.end(column, relationship.destinationFamily) { ends.insert(end) }
-            }
+            ends.formUnion(layout.relationships.compactMap(row.row.end(of:)))
         }
         ends.formUnion(difference.orders.map(\.owner))
         ends.subtract(inserted)
@@ -203,9 +199,7 @@ struct DraftComparison {
     /// its mandatory relationships exist, or are inserted again, too.
     private func canRevive(_ row: DraftDifference.Row) -> Bool {
         layout(row.end).relationships.allSatisfy { relationship in
-            guard !relationship.description.isOptional, case .column(let column) = relationship.storage,
-                let end = row.row.end(column, relationship.destinationFamily)
-            else { return true }
+            guard !relationship.description.isOptional, let end = row.row.end(of: relationship) else { return true }
             return exists(end) || isRevived(end)
         }
     }
@@ -275,7 +269,7 @@ struct DraftComparison {
     private mutating func comparePair(_ index: Int) {
         let row = difference.rows[index]
         guard row.state != .edited, let pair = LinkedPair(row, context.stack.layout) else { return }
-        let ends = [pair.source, pair.destination]
+        let ends = pair.ends
         if row.state == .inserted, ends.contains(where: isDeletedHere) { return }
         var conflict: DraftChange?
         let gone = row.state == .inserted ? ends.filter { !exists($0) } : []
@@ -312,11 +306,8 @@ struct DraftComparison {
             let ends: [LinkEnd?]
             switch parts[index].kind {
             case .pair where row.state == .deleted:
-                let pair = LinkedPair(row, context.stack.layout)
-                ends = [pair?.source, pair?.destination]
-            case .link(let relationship):
-                guard case .column(let column) = layout(row.end).relationships[relationship].storage else { continue }
-                ends = [row.base.end(column, layout(row.end).relationships[relationship].destinationFamily)]
+                ends = LinkedPair(row, context.stack.layout)?.ends ?? []
+            case .link(let index): ends = [row.base.end(of: layout(row.end).relationships[index])]
             default: continue
             }
             if ends.contains(where: { $0.map(kept.contains) ?? false }) { parts[index].isDropped = true }
@@ -331,9 +322,8 @@ struct DraftComparison {
         while let partIndex = dropped.popLast() {
             guard case .link(let index) = parts[partIndex].kind, let row = row(parts[partIndex]) else { continue }
             let relationship = layout(row.end).relationships[index]
-            guard relationship.isSymmetric, case .column(let column) = relationship.storage else { continue }
-            let family = relationship.destinationFamily
-            let others = [row.base.end(column, family), row.row.end(column, family)].compactMap {
+            guard relationship.isSymmetric else { continue }
+            let others = [row.base.end(of: relationship), row.row.end(of: relationship)].compactMap {
                 $0.flatMap { rowIndexes[$0] }
             }
             for other in parts.indices where !parts[other].isDropped {

@@ -175,18 +175,14 @@ struct DraftMerge {
     // MARK: Links
 
     private func setLink(_ index: Int, of object: ManagedObject, _ row: DraftDifference.Row) throws {
-        let relationship = object.layout.relationships[index]
-        guard case .column(let column) = relationship.storage else { return }
-        let end = row.row.end(column, relationship.destinationFamily)
+        let end = row.row.end(of: object.layout.relationships[index])
         object.linkEditor(index)?.set(try end.map(self.object))
     }
 
     /// Restores the links of a revived object if the linked objects still exist.
     private func setLinks(of object: ManagedObject, _ row: DraftDifference.Row) throws {
         for (index, relationship) in object.layout.relationships.enumerated() {
-            guard case .column(let column) = relationship.storage,
-                let end = row.row.end(column, relationship.destinationFamily), known(end) != nil
-            else { continue }
+            guard let end = row.row.end(of: relationship), known(end) != nil else { continue }
             try setLink(index, of: object, row)
         }
     }

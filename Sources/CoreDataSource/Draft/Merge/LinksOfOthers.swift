@@ -80,11 +80,9 @@ extension DraftComparison {
         }
         var waiting = Array(kept)
         while let end = waiting.popLast() {
-            let destinations = current(end)?.layout.relationships.compactMap { relationship -> LinkEnd? in
-                guard case .column(let column) = relationship.storage else { return nil }
-                return current(end)?.row.end(column, relationship.destinationFamily)
-            }
-            for other in (destinations ?? []) + (linked[end] ?? []) {
+            let object = current(end)
+            let destinations = object?.layout.relationships.compactMap { object?.row.end(of: $0) } ?? []
+            for other in destinations + (linked[end] ?? []) {
                 guard let index = deletions[other], kept.insert(other).inserted else { continue }
                 drop(index)
                 waiting.append(other)

@@ -31,13 +31,8 @@ extension DraftComparison {
         var ends: [LinkEnd?] = []
         switch part.kind {
         case .insertion: ends = [row.end]
-        case .link(let index):
-            let relationship = layout(row.end).relationships[index]
-            guard case .column(let column) = relationship.storage else { return [] }
-            ends = [row.end, row.row.end(column, relationship.destinationFamily)]
-        case .pair where row.state == .inserted:
-            let pair = LinkedPair(row, context.stack.layout)
-            ends = [pair?.source, pair?.destination]
+        case .link(let index): ends = [row.end, row.row.end(of: layout(row.end).relationships[index])]
+        case .pair where row.state == .inserted: ends = LinkedPair(row, context.stack.layout)?.ends ?? []
         default: break
         }
         return ends.compactMap { $0 }.filter(inserted.contains)
@@ -76,8 +71,7 @@ extension DraftComparison {
             switch part.kind {
             case .link(let index):
                 let relationship = layout(row.end).relationships[index]
-                guard case .column(let column) = relationship.storage else { continue }
-                count(row.row.end(column, relationship.destinationFamily), relationship.inverse?.name, part)
+                count(row.row.end(of: relationship), relationship.inverse?.name, part)
             case .pair where row.state == .inserted:
                 guard let pair = LinkedPair(row, context.stack.layout) else { continue }
                 count(pair.source, pair.name, part)

@@ -29,7 +29,7 @@ extension DraftDifference {
         try context.reading { () throws(DataSourceError) in
             try context.readObjects(rows.map(\.end).sorted { ($0.entity, $0.key) < ($1.entity, $1.key) })
         }
-        func newest(_ row: Row) -> RowSnapshot? { (context.cachedObject(row.end) ?? nil)?.row }
+        func newest(_ row: Row) -> RowSnapshot? { context.registeredObject(row.end)?.row }
         let inserted = rows.filter { $0.state == .inserted && layout.entities[$0.end.entity].links == nil }
         let back = Set(inserted.lazy.filter { newest($0) != nil }.map(\.end))
         let missing = Set(inserted.lazy.map(\.end)).subtracting(back)
@@ -41,7 +41,7 @@ extension DraftDifference {
             let entity = layout.entities[row.end.entity]
             if entity.links != nil {
                 if row.state == .inserted, let pair = LinkedPair(row, layout) {
-                    let ends: Set = [pair.source, pair.destination]
+                    let ends = Set(pair.ends)
                     if !ends.isDisjoint(with: back), ends.isDisjoint(with: missing) { return nil }
                 }
                 remaining.append(row)
@@ -206,7 +206,7 @@ private struct RevertedOrders {
     private func newestPositions(
         _ relationship: Relationship, _ links: [LinkEnd: Int64]
     ) throws -> ([LinkEnd], [LinkEnd: Int64]) {
-        guard let owner = context.cachedObject(relationship.owner) ?? nil else { return ([], [:]) }
+        guard let owner = context.registeredObject(relationship.owner) else { return ([], [:]) }
         let objects = try (owner.context ?? context).relatedObjects(of: owner, at: relationship.index)
         var positions: [LinkEnd: Int64] = [:]
         for object in objects {
@@ -235,7 +235,7 @@ private struct RevertedOrders {
         for (group, relationships) in groups.sorted(by: {
             ($0.key.owner.entity, $0.key.index) < ($1.key.owner.entity, $1.key.index)
         }) {
-            let owners = relationships.compactMap { context.cachedObject($0.owner) ?? nil }.sorted { $0.key < $1.key }
+            let owners = relationships.compactMap { context.registeredObject($0.owner) }.sorted { $0.key < $1.key }
             guard let first = owners.first else { continue }
             let reader = first.context ?? context
             try reader.reading { () throws(DataSourceError) in try reader.prefetch(group.index, owners) }
