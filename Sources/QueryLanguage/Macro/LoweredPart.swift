@@ -228,17 +228,7 @@ extension String {
 
 extension ComparisonOperator {
     /// Whether the comparison is true for two values with the given order. The order is nil if the values have none.
-    func holds(_ order: Int?) -> Bool {
-        guard let order else { return self == .notEqual }
-        return switch self {
-        case .equal: order == 0
-        case .notEqual: order != 0
-        case .less: order < 0
-        case .lessOrEqual: order <= 0
-        case .greater: order > 0
-        case .greaterOrEqual: order >= 0
-        }
-    }
+    func holds(_ order: Int?) -> Bool { order.map { holds($0) } ?? (self == .notEqual) }
 }
 
 extension FetchValue {

@@ -204,31 +204,23 @@ extension PredicateTree.Node {
 
 extension PredicateTree.Node {
     /// Makes one node that matches if all nodes match, with as few parts as possible.
-    package static func all(_ nodes: [Self]) -> Self {
-        var operands: [Self] = []
-        for node in nodes {
-            switch node {
-            case .constant(true): break
-            case .constant(false): return node
-            case .and(let inner): operands += inner
-            default: operands.append(node)
-            }
-        }
-        return operands.isEmpty ? .constant(true) : operands.count == 1 ? operands[0] : .and(operands)
-    }
+    package static func all(_ nodes: [Self]) -> Self { joined(nodes, isAll: true) }
 
     /// Makes one node that matches if any node matches, with as few parts as possible.
-    package static func any(_ nodes: [Self]) -> Self {
+    package static func any(_ nodes: [Self]) -> Self { joined(nodes, isAll: false) }
+
+    private static func joined(_ nodes: [Self], isAll: Bool) -> Self {
         var operands: [Self] = []
         for node in nodes {
             switch node {
-            case .constant(false): break
-            case .constant(true): return node
-            case .or(let inner): operands += inner
+            case .constant(isAll): break
+            case .constant: return node
+            case .and(let inner) where isAll, .or(let inner) where !isAll: operands += inner
             default: operands.append(node)
             }
         }
-        return operands.isEmpty ? .constant(false) : operands.count == 1 ? operands[0] : .or(operands)
+        if operands.isEmpty { return .constant(isAll) }
+        return operands.count == 1 ? operands[0] : isAll ? .and(operands) : .or(operands)
     }
 
     /// Makes a node that matches if `node` does not match. Moves the negation inward where possible.
