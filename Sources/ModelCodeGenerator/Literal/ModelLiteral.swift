@@ -60,7 +60,7 @@ struct ModelLiteral {
                 ("entities", .list(functions.map { .text($0) })),
                 ("composites", .list(model.composites, of: Literal.composite)),
                 ("fetchRequests", .list(model.fetchRequests, of: Literal.fetchRequest)),
-                ("configurations", .list(model.configurations, of: configuration)),
+                ("configurations", .list(model.configurations, of: Literal.configuration)),
                 ("versionIdentifier", model.versionIdentifier.isEmpty ? nil : .string(model.versionIdentifier)),
                 ("earlierVersions", .list(model.earlierVersions, of: Literal.earlierVersion)),
                 ("classes", classes.map { _ in .text("\(classesName)()") }),
@@ -74,11 +74,6 @@ struct ModelLiteral {
             }
         }
         return classes.isEmpty ? nil : .dictionary(classes)
-    }
-
-    private func configuration(_ configuration: EntityConfiguration) -> Literal {
-        let names = Literal.list(configuration.entityNames.map { .string($0) })
-        return .call("EntityConfiguration", [("name", .string(configuration.name)), ("entityNames", names)])
     }
 
     private var functionNames: [String] {
@@ -124,6 +119,11 @@ extension Literal {
                 ("entityNames", names(version.entityNames)),
                 ("propertyNames", properties.isEmpty ? nil : .dictionary(properties)),
             ])
+    }
+
+    static func configuration(_ configuration: EntityConfiguration) -> Literal {
+        let names = list(configuration.entityNames.map { .string($0) })
+        return .call("EntityConfiguration", [("name", string(configuration.name)), ("entityNames", names)])
     }
 
     static func fetchRequest(_ request: FetchRequestTemplate) -> Literal {

@@ -20,22 +20,7 @@ struct EntityWriter {
         text.documentation([entityLine])
         text.block("nonisolated \(access.prefix)class \(name): \(superclass) {") { text in
             text.line("\(access.prefix)override class var entityName: String { \(entityName) }")
-            text.line()
-            text.block("\(access.prefix)override class var attributeKeyPaths: [AnyKeyPath: String] {") {
-                writeKeyPaths(of: name, inherits: "super.attributeKeyPaths", attributes, to: &$0)
-            }
-            if !relationships.isEmpty {
-                text.line()
-                text.block("\(access.prefix)override class var relationshipKeyPaths: [AnyKeyPath: String] {") {
-                    writeKeyPaths(of: name, inherits: "super.relationshipKeyPaths", relationships, to: &$0)
-                }
-            }
-            if plan.isDestination {
-                text.line()
-                text.block("\(access.prefix)override class var optionalKeyPaths: [AnyKeyPath: String] {") {
-                    writeOptionalKeyPaths(of: name, to: &$0)
-                }
-            }
+            writeKeyPaths(of: name, as: "override class var", inheritedFrom: "super", to: &text)
             text.line()
             text.block("\(access.prefix)override class var propertyNames: Set<String>? {") { text in
                 // The generator does not know the properties of a subclass that is written by hand, so the code returns nil
@@ -70,27 +55,34 @@ struct EntityWriter {
             text.line("/// The names of the entity and its properties, for the overrides of the class.")
             text.block("\(access.prefix)enum Generated {") { text in
                 text.line("\(access.prefix)static var entityName: String { \(entityName) }")
-                text.line()
-                text.block("\(access.prefix)static var attributeKeyPaths: [AnyKeyPath: String] {") {
-                    let superclass = Identifier.escaped(plan.superclassName)
-                    writeKeyPaths(of: name, inherits: "\(superclass).attributeKeyPaths", attributes, to: &$0)
-                }
-                if !relationships.isEmpty {
-                    text.line()
-                    text.block("\(access.prefix)static var relationshipKeyPaths: [AnyKeyPath: String] {") {
-                        let superclass = Identifier.escaped(plan.superclassName)
-                        writeKeyPaths(of: name, inherits: "\(superclass).relationshipKeyPaths", relationships, to: &$0)
-                    }
-                }
-                if plan.isDestination {
-                    text.line()
-                    text.block("\(access.prefix)static var optionalKeyPaths: [AnyKeyPath: String] {") {
-                        writeOptionalKeyPaths(of: name, to: &$0)
-                    }
-                }
+                writeKeyPaths(
+                    of: name, as: "static var", inheritedFrom: Identifier.escaped(plan.superclassName), to: &text)
             }
             writeProperties(modifiers: access.prefix, to: &text)
         }
+    }
+
+    /// Writes the dictionaries of key paths.
+    ///
+    /// - Parameters:
+    ///   - declaration: The keywords before the name of each dictionary.
+    ///   - superclass: The expression for the superclass, whose key paths are included.
+    private func writeKeyPaths(
+        of name: String, as declaration: String, inheritedFrom superclass: String, to text: inout SourceWriter
+    ) {
+        func write(_ member: String, _ body: (inout SourceWriter) -> Void) {
+            text.line()
+            text.block("\(access.prefix)\(declaration) \(member): [AnyKeyPath: String] {", body)
+        }
+        write("attributeKeyPaths") {
+            writeKeyPaths(of: name, inherits: "\(superclass).attributeKeyPaths", attributes, to: &$0)
+        }
+        if !relationships.isEmpty {
+            write("relationshipKeyPaths") {
+                writeKeyPaths(of: name, inherits: "\(superclass).relationshipKeyPaths", relationships, to: &$0)
+            }
+        }
+        if plan.isDestination { write("optionalKeyPaths") { writeOptionalKeyPaths(of: name, to: &$0) } }
     }
 
     private func writeComment(_ reason: String, to text: inout SourceWriter) {

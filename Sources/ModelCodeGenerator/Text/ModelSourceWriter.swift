@@ -103,7 +103,7 @@ package struct ModelSourceWriter {
                 [
                     ("", .string(model.name)),
                     ("version", model.version == model.name ? nil : .string(model.version)),
-                    ("configurations", .list(model.configurations, of: ModelSourceWriter.configuration)),
+                    ("configurations", .list(model.configurations, of: Literal.configuration)),
                     ("fetchRequests", .list(model.fetchRequests, of: Literal.fetchRequest)),
                     ("versionIdentifier", model.versionIdentifier.isEmpty ? nil : .string(model.versionIdentifier)),
                     ("earlierVersions", .list(model.earlierVersions, of: Literal.earlierVersion)),
@@ -115,11 +115,6 @@ package struct ModelSourceWriter {
                 for composite in composites { text.line("\(Identifier.escaped(composite.name)).self") }
             }
         }
-    }
-
-    private static func configuration(_ configuration: EntityConfiguration) -> Literal {
-        let names = Literal.list(configuration.entityNames.map { .string($0) })
-        return .call("EntityConfiguration", [("name", .string(configuration.name)), ("entityNames", names)])
     }
 
     // MARK: Classes
