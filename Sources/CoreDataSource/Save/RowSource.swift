@@ -294,10 +294,9 @@ extension RowSource {
         entity: Int, keys: [Int64], deferringValues: Bool = false,
         _ body: (_ key: Int64, RowSnapshot?, _ asOf: SaveNumber) -> Void
     ) throws(DataSourceError) {
-        for start in stride(from: 0, to: keys.count, by: 1000) {
-            let part = Array(keys[start..<min(start + 1000, keys.count)])
+        for part in keys.chunks(ofSize: 1000) {
             let (rows, asOf) = try rows(
-                entity: entity, keys: part, deferringValues: deferringValues, QueryBudget(isCancellable: false))
+                entity: entity, keys: Array(part), deferringValues: deferringValues, QueryBudget(isCancellable: false))
             let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
             for key in part { body(key, found[key], asOf) }
         }

@@ -116,14 +116,13 @@ extension PrivateContext {
     /// - Complexity: One statement for each 1,000 values and each entity. A statement returns at most one row more than it has
     ///   values.
     func duplicate(of values: [RowValue], _ column: Int, in family: [Int]) throws -> ManagedObject? {
-        for start in stride(from: 0, to: values.count, by: 1000) {
-            let part = Array(values[start..<min(start + 1000, values.count)])
+        for part in values.chunks(ofSize: 1000) {
             var seenValues: Set<RowValue> = []
             for entity in family {
                 let editor = editor(ofEntity: entity)
                 // One row more than there are values is enough to find a duplicate: then two rows have the same value.
                 let query = RowQuery(
-                    entity: entity, predicate: .isMember(.column(column), ValueList(part, .natural)),
+                    entity: entity, predicate: .isMember(.column(column), ValueList(Array(part), .natural)),
                     limit: part.count + 1)
                 let objects = try editor.reading { () throws(DataSourceError) in
                     try editor.objects(FetchPlan(query))

@@ -145,8 +145,7 @@ struct RowWriter {
     }
 
     private mutating func delete(_ rows: [StoredRow], _ table: PostgreSQLTable) throws(DataSourceError) {
-        for start in stride(from: 0, to: rows.count, by: RowWriter.rowLimit) {
-            let part = rows[start..<min(start + RowWriter.rowLimit, rows.count)]
+        for part in rows.chunks(ofSize: RowWriter.rowLimit) {
             try add(table.deleteSQL, [WireValue(part.map(\.key))], table)
         }
     }

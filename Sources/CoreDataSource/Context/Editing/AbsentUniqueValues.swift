@@ -50,9 +50,7 @@ extension EditingContext {
         let layout = bindings[key.entity].layout
         let columns = layout.constraints[key.constraint]
         var absent = values
-        let all = Array(values)
-        for start in stride(from: 0, to: all.count, by: AbsentUniqueValues.valuesPerQuery) {
-            let part = all[start...].prefix(AbsentUniqueValues.valuesPerQuery)
+        for part in Array(values).chunks(ofSize: AbsentUniqueValues.valuesPerQuery) {
             var query = RowQuery(
                 entity: key.entity,
                 predicate: columns.count == 1

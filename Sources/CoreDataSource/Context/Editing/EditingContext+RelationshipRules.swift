@@ -46,8 +46,7 @@ extension EditingContext {
             }
         }
         let sorted = try ownersToCount(owners).sorted { ($0.end.key, $0.name) < ($1.end.key, $1.name) }
-        for start in stride(from: 0, to: sorted.count, by: FetchGroup.window) where failures.count < 100 {
-            let part = sorted[start..<min(start + FetchGroup.window, sorted.count)]
+        for part in sorted.chunks(ofSize: FetchGroup.window) where failures.count < 100 {
             try readEnds(of: part)
             for owner in part where failures.count < 100 {
                 if let failure = try countFailure(owner) { failures.append(failure) }
@@ -95,8 +94,7 @@ extension EditingContext {
         var lacking: [Owner] = []
         for (group, owners) in groups {
             guard let relationship = relationship(of: group) else { continue }
-            for start in stride(from: 0, to: owners.count, by: FetchGroup.window) {
-                let part = owners[start..<min(start + FetchGroup.window, owners.count)]
+            for part in owners.chunks(ofSize: FetchGroup.window) {
                 let (found, areAll) = try firstLinks(of: part, relationship)
                 let requiredCount = requiredCount(relationship)
                 for owner in part where found[owner.end.key, default: 0] < requiredCount {

@@ -73,9 +73,8 @@ struct DeleteRules {
             if wave.isEmpty { break }
             for (context, objects) in isOfDraft ? wave.flatMap(DeleteRules.bySaved) : wave {
                 keepsSavedObjects = isOfDraft && objects[0].state == .gone
-                for start in stride(from: 0, to: objects.count, by: DeleteRules.objectsPerRead) {
-                    let end = min(start + DeleteRules.objectsPerRead, objects.count)
-                    try apply(to: Array(objects[start..<end]), in: context)
+                for part in objects.chunks(ofSize: DeleteRules.objectsPerRead) {
+                    try apply(to: Array(part), in: context)
                 }
             }
         }

@@ -171,8 +171,7 @@ extension PrivateContext {
     private func group(_ found: [ManagedObject]) {
         var seen: Set<ObjectIdentifier> = []
         let objects = found.filter { seen.insert(ObjectIdentifier($0)).inserted }
-        for start in stride(from: 0, to: objects.count, by: FetchGroup.window) {
-            let part = Array(objects[start..<min(start + FetchGroup.window, objects.count)])
+        for part in objects.chunks(ofSize: FetchGroup.window).lazy.map(Array.init) {
             if !FetchGroup.readsAtOnce(part) { FetchGroup.gather(part) }
         }
     }

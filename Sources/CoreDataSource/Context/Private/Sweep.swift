@@ -121,9 +121,8 @@ extension PrivateContext {
             let relationship = stack.layout.entities[group.entity].relationships[group.relationship]
             guard case .inverseColumn(let column) = relationship.storage else { continue }
             let parents = sweeps.filter { !$0.parent.isDeleted }
-            for start in stride(from: 0, to: parents.count, by: FetchGroup.window) {
+            for part in parents.chunks(ofSize: FetchGroup.window) {
                 try checkCancellation(0)
-                let part = parents[start..<min(start + FetchGroup.window, parents.count)]
                 let isSpared = { object in spared.contains(LinkEnd(object)) || hasArrived(object) }
                 try end(
                     part, children: try children(of: part, group.entity, column, relationship.destinationFamily),

@@ -32,8 +32,7 @@ struct GroupLinks: Sendable {
         _ rows: [EntityRow], in view: any RowView, _ budget: QueryBudget, _ body: (EntityRow, [LinkEnd]) -> Void
     ) throws(DataSourceError) {
         var checked = CheckedEnds()
-        for start in stride(from: 0, to: rows.count, by: Self.batchSize) {
-            let part = rows[start..<min(start + Self.batchSize, rows.count)]
+        for part in rows.chunks(ofSize: Self.batchSize) {
             let owners = Array(Set(part.map(\.entity)))
             var links = FoundLinks()
             for source in sources {

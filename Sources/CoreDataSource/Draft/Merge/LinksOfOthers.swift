@@ -17,8 +17,7 @@ extension DraftComparison {
         for (entity, ends) in Dictionary(grouping: deletions.keys, by: \.entity).sorted(by: { $0.key < $1.key }) {
             let keys = ends.map(\.key).sorted()
             for links in incomingLinks(entity) {
-                for start in stride(from: 0, to: keys.count, by: Self.objectsPerRead) {
-                    let part = keys[start..<min(start + Self.objectsPerRead, keys.count)]
+                for part in keys.chunks(ofSize: Self.objectsPerRead) {
                     try compareLinks(links, to: entity, part, deletions)
                 }
             }

@@ -240,8 +240,7 @@ private struct RevertedOrders {
             let reader = first.context ?? context
             try reader.reading { () throws(DataSourceError) in try reader.prefetch(group.index, owners) }
             guard case .pairs(let pairs) = first.layout.relationships[group.index].storage else { continue }
-            for start in stride(from: 0, to: owners.count, by: RevertedOrders.ownersPerRead) {
-                let part = owners[start..<min(start + RevertedOrders.ownersPerRead, owners.count)]
+            for part in owners.chunks(ofSize: RevertedOrders.ownersPerRead) {
                 for link in try readLinks(of: part, first.layout.index, pairs) {
                     guard let owner = link.row.end(pairs.own, [first.layout.index]),
                         let end = link.row.end(pairs.other, first.layout.relationships[group.index].destinationFamily)

@@ -268,9 +268,7 @@ extension DraftComparison {
         let groups = Dictionary(grouping: missing) { [$0.owner, $0.constraint] }
         for (_, group) in groups {
             for entity in layout(LinkEnd(entity: group[0].owner, key: 0)).concreteFamily {
-                for start in stride(from: 0, to: group.count, by: UniqueConflicts.valuesPerQuery) {
-                    try readHolders(of: group[start...].prefix(UniqueConflicts.valuesPerQuery), entity)
-                }
+                for part in group.chunks(ofSize: UniqueConflicts.valuesPerQuery) { try readHolders(of: part, entity) }
             }
         }
     }

@@ -110,8 +110,7 @@ final class BoundList: ListSubscriber {
         for index in difference.insertedSections where isRegistered {
             delegate.didChangeSection(ListSection(index, of: new), at: index, for: .insert, dataKey: dataKey)
         }
-        for start in stride(from: 0, to: difference.changes.count, by: ListPage.size) where isRegistered {
-            let part = difference.changes[start..<min(start + ListPage.size, difference.changes.count)]
+        for part in difference.changes.chunks(ofSize: ListPage.size) where isRegistered {
             // Read `isBehind` for each part, because the last call of the delegate may have merged newer saves into the
             // main context.
             let objects = main.objects(part.map(report.row), asOf: new.asOf, isBehind: isBehind).objects

@@ -23,9 +23,8 @@ package struct Join<View: RowView> {
         var found: [(entity: Int, stored: StoredRow)] = []
         for entity in family {
             let rows = try view.rows(baseQuery.of(entity: entity))
-            for start in stride(from: 0, to: rows.count, by: Self.batchSize) {
-                let part = Array(rows[start..<min(start + Self.batchSize, rows.count)])
-                for row in try addingJoinedColumns(part, query.joined) {
+            for part in rows.chunks(ofSize: Self.batchSize) {
+                for row in try addingJoinedColumns(Array(part), query.joined) {
                     try budget.countRow()
                     guard try predicate.evaluate(row, layout, budget) else { continue }
                     found.append((entity, row))
@@ -66,10 +65,9 @@ package struct Join<View: RowView> {
         guard let related = column.related else { return [] }
         var values: [RowValue] = []
         values.reserveCapacity(owners.count)
-        for start in stride(from: 0, to: owners.count, by: Self.batchSize) {
-            let part = Array(owners[start..<min(start + Self.batchSize, owners.count)])
+        for part in owners.chunks(ofSize: Self.batchSize) {
             var groups: [[StoredRow]] = Array(repeating: [], count: part.count)
-            try forEachRelated(related, of: part) { groups[$0].append($1) }
+            try forEachRelated(related, of: Array(part)) { groups[$0].append($1) }
             for group in groups { values.append(column.value(of: group)) }
         }
         return values
