@@ -9,12 +9,7 @@ struct GraphImportLinks {
         let location: String
     }
 
-    private struct Group: Hashable {
-        let entity: Int
-        let relationship: Int
-    }
-
-    private var groups: [Group: [Link]] = [:]
+    private var groups: [EntityRelationship: [Link]] = [:]
 
     /// Adds the links of an object's relationship.
     mutating func add(_ object: ManagedObject, relationship index: Int, json: JSONValue, at location: String) throws {
@@ -29,7 +24,7 @@ struct GraphImportLinks {
             if isToMany { throw GraphImportLinks.invalidLinkError(location, "must be a list of keys") }
             keys = [json]
         }
-        let group = Group(entity: object.layout.index, relationship: index)
+        let group = EntityRelationship(entity: object.layout.index, relationship: index)
         groups[group, default: []].append(Link(object: object, keys: keys, location: location))
     }
 

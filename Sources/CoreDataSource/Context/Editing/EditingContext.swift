@@ -224,7 +224,7 @@ extension EditingContext {
     }
 
     /// Records, in all contexts of the batch, the position of the last object of an ordered relationship.
-    func recordLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
+    func recordLastPosition(_ position: Int64, _ key: EntityRelationship, _ owner: Int64) {
         for context in [self] + otherEditingContexts { context.related.setLastPosition(position, key, owner) }
     }
 

@@ -155,7 +155,7 @@ struct LinkEditor {
         if context.hasCachedEnds { context.forgetEnds(of: [object.key]) }
         if let last = positions.last {
             context.recordLastPosition(
-                last, RelatedCache.Key(entity: object.layout.index, relationship: index), object.key)
+                last, EntityRelationship(entity: object.layout.index, relationship: index), object.key)
         }
     }
 
@@ -239,7 +239,7 @@ struct LinkEditor {
 
     private func nextPosition(_ owner: ManagedObject, _ index: Int, _ column: Int?) throws -> Int64? {
         guard let column else { return nil }
-        let key = RelatedCache.Key(entity: owner.layout.index, relationship: index)
+        let key = EntityRelationship(entity: owner.layout.index, relationship: index)
         let last =
             try context.related.lastPosition(key, owner.key)
             ?? context.lastPosition(owner.layout.relationships[index], owner, column)

@@ -265,18 +265,13 @@ struct ChildSweep {
 /// sweep.
 struct ChildSweeps {
     /// One relationship of one entity.
-    struct Group: Hashable {
-        let entity: Int
-        let relationship: Int
-    }
-
-    private(set) var groups: [(group: Group, sweeps: [ChildSweep])] = []
-    private var indexes: [Group: (group: Int, sweeps: [Int64: Int])] = [:]
+    private(set) var groups: [(group: EntityRelationship, sweeps: [ChildSweep])] = []
+    private var indexes: [EntityRelationship: (group: Int, sweeps: [Int64: Int])] = [:]
 
     var isEmpty: Bool { groups.isEmpty }
 
     mutating func insert(_ sweep: ChildSweep) {
-        let group = Group(entity: sweep.parent.layout.index, relationship: sweep.relationship)
+        let group = EntityRelationship(entity: sweep.parent.layout.index, relationship: sweep.relationship)
         guard let known = indexes[group] else {
             indexes[group] = (groups.count, [sweep.parent.key: 0])
             groups.append((group, [sweep]))

@@ -21,7 +21,7 @@ struct LookupCache {
     /// For each attribute, the number of look-ups that had to read from the store.
     private var reads: [Attribute: Int] = [:]
     /// For each relationship, the number of reads for one object at a time.
-    private var relationshipReads: [RelatedCache.Key: Int] = [:]
+    private var relationshipReads: [EntityRelationship: Int] = [:]
 
     /// Returns the result of an earlier look-up. The outer optional is nil if there was no look-up, and the inner optional is
     /// nil if no object had the value.
@@ -47,7 +47,7 @@ struct LookupCache {
     /// Counts a read of a relationship for one object.
     ///
     /// - Returns: The number of counted reads of the relationship so far.
-    mutating func countRead(_ relationship: RelatedCache.Key) -> Int {
+    mutating func countRead(_ relationship: EntityRelationship) -> Int {
         relationshipReads[relationship, default: 0] += 1
         return relationshipReads[relationship, default: 0]
     }

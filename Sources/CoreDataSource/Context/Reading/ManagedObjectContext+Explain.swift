@@ -4,11 +4,11 @@ internal import RowStore
 /// Counts how often relationships and deferred values are read for one object at a time.
 extension ManagedObjectContext {
     /// Called before a relationship is read for an object that was fetched alone.
-    func recordReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
+    func recordReadingOne(_ key: EntityRelationship) { readOneByOne[key, default: 0] += 1 }
 
     /// Called before a query reads a relationship for a single object, even if the object was fetched together with other objects
     /// whose links are already known. If a batch makes many such queries, a diagnostic is recorded.
-    func diagnoseReadingOne(_ key: RelatedCache.Key, of object: ManagedObject) {
+    func diagnoseReadingOne(_ key: EntityRelationship, of object: ManagedObject) {
         // The links of a new object need no query. Objects with very many destinations must be read one at a time.
         if object.hasOnlyUnsavedLinks || (object.group?.endWindow ?? .max) <= 1 { return }
         let isRemote = stack.root.isRemote
@@ -44,7 +44,7 @@ extension ManagedObjectContext {
         var counts: [String: Int] = [:]
         for entity in family {
             for (index, relationship) in bindings[entity].layout.relationships.enumerated() {
-                let count = readOneByOne[RelatedCache.Key(entity: entity, relationship: index)] ?? 0
+                let count = readOneByOne[EntityRelationship(entity: entity, relationship: index)] ?? 0
                 if count > 1 { counts[relationship.name, default: 0] += count }
             }
         }
@@ -59,7 +59,7 @@ extension ManagedObjectContext {
         for entity in family {
             let layout = bindings[entity].layout
             for (index, relationship) in layout.relationships.enumerated() {
-                let count = readOneByOne[RelatedCache.Key(entity: entity, relationship: index)] ?? 0
+                let count = readOneByOne[EntityRelationship(entity: entity, relationship: index)] ?? 0
                 // A single read is not reported.
                 guard count > 1, !explanation.prefetched.contains(relationship.name) else { continue }
                 explanation.readOneByOne[relationship.name, default: 0] += count

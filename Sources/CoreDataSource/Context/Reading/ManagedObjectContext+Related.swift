@@ -21,7 +21,7 @@ extension ManagedObjectContext {
             try followingRelationship { () throws(DataSourceError) in
                 let near = groupMembers(of: object)
                 if near.count == 1 {
-                    let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
+                    let key = EntityRelationship(entity: object.layout.index, relationship: index)
                     recordReadingOne(key)
                     diagnoseReadingOne(key, of: object)
                 }
@@ -63,7 +63,7 @@ extension ManagedObjectContext {
 
     /// Like ``ends(of:at:)``, but includes ends whose objects this batch has deleted.
     private func linkedEnds(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
-        let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
+        let key = EntityRelationship(entity: object.layout.index, relationship: index)
         if let known = related[key, object.key] { return known }
         return try followingRelationship { () throws(DataSourceError) in
             while related[key, object.key] == nil {
@@ -174,7 +174,7 @@ extension ManagedObjectContext {
         if case .column(let column) = relationship.storage {
             return try readDestinations(of: objects, column, relationship)
         }
-        let key = RelatedCache.Key(entity: first.layout.index, relationship: index)
+        let key = EntityRelationship(entity: first.layout.index, relationship: index)
         try readEnds(of: objects, at: index) { part throws(DataSourceError) in
             try readObjects(part.lazy.flatMap { self.related[key, $0.key] ?? [] }, for: first.group)
         }
@@ -188,7 +188,7 @@ extension ManagedObjectContext {
         _ body: (ArraySlice<ManagedObject>) throws(DataSourceError) -> Void
     ) throws(DataSourceError) {
         guard let first = objects.first else { return }
-        let key = RelatedCache.Key(entity: first.layout.index, relationship: index)
+        let key = EntityRelationship(entity: first.layout.index, relationship: index)
         var window = FetchGroup.window
         var start = 0
         while start < objects.count {
@@ -242,7 +242,7 @@ extension ManagedObjectContext {
     private func readObjects(
         _ ends: [LinkEnd], andThoseNear object: ManagedObject, _ index: Int
     ) throws(DataSourceError) {
-        let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
+        let key = EntityRelationship(entity: object.layout.index, relationship: index)
         var wanted = ends
         for other in groupMembers(of: object) where other !== object && wanted.count < FetchGroup.window {
             wanted += related[key, other.key] ?? []
@@ -254,7 +254,7 @@ extension ManagedObjectContext {
     ///
     /// - Returns: False if the ends of all these objects together reach the limit. In this case, no ends are cached.
     private func readEnds(
-        of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key
+        of owners: [ManagedObject], _ index: Int, _ key: EntityRelationship
     ) throws(DataSourceError) -> Bool {
         guard let first = owners.first else { return true }
         let keys = ValueList(owners.map { .integer($0.key) }, .natural)

@@ -51,7 +51,7 @@ public class ManagedObjectContext {
     /// Whether relationships are being read.
     var isFollowingRelationship = false
     /// For each relationship, the number of reads for one object at a time.
-    var readOneByOne: [RelatedCache.Key: Int] = [:]
+    var readOneByOne: [EntityRelationship: Int] = [:]
     /// Whether a long query ends when its task is canceled.
     var isCancellable = false
     /// Whether fetched rows may have deferred values: large values that are read only when they are used. Rows that are edited

@@ -1,18 +1,19 @@
+/// A relationship of an entity, by the index of the entity and the index of the relationship in the layout of the entity.
+struct EntityRelationship: Hashable {
+    let entity: Int
+    let relationship: Int
+}
+
 /// A cache of the links of to-many relationships that a context has read. The links of an object stay in the cache until one of
 /// them changes.
 struct RelatedCache {
-    struct Key: Hashable {
-        let entity: Int
-        let relationship: Int
-    }
-
     /// Destinations that were read for a group. They are kept alive as long as the group exists.
     private struct Kept {
         weak var group: FetchGroup?
         let objects: [ManagedObject]
     }
 
-    private var ends: [Key: [Int64: [LinkEnd]]] = [:]
+    private var ends: [EntityRelationship: [Int64: [LinkEnd]]] = [:]
     private var kept: [Kept] = []
     /// Ends whose objects do not exist.
     private var missing: Set<LinkEnd> = []
@@ -20,16 +21,16 @@ struct RelatedCache {
     /// How often the whole cache was cleared.
     private(set) var removals = 0
     /// The last position that was assigned in each ordered relationship, by the key of the owner.
-    private var lastPositions: [Key: [Int64: Int64]] = [:]
+    private var lastPositions: [EntityRelationship: [Int64: Int64]] = [:]
 
     /// The largest number of ends in the cache.
     private static let limit = 1 << 20
 
     var hasCachedEnds: Bool { !ends.isEmpty }
 
-    subscript(_ key: Key, _ owner: Int64) -> [LinkEnd]? { ends[key]?[owner] }
+    subscript(_ key: EntityRelationship, _ owner: Int64) -> [LinkEnd]? { ends[key]?[owner] }
 
-    mutating func insert(_ found: [Int64: [LinkEnd]], _ key: Key) {
+    mutating func insert(_ found: [Int64: [LinkEnd]], _ key: EntityRelationship) {
         let added = found.values.reduce(found.count) { $0 + $1.count }
         if count + added > RelatedCache.limit { removeEnds() }
         count += added
@@ -52,9 +53,9 @@ struct RelatedCache {
     /// Releases the objects of groups that no longer exist.
     mutating func sweep() { kept.removeAll { $0.group == nil } }
 
-    func lastPosition(_ key: Key, _ owner: Int64) -> Int64? { lastPositions[key]?[owner] }
+    func lastPosition(_ key: EntityRelationship, _ owner: Int64) -> Int64? { lastPositions[key]?[owner] }
 
-    mutating func setLastPosition(_ position: Int64, _ key: Key, _ owner: Int64) {
+    mutating func setLastPosition(_ position: Int64, _ key: EntityRelationship, _ owner: Int64) {
         lastPositions[key, default: [:]][owner] = position
     }
 
